@@ -1,0 +1,105 @@
+"""The content blocks a message is made of, as the Messages API names them.
+
+Pure values. How they look on the model's wire is known in `models/`, how they are kept on disk in `store/`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, Union
+
+Json: TypeAlias = Union[str, int, float, bool, None, list["Json"], dict[str, "Json"]]
+"""A JSON value. Key order is kept: it is part of what the prompt cache hashes."""
+
+Role: TypeAlias = Literal["user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Plain text, said by either side. Never empty in a request (the API refuses it)."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Thinking:
+    """A model's thinking with the signature that binds it to everything before it; goes back whole or not at all."""
+
+    thinking: str
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedThinking:
+    """Thinking that only the API can read; goes back whole or not at all."""
+
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A model's call of a tool. `input` keeps the key order in which the model wrote it."""
+
+    id: str
+    name: str
+    input: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool gave back for the `ToolUse` with the same id."""
+
+    tool_use_id: str
+    content: str
+    is_error: bool = False
+
+
+AssistantBlock: TypeAlias = Text | Thinking | RedactedThinking | ToolUse
+Block: TypeAlias = AssistantBlock | ToolResult
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as the model is told of it. `input_schema` is a JSON schema object."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemPart:
+    """One part of the system prompt; `category` says under which name the gauge counts it."""
+
+    category: Literal["system", "rules"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one model call by price class, as the API reports them.
+
+    Total input is the sum of the three input classes (the API's `input_tokens` leaves out what was cached).
+    """
+
+    input_tokens: int
+    output_tokens: int
+    cache_read_tokens: int = 0
+    cache_write_5m_tokens: int = 0
+    cache_write_1h_tokens: int = 0
+
+    @property
+    def total_input_tokens(self) -> int:
+        """Everything that was sent, cached or not."""
+        return (
+            self.input_tokens
+            + self.cache_read_tokens
+            + self.cache_write_5m_tokens
+            + self.cache_write_1h_tokens
+        )
+
+    @property
+    def context_tokens(self) -> int:
+        """What the context holds after this call: all that was sent and all that came back."""
+        return self.total_input_tokens + self.output_tokens

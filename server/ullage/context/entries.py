@@ -1,0 +1,228 @@
+"""The entries of the append-only log: everything that ever happened in a session, in order.
+
+An entry is never changed or removed. What the model sees is computed from the entries (`view.py`); what the user sees
+is computed from them too (`session/timeline.py`). How they are written to disk is known in `store/`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ullage.context.blocks import AssistantBlock, SystemPart, ToolSpec, Usage
+
+Trigger: TypeAlias = Literal["manual", "threshold", "idle", "reactive", "tool"]
+"""Why a compaction was made: the user asked, the line was reached, while editing, the API refused, the model asked."""
+
+Rung: TypeAlias = Literal["moves", "model", "digest", "tail"]
+"""What wrote the summary: nothing was summarised (cheap moves sufficed), the model, the program, or only a tail stayed."""
+
+Outcome: TypeAlias = Literal[
+    "end_turn", "max_tokens", "refusal", "cancelled", "interrupted", "error"
+]
+"""How a turn ended: the Agent Client Protocol's stop reasons, and a crash or an error."""
+
+TouchKind: TypeAlias = Literal["read", "edited", "created", "deleted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prelude:
+    """What stands before the messages of every request: system prompt, rules and tools.
+
+    Logged when first used and again whenever it changes, since a change invalidates the cache and all thinking.
+    """
+
+    system: tuple[SystemPart, ...]
+    tools: tuple[ToolSpec, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file (or the editor's problems) that the user put into a prompt with `@`. `text` is what the model reads."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserPrompt:
+    """What the user typed. `steering` marks one that was given to a running turn at its next boundary."""
+
+    id: str
+    text: str
+    attachments: tuple[Attachment, ...] = ()
+    steering: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantReply:
+    """One reply of the model. `usage` is None where none was reported (a reply cut off by a cancel)."""
+
+    id: str
+    blocks: tuple[AssistantBlock, ...]
+    model: str
+    stop_reason: str
+    usage: Usage | None
+
+
+@dataclass(frozen=True, slots=True)
+class FileTouch:
+    """What a tool did to a file. `sha256` is of the file's text after it (hex; empty where it was deleted)."""
+
+    path: str
+    """Relative to the workspace folder where it is inside one, with `/`."""
+    kind: TouchKind
+    sha256: str
+    partial: bool = False
+    """True where a read gave only a part of the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileDiff:
+    """An edit as the user is shown it: the texts before and after, whole lines around the change."""
+
+    path: str
+    old_text: str
+    new_text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReturned:
+    """A tool's result as the model gets it, already clipped.
+
+    `full_output` is the path of the whole output where it was clipped, `characters` its length before that.
+    """
+
+    tool_use_id: str
+    tool: str
+    content: str
+    is_error: bool
+    characters: int
+    full_output: str | None = None
+    touched: tuple[FileTouch, ...] = ()
+    diff: FileDiff | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something the program tells the model: appended to the next user message, never inserted before."""
+
+    about: Literal["file_changed", "rules", "resume"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """An old tool result whose text becomes `placeholder`. `seq` is the entry of that `ToolReturned`."""
+
+    seq: int
+    placeholder: str
+
+
+@dataclass(frozen=True, slots=True)
+class Snipped:
+    """A middle range of entries (both ends included) that gives way to `marker`."""
+
+    first_seq: int
+    last_seq: int
+    marker: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summarised:
+    """Every message up to and with entry `last_seq` gives way to `text`, the handoff."""
+
+    last_seq: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredFile:
+    """A file that was read again. `text` is what the model gets; `note` says in a few words how it was taken."""
+
+    path: str
+    text: str
+    note: str
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """All edits of one compaction, at once: an epoch boundary. Deletes nothing.
+
+    The edits speak of entries up to and with `through`, the last one when it was planned; entries logged between then
+    and now stay as they are. `restored` and `resume` stand where this entry stands, after those.
+    Tokens are as counted when it was made (`estimated_after` is always an estimate).
+    """
+
+    id: str
+    trigger: Trigger
+    rung: Rung
+    through: int
+    cleared: tuple[Cleared, ...]
+    snipped: Snipped | None
+    summarised: Summarised | None
+    restored: tuple[RestoredFile, ...]
+    resume: str
+    focus: str
+    policy: str
+    tokens_before: int
+    estimated_after: int
+    usage: Usage | None = None
+    """What the summary call itself used; None where no model was called."""
+    skipped: tuple[str, ...] = ()
+    """Rungs that were tried first and why each did not work, in words for the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionUndone:
+    """From here on the view is computed as if that compaction had not been."""
+
+    compaction_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionRedone:
+    """Takes back a `CompactionUndone`."""
+
+    compaction_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionFailed:
+    """A compaction that did not come about. Changes nothing in the view; shown to the user, counted by the breaker."""
+
+    id: str
+    trigger: Trigger
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class TurnEnded:
+    """The end of a turn. `message` is for the user: what went wrong and what to do; empty where all went well."""
+
+    outcome: Outcome
+    message: str = ""
+
+
+Entry: TypeAlias = (
+    Prelude
+    | UserPrompt
+    | AssistantReply
+    | ToolReturned
+    | Notice
+    | Compaction
+    | CompactionUndone
+    | CompactionRedone
+    | CompactionFailed
+    | TurnEnded
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """An entry in its place: `seq` counts from 1 in each session without gaps, `at` is Unix seconds."""
+
+    seq: int
+    at: float
+    entry: Entry

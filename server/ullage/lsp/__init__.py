@@ -1,0 +1,1 @@
+"""The edge: the only folder that knows pygls, JSON-RPC and wire types."""

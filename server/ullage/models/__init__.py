@@ -1,0 +1,1 @@
+"""Talking to a language model: one Protocol, its Anthropic and its practice implementation."""

@@ -1,0 +1,45 @@
+"""What can go wrong with a model call, in words for the user.
+
+ModelError
+├── PromptTooLong            the input is over the window (also HTTP 413)
+├── AuthenticationFailed     no key, a wrong key, no permission, no credit
+├── UnknownModel             the endpoint does not know the model
+├── RequestRefused           any other 4xx: the request itself was wrong
+├── EndpointUnreachable      no network, nothing listens, or what answers is no Messages API
+├── Overloaded               429, 529 and 5xx after all retries
+└── StreamBroken             the reply ended before it was whole, or an error came inside it
+"""
+
+from __future__ import annotations
+
+
+class ModelError(Exception):
+    """`str()` is one or two sentences for the user: what failed, with what, and what to do."""
+
+
+class PromptTooLong(ModelError):
+    """The input alone is over the model's window."""
+
+
+class AuthenticationFailed(ModelError):
+    """The endpoint does not accept the credentials."""
+
+
+class UnknownModel(ModelError):
+    """The endpoint does not know the model that was asked for."""
+
+
+class RequestRefused(ModelError):
+    """The endpoint refused the request for another reason; its own words are in the message."""
+
+
+class EndpointUnreachable(ModelError):
+    """Nothing that speaks the Messages API answers at the base URL."""
+
+
+class Overloaded(ModelError):
+    """The endpoint is busy or failing; it was tried several times."""
+
+
+class StreamBroken(ModelError):
+    """The reply was cut off after output had begun, so it was not tried again."""

@@ -1,0 +1,133 @@
+"""The one seam to a language model: what is asked, what comes back, and what a model says of itself.
+
+Implementations: `anthropic_model.py` (the SDK) and `practice/` (no key needed). Errors: `errors.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from ullage.context.blocks import AssistantBlock, Usage
+from ullage.context.request import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """Dollars per million tokens, by price class."""
+
+    input: float
+    output: float
+    cache_read: float
+    cache_write_5m: float
+    cache_write_1h: float
+
+    def cost(self, usage: Usage) -> float:
+        """Dollars for one call."""
+        return (
+            usage.input_tokens * self.input
+            + usage.output_tokens * self.output
+            + usage.cache_read_tokens * self.cache_read
+            + usage.cache_write_5m_tokens * self.cache_write_5m
+            + usage.cache_write_1h_tokens * self.cache_write_1h
+        ) / 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """What is known of a model. Tokens throughout; `prices` is None where nothing is known (a local server)."""
+
+    name: str
+    display_name: str
+    window: int
+    """Most input tokens of one request."""
+    max_output: int
+    prices: Prices | None
+    source: str
+    """Where window and limits come from, in a word for the user: `Models API`, `table`, `assumed`, `practice`."""
+    practice: bool = False
+    """True for the practice model, which is no language model and says so."""
+    writes_summaries: bool = True
+    adaptive_thinking: bool = True
+    characters_per_token_factor: float = 1.0
+    """The estimate by kind of text is multiplied by this before the learned ratio (1.0: the new tokenizer)."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextDelta:
+    """More text of block `index` of the reply."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingDelta:
+    """More thinking of block `index` of the reply."""
+
+    index: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUseStarted:
+    """Block `index` of the reply is a tool call; its input follows as `ToolInputDelta`s."""
+
+    index: int
+    id: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInputDelta:
+    """More of the tool input's JSON text of block `index`."""
+
+    index: int
+    partial_json: str
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The call failed before any output and is made again after `delay` seconds. `reason` is for the user."""
+
+    attempt: int
+    delay: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The whole reply: always the last event of a stream that did not fail. Block order is the model's."""
+
+    blocks: tuple[AssistantBlock, ...]
+    model: str
+    stop_reason: str
+    """As the API names it: `end_turn`, `tool_use`, `max_tokens`, `refusal`, `model_context_window_exceeded` ..."""
+    usage: Usage
+
+
+ModelEvent: TypeAlias = (
+    TextDelta | ThinkingDelta | ToolUseStarted | ToolInputDelta | Retrying | Reply
+)
+
+
+class Model(Protocol):
+    """A language model behind whatever wire."""
+
+    async def card(self) -> ModelCard:
+        """What is known of the model; asked once and remembered. Never raises for want of a network: falls back."""
+        ...
+
+    def stream(
+        self, request: Request, max_output_tokens: int
+    ) -> AsyncIterator[ModelEvent]:
+        """Asks for one reply. Raises a `ModelError`; `PromptTooLong` where the window is exceeded.
+
+        Closing the iterator (or cancelling the task that reads it) ends the call at once.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Frees connections."""
+        ...

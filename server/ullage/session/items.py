@@ -1,0 +1,271 @@
+"""What a user sees of a session: a timeline of items, each with an id that it keeps from its first sign to the log.
+
+The same values serve the snapshot and the live updates. `lsp/` has their counterparts on the wire.
+Ids: a prompt's own id; `<reply id>.<block index>` for text and thinking; the tool use id for a call; the compaction's id;
+`n<seq>` for notices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ullage.context.entries import FileDiff, Rung, Trigger
+from ullage.tools.tool import PlanEntry, ToolKind
+
+ToolStatus: TypeAlias = Literal[
+    "pending", "awaiting_permission", "running", "completed", "failed", "cancelled"
+]
+CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "undone"]
+OptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once"]
+SessionState: TypeAlias = Literal["idle", "running", "compacting"]
+
+
+@dataclass(frozen=True, slots=True)
+class UserItem:
+    """A prompt. `queued` while it waits for its turn."""
+
+    id: str
+    at: float
+    text: str
+    attachments: tuple[str, ...]
+    queued: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantItem:
+    """A text block of a reply (Markdown)."""
+
+    id: str
+    at: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThinkingItem:
+    """A thinking block of a reply."""
+
+    id: str
+    at: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionOption:
+    """One answer to an approval, named as the Agent Client Protocol names them."""
+
+    option_id: str
+    name: str
+    kind: OptionKind
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallItem:
+    """A tool call. `input` is its JSON text; `output` what the model gets (while running: the live output)."""
+
+    id: str
+    at: float
+    name: str
+    title: str
+    tool_kind: ToolKind
+    status: ToolStatus
+    input: str
+    output: str
+    diff: FileDiff | None = None
+    full_output: str | None = None
+    """Path of the whole output where `output` was clipped."""
+    permission: tuple[PermissionOption, ...] = ()
+    """Not empty while the call waits for an approval."""
+    permission_reason: str = ""
+    """What is asked, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredFileItem:
+    """A file that was read again after a compaction."""
+
+    path: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionItem:
+    """One compaction from its beginning to its only end state. Tokens as the gauge counts them."""
+
+    id: str
+    at: float
+    status: CompactionStatus
+    trigger: Trigger
+    rung: Rung | None
+    tokens_before: int
+    tokens_after: int | None
+    summary: str
+    restored: tuple[RestoredFileItem, ...]
+    cleared: int
+    """Tool results that became a placeholder."""
+    snipped: int
+    """Log entries cut from the middle."""
+    summarised: int
+    """Messages that the summary stands for."""
+    focus: str
+    skipped: tuple[str, ...]
+    """Rungs that did not work, and why."""
+    cost: float | None
+    """Dollars of the summary call."""
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeItem:
+    """Something the user should know. `action` names what can be done about it from the panel."""
+
+    id: str
+    at: float
+    level: Literal["info", "warning", "error"]
+    text: str
+    action: Literal["continue", "set_key", "settings", "none"] = "none"
+
+
+Item: TypeAlias = (
+    UserItem | AssistantItem | ThinkingItem | ToolCallItem | CompactionItem | NoticeItem
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A part of the context and its tokens, for the gauge's tooltip. The parts add up to `Gauge.used`."""
+
+    name: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """How full the context is: the very numbers that the trigger compares. Tokens, unless said otherwise."""
+
+    used: int
+    line: int
+    """Where it compacts; 100 % of the gauge."""
+    size: int
+    """The model's window."""
+    estimated: bool
+    """True until the next response has priced this exact prefix."""
+    level: Literal["normal", "warning", "error"]
+    categories: tuple[Category, ...]
+    cache_hit_rate: float | None
+    """Share of all input tokens of this session that was read from the cache, 0 to 1; None before the first response."""
+    cost: float | None
+    """Dollars so far; None where the prices are not known."""
+    frees: int
+    """What a compaction now would free (estimate)."""
+    frees_cost: float | None
+    """Dollars that it would cost (estimate)."""
+    auto: bool
+    """Whether it compacts by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """Which model answers, for the panel."""
+
+    name: str
+    display_name: str
+    practice: bool
+    limits_source: str
+
+
+@dataclass(frozen=True, slots=True)
+class RetryInfo:
+    """A call that is made again. `at` is Unix seconds, for a visible countdown."""
+
+    attempt: int
+    at: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemUpdated:
+    """An item came, or is now this: replaces the one with the same id, else stands after all others."""
+
+    item: Item
+
+
+@dataclass(frozen=True, slots=True)
+class TextAppended:
+    """More text at the end of an item's `text` (assistant, thinking) or `output` or `input` (tool call)."""
+
+    item_id: str
+    field: Literal["text", "output", "input"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ItemRemoved:
+    """An item is gone: a queued prompt taken back, a reply that is asked for again."""
+
+    item_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """What the session is doing. `retry` is set while a failed call waits to be made again."""
+
+    state: SessionState
+    retry: RetryInfo | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GaugeChanged:
+    """The gauge now."""
+
+    gauge: Gauge
+
+
+@dataclass(frozen=True, slots=True)
+class PlanChanged:
+    """The agent's task list now."""
+
+    entries: tuple[PlanEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TitleChanged:
+    """The session's title now."""
+
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChanged:
+    """Another model answers from now on, or more is known of it."""
+
+    model: ModelInfo
+
+
+Update: TypeAlias = (
+    ItemUpdated
+    | TextAppended
+    | ItemRemoved
+    | StateChanged
+    | GaugeChanged
+    | PlanChanged
+    | TitleChanged
+    | ModelChanged
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """All that a panel needs to draw a session. Updates with a `seq` over this one's build on it."""
+
+    session_id: str
+    seq: int
+    title: str
+    state: SessionState
+    retry: RetryInfo | None
+    items: tuple[Item, ...]
+    """The newest; `earlier` says how many there are before them."""
+    earlier: int
+    plan: tuple[PlanEntry, ...]
+    gauge: Gauge
+    model: ModelInfo

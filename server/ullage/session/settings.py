@@ -1,0 +1,30 @@
+"""The user's settings, parsed once. `lsp/` reads them from the editor and says which ones it could not use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All `ullage.*` settings that the server needs. Defaults are the product's."""
+
+    model_name: str = "claude-opus-5-5"
+    """`ullage.model.name`."""
+    base_url: str = ""
+    """`ullage.model.baseUrl`: an Anthropic-compatible server; empty means the SDK's own default."""
+    provider: Literal["auto", "anthropic", "practice"] = "auto"
+    """`ullage.model.provider`: auto takes Anthropic where a key or a base URL is there, else practice."""
+    auto_compact: bool = True
+    """`ullage.compaction.auto`."""
+    line_cap: int = 200_000
+    """`ullage.compaction.cap` (tokens)."""
+    summary_engine: Literal["model", "digest"] = "model"
+    """`ullage.compaction.summary`: who writes summaries; `digest` never calls a model."""
+    bash_timeout: float = 120.0
+    """`ullage.bash.timeout` (seconds)."""
+    bash_sandbox: Literal["auto", "off"] = "auto"
+    """`ullage.bash.sandbox`: bubblewrap where the system offers it."""
+    trusted: bool = True
+    """Whether the user trusts the workspace; without trust no tool writes or runs anything."""

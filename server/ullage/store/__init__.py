@@ -1,0 +1,1 @@
+"""The append-only log on disk, transcripts, clipped outputs, and search over them."""

@@ -1,0 +1,90 @@
+"""What a tool is: the seam between the agent loop and the things the agent can do. One file a tool beside this one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+from ullage.context.blocks import Json, ToolSpec
+from ullage.context.entries import FileDiff, FileTouch
+
+ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "think", "other"]
+"""As the Agent Client Protocol names kinds of tool calls; the panel picks an icon by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionNeed:
+    """What has to be allowed before a call runs.
+
+    `pattern` is what "allow always" would allow from then on in this workspace (for a command its first words, for an
+    edit the path's folder or name), `description` says it to the user.
+    """
+
+    action: Literal["edit", "command", "outside"]
+    pattern: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class PlanEntry:
+    """One task of the agent's list, in the words of the Agent Client Protocol's plan."""
+
+    content: str
+    status: Literal["pending", "in_progress", "completed"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What a call gave: `content` for the model (never empty), and what the program and the user need to know."""
+
+    content: str
+    is_error: bool = False
+    touched: tuple[FileTouch, ...] = ()
+    diff: FileDiff | None = None
+    compact_focus: str | None = None
+    """Set by the `compact` tool: compact once all results of this turn are in."""
+    plan: tuple[PlanEntry, ...] | None = None
+    """Set by the `todo` tool: the task list from now on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call as the tool gets it. `output` takes live output (text) for the user to see while the call runs."""
+
+    id: str
+    input: Mapping[str, Json]
+    output: Callable[[str], None] = field(default=lambda text: None)
+
+
+class BadToolInput(Exception):
+    """The model's input does not fit the schema; the message tells the model what does."""
+
+
+class Tool(Protocol):
+    """Something the agent can do. An instance belongs to one session and holds what it needs (workspace, store ...)."""
+
+    @property
+    def spec(self) -> ToolSpec:
+        """Name, description and input schema for the model; the description stands in a `.md` file beside the code."""
+        ...
+
+    @property
+    def kind(self) -> ToolKind:
+        """For the panel."""
+        ...
+
+    def title(self, input: Mapping[str, Json]) -> str:
+        """One short line for the panel: `Read src/tank.py`, `$ npm test`. Must accept incomplete or wrong input."""
+        ...
+
+    def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
+        """What must be allowed first; None where the call is free. Raises `BadToolInput`."""
+        ...
+
+    async def run(self, call: ToolCall) -> ToolOutcome:
+        """Does it. What the model can mend comes back as an outcome with `is_error`; raises `BadToolInput` likewise.
+
+        Cancelling the task ends what was begun (process groups too) and leaves files whole.
+        """
+        ...

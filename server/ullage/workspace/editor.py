@@ -1,0 +1,60 @@
+"""The seam to the editor that the user sees: unsaved text, edits that can be undone there, and its problems list.
+
+`lsp/` implements it over the wire; `NoEditor` stands in where none is connected (command line, replay).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One problem as the editor's language servers report it. `line` counts from 1."""
+
+    path: Path
+    line: int
+    severity: Literal["error", "warning", "information", "hint"]
+    source: str
+    message: str
+
+
+class Editor(Protocol):
+    """What Ullage asks of an editor."""
+
+    def open_text(self, path: Path) -> str | None:
+        """The text of an open document as the user sees it now, saved or not; None where it is not open."""
+        ...
+
+    async def apply_text(self, path: Path, text: str) -> bool:
+        """Replaces the text of an open document so that the user can undo it; False where the editor refused.
+
+        Raises `EditorChanged` where the document changed while the edit was on its way.
+        """
+        ...
+
+    async def diagnostics(self, path: Path | None) -> list[Diagnostic] | None:
+        """Problems of one file or of all; None where the editor cannot tell."""
+        ...
+
+
+class EditorChanged(Exception):
+    """The user changed the document between reading and editing; nothing was applied."""
+
+
+class NoEditor:
+    """No editor: nothing is open, nothing can be applied, nothing is known."""
+
+    def open_text(self, path: Path) -> str | None:
+        """Always None."""
+        return None
+
+    async def apply_text(self, path: Path, text: str) -> bool:
+        """Always False."""
+        return False
+
+    async def diagnostics(self, path: Path | None) -> list[Diagnostic] | None:
+        """Always None."""
+        return None
