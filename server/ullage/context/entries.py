@@ -22,6 +22,9 @@ Outcome: TypeAlias = Literal[
 ]
 """How a turn ended: the Agent Client Protocol's stop reasons, and a crash or an error."""
 
+Action: TypeAlias = Literal["continue", "set_key", "settings", "none"]
+"""What a user can do about a notice from where it stands."""
+
 TouchKind: TypeAlias = Literal["read", "edited", "created", "deleted"]
 
 
@@ -130,10 +133,11 @@ class Snipped:
 
 @dataclass(frozen=True, slots=True)
 class Summarised:
-    """Every message up to and with entry `last_seq` gives way to `text`, the handoff."""
+    """Every message up to and with entry `last_seq` gives way to `text`, the handoff, which stands for `messages` of them."""
 
     last_seq: int
     text: str
+    messages: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +174,8 @@ class Compaction:
     estimated_after: int
     usage: Usage | None = None
     """What the summary call itself used; None where no model was called."""
+    cost: float | None = None
+    """Dollars of that call, at the prices of the day; None where no model was called or its prices are not known."""
     skipped: tuple[str, ...] = ()
     """Rungs that were tried first and why each did not work, in words for the user."""
 
@@ -199,10 +205,14 @@ class CompactionFailed:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """The end of a turn. `message` is for the user: what went wrong and what to do; empty where all went well."""
+    """The end of a turn. `message` is for the user: what went wrong and what to do; empty where all went well.
+
+    `action` names what the panel offers beside the message.
+    """
 
     outcome: Outcome
     message: str = ""
+    action: Action = "none"
 
 
 Entry: TypeAlias = (

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ullage.context.entries import FileDiff, Rung, Trigger
+from ullage.context.entries import Action, FileDiff, Rung, Trigger
 from ullage.tools.tool import PlanEntry, ToolKind
 
 ToolStatus: TypeAlias = Literal[
@@ -123,7 +123,7 @@ class NoticeItem:
     at: float
     level: Literal["info", "warning", "error"]
     text: str
-    action: Literal["continue", "set_key", "settings", "none"] = "none"
+    action: Action = "none"
 
 
 Item: TypeAlias = (

@@ -1,0 +1,25 @@
+"""What a session refuses, with a reason for programs and a message for the user."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+Reason: TypeAlias = Literal[
+    "unknown_session",
+    "session_busy",
+    "nothing_to_compact",
+    "nothing_to_undo",
+    "no_such_item",
+    "no_such_permission",
+    "store_failed",
+    "invalid",
+]
+"""As PROTOCOL.md names them."""
+
+
+class SessionError(Exception):
+    """A request that a session cannot fulfil. `str()` is for the user, `reason` for programs; nothing has changed."""
+
+    def __init__(self, reason: Reason, message: str) -> None:
+        super().__init__(message)
+        self.reason: Reason = reason

@@ -1,0 +1,210 @@
+"""What a user sees of a session, kept up to date: the log and the live stream folded into items.
+
+The same fold serves a session that is opened again and one that is running: `log` takes an entry once it is durable, the other
+methods take what is seen before that (a reply as it streams, a call that waits). Every change is numbered and told to the
+listener, so that a snapshot and the updates after it always give the same picture.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Literal
+
+from ullage.context.blocks import Json, Text, Thinking, ToolUse
+from ullage.context.entries import (
+    AssistantReply,
+    Compaction,
+    CompactionFailed,
+    CompactionRedone,
+    CompactionUndone,
+    Logged,
+    ToolReturned,
+    TurnEnded,
+    UserPrompt,
+)
+from ullage.session.items import (
+    AssistantItem,
+    CompactionItem,
+    Item,
+    ItemRemoved,
+    ItemUpdated,
+    NoticeItem,
+    PlanChanged,
+    RestoredFileItem,
+    TextAppended,
+    ThinkingItem,
+    ToolCallItem,
+    Update,
+    UserItem,
+)
+from ullage.tools.tool import PlanEntry, ToolKind
+
+Describe = Callable[[str, Mapping[str, Json]], tuple[str, ToolKind]]
+"""Title and kind of a call, from the tool's name and input."""
+
+
+class Timeline:
+    """The items of one session in order, and the task list."""
+
+    def __init__(self, describe: Describe, tell: Callable[[Update], None]) -> None:
+        self._describe = describe
+        self._tell = tell
+        self._items: dict[str, Item] = {}
+        self.plan: tuple[PlanEntry, ...] = ()
+
+    def newest(self, limit: int) -> tuple[tuple[Item, ...], int]:
+        """The newest items, oldest first, and how many there are before them."""
+        items = list(self._items.values())
+        return tuple(items[-limit:]), max(0, len(items) - limit)
+
+    def before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
+        """Items before that one, oldest first, and how many precede them. Raises `KeyError` for an unknown id."""
+        ids = list(self._items)
+        end = ids.index(item_id) if item_id in self._items else -1
+        if end < 0:
+            raise KeyError(item_id)
+        start = max(0, end - limit)
+        return tuple(self._items[id_] for id_ in ids[start:end]), start
+
+    def get(self, item_id: str) -> Item | None:
+        """The item with that id."""
+        return self._items.get(item_id)
+
+    def put(self, item: Item) -> None:
+        """Shows an item, or what has become of it."""
+        self._items[item.id] = item
+        self._tell(ItemUpdated(item))
+
+    def remove(self, item_id: str) -> None:
+        """Takes an item away; nothing happens where there is none."""
+        if self._items.pop(item_id, None) is not None:
+            self._tell(ItemRemoved(item_id))
+
+    def append_text(self, item_id: str, field: Literal["text", "output", "input"], text: str) -> None:
+        """More text at the end of an item's field."""
+        item = self._items[item_id]
+        if field == "text" and isinstance(item, AssistantItem | ThinkingItem):
+            self._items[item_id] = replace(item, text=item.text + text)
+        elif field == "output" and isinstance(item, ToolCallItem):
+            self._items[item_id] = replace(item, output=item.output + text)
+        elif field == "input" and isinstance(item, ToolCallItem):
+            self._items[item_id] = replace(item, input=item.input + text)
+        else:
+            raise TypeError(f"a {type(item).__name__} has no {field} that text can be appended to")
+        self._tell(TextAppended(item_id, field, text))
+
+    def set_plan(self, entries: tuple[PlanEntry, ...]) -> None:
+        """The agent's task list from now on."""
+        if entries != self.plan:
+            self.plan = entries
+            self._tell(PlanChanged(entries))
+
+    def log(self, logged: Logged) -> None:
+        """Shows what a durable entry says. Preludes and notices to the model are not shown."""
+        at, entry = logged.at, logged.entry
+        if isinstance(entry, UserPrompt):
+            # A queued prompt moves to the end of the timeline, where its turn begins.
+            self._items.pop(entry.id, None)
+            self.put(UserItem(entry.id, at, entry.text, tuple(a.name for a in entry.attachments), queued=False))
+        elif isinstance(entry, AssistantReply):
+            self._log_reply(entry, at)
+        elif isinstance(entry, ToolReturned):
+            self._log_result(entry, at)
+        elif isinstance(entry, Compaction):
+            self.put(compaction_item(entry, at))
+        elif isinstance(entry, CompactionUndone):
+            self._set_compaction_status(entry.compaction_id, "undone")
+        elif isinstance(entry, CompactionRedone):
+            self._set_compaction_status(entry.compaction_id, "completed")
+        elif isinstance(entry, CompactionFailed):
+            self.put(failed_compaction_item(entry, at))
+        elif isinstance(entry, TurnEnded):
+            self._log_end(entry, logged.seq, at)
+
+    def _log_reply(self, reply: AssistantReply, at: float) -> None:
+        shown: set[str] = set()
+        for index, block in enumerate(reply.blocks):
+            item_id = f"{reply.id}.{index}"
+            if isinstance(block, Text):
+                self._put_if_new(AssistantItem(item_id, at, block.text))
+            elif isinstance(block, Thinking) and block.thinking:
+                self._put_if_new(ThinkingItem(item_id, at, block.thinking))
+            elif isinstance(block, ToolUse):
+                item_id = block.id
+                self.put(self.call_item(block, at))
+            shown.add(item_id)
+        prefix = f"{reply.id}."
+        for item_id in [id_ for id_ in reversed(self._items) if id_.startswith(prefix) and id_ not in shown]:
+            self.remove(item_id)
+
+    def _put_if_new(self, item: AssistantItem | ThinkingItem) -> None:
+        seen = self._items.get(item.id)
+        if not isinstance(seen, type(item)) or seen.text != item.text:
+            self.put(item)
+
+    def call_item(self, call: ToolUse, at: float) -> ToolCallItem:
+        """A call that has not begun."""
+        title, kind = self._describe(call.name, call.input)
+        text = json.dumps(dict(call.input), ensure_ascii=False)
+        return ToolCallItem(call.id, at, call.name, title, kind, "pending", text, "")
+
+    def _log_result(self, result: ToolReturned, at: float) -> None:
+        item = self._items.get(result.tool_use_id)
+        if not isinstance(item, ToolCallItem):
+            item = self.call_item(ToolUse(result.tool_use_id, result.tool, {}), at)
+        cancelled = item.status == "cancelled"
+        self.put(
+            replace(
+                item,
+                status="cancelled" if cancelled else "failed" if result.is_error else "completed",
+                output=result.content,
+                diff=result.diff,
+                full_output=result.full_output,
+                permission=(),
+                permission_reason="",
+            )
+        )
+
+    def _set_compaction_status(self, compaction_id: str, status: Literal["completed", "undone"]) -> None:
+        item = self._items.get(compaction_id)
+        if isinstance(item, CompactionItem):
+            self.put(replace(item, status=status))
+
+    def _log_end(self, end: TurnEnded, seq: int, at: float) -> None:
+        for item in list(self._items.values())[-100:]:
+            if isinstance(item, ToolCallItem) and item.status in ("pending", "awaiting_permission", "running"):
+                self.put(replace(item, status="cancelled", permission=(), permission_reason=""))
+        if end.message:
+            level = "error" if end.outcome == "error" else "info" if end.outcome == "cancelled" else "warning"
+            self.put(NoticeItem(f"n{seq}", at, level, end.message, end.action))
+
+
+def compaction_item(entry: Compaction, at: float) -> CompactionItem:
+    """A finished compaction."""
+    return CompactionItem(
+        id=entry.id,
+        at=at,
+        status="completed",
+        trigger=entry.trigger,
+        rung=entry.rung,
+        tokens_before=entry.tokens_before,
+        tokens_after=entry.estimated_after,
+        summary=entry.summarised.text if entry.summarised else "",
+        restored=tuple(RestoredFileItem(file.path, file.note) for file in entry.restored),
+        cleared=len(entry.cleared),
+        snipped=entry.snipped.last_seq - entry.snipped.first_seq + 1 if entry.snipped else 0,
+        summarised=entry.summarised.messages if entry.summarised else 0,
+        focus=entry.focus,
+        skipped=entry.skipped,
+        cost=entry.cost,
+        error="",
+    )
+
+
+def failed_compaction_item(entry: CompactionFailed, at: float) -> CompactionItem:
+    """A compaction that changed nothing, and why."""
+    return CompactionItem(
+        entry.id, at, "failed", entry.trigger, None, 0, None, "", (), 0, 0, 0, "", (), None, entry.reason
+    )
