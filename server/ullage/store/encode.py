@@ -1,0 +1,143 @@
+"""Log entries to JSON text and back, exactly.
+
+Each value carries its `kind`, a name of its own that stays the same when a class is renamed. Fields are written under
+their names; a field that is not known (written by a later version) is passed over, one that is missing takes its default.
+The order of a tool input's keys is kept: it is part of what the prompt cache hashes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar, cast, get_origin
+
+from cattrs import Converter
+from cattrs.strategies import configure_tagged_union
+
+from ullage.context.blocks import (
+    AssistantBlock,
+    RedactedThinking,
+    Text,
+    Thinking,
+    ToolUse,
+)
+from ullage.context.entries import (
+    AssistantReply,
+    Clipped,
+    Compaction,
+    CompactionFailed,
+    CompactionRedone,
+    CompactionUndone,
+    Entry,
+    Notice,
+    Prelude,
+    ToolReturned,
+    TurnEnded,
+    UserPrompt,
+)
+
+ENTRY_KINDS: dict[type[Any], str] = {
+    Prelude: "prelude",
+    UserPrompt: "user_prompt",
+    AssistantReply: "assistant_reply",
+    ToolReturned: "tool_returned",
+    Clipped: "clipped",
+    Notice: "notice",
+    Compaction: "compaction",
+    CompactionUndone: "compaction_undone",
+    CompactionRedone: "compaction_redone",
+    CompactionFailed: "compaction_failed",
+    TurnEnded: "turn_ended",
+}
+"""Never change a name that is here: it is in every log."""
+
+BLOCK_KINDS: dict[type[Any], str] = {
+    Text: "text",
+    Thinking: "thinking",
+    RedactedThinking: "redacted_thinking",
+    ToolUse: "tool_use",
+}
+
+_T = TypeVar("_T")
+
+
+class DamagedEntry(Exception):
+    """This text is no entry that this version can read; `str()` says why."""
+
+
+def encode(entry: Entry) -> str:
+    """The entry as JSON text."""
+    return _dump(_converter.unstructure(entry, Entry))
+
+
+def decode(text: str) -> Entry:
+    """The entry that `encode` was given. Raises `DamagedEntry`."""
+    return cast("Entry", _read(text, Entry))
+
+
+def encode_prompt(prompt: UserPrompt) -> str:
+    """A queued prompt as JSON text."""
+    return _dump(_converter.unstructure(prompt, UserPrompt))
+
+
+def decode_prompt(text: str) -> UserPrompt:
+    """The prompt that `encode_prompt` was given. Raises `DamagedEntry`."""
+    return cast("UserPrompt", _read(text, UserPrompt))
+
+
+def _read(text: str, kind: Any) -> object:
+    try:
+        return _converter.structure(json.loads(text), kind)
+    except Exception as error:  # cattrs raises whatever a wrong shape leads to
+        raise DamagedEntry(f"{type(error).__name__}: {error}") from error
+
+
+def _dump(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which UTF-8 cannot hold
+        return json.dumps(value, separators=(",", ":"))
+    return text
+
+
+def _exactly(kind: type[_T]) -> Any:
+    def structure(value: object, _: object) -> _T:
+        if type(value) is not kind:
+            raise TypeError(f"expected {kind.__name__}, found {type(value).__name__}")
+        return value
+
+    return structure
+
+
+def _number(value: object, _: object) -> float:
+    if type(value) not in (int, float):
+        raise TypeError(f"expected a number, found {type(value).__name__}")
+    return float(cast("float", value))
+
+
+def _json_object(value: object, _: object) -> object:
+    if type(value) is not dict:
+        raise TypeError(f"expected an object, found {type(value).__name__}")
+    return cast("object", value)
+
+
+def _is_json_object(kind: object) -> bool:
+    return get_origin(kind) is Mapping
+
+
+def _make_converter() -> Converter:
+    converter = Converter(detailed_validation=False)
+    for kind in (str, int, bool):
+        converter.register_structure_hook(kind, _exactly(kind))
+    converter.register_structure_hook(float, _number)
+    converter.register_structure_hook_func(_is_json_object, _json_object)
+    converter.register_unstructure_hook_func(_is_json_object, dict)
+    for union, kinds in ((AssistantBlock, BLOCK_KINDS), (Entry, ENTRY_KINDS)):
+        configure_tagged_union(
+            union, converter, tag_name="kind", tag_generator=kinds.__getitem__
+        )
+    return converter
+
+
+_converter = _make_converter()

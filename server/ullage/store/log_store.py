@@ -1,0 +1,299 @@
+"""The append-only log of a workspace's sessions: one SQLite file, one writer a session.
+
+All calls are synchronous and quick (well under a millisecond, but for `load`, which grows with the session), so they may
+be made from the event loop. What was written is on disk when the call returns. All raise `StoreFailed`.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ullage.context.blocks import Json
+from ullage.context.entries import Entry, Logged, UserPrompt
+from ullage.store import folder as ullage_folder
+from ullage.store.database import SetAside, failing_clearly, open_file, open_memory
+from ullage.store.encode import (
+    DamagedEntry,
+    decode,
+    decode_prompt,
+    encode,
+    encode_prompt,
+)
+from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
+from ullage.store.session_lock import SessionLock
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """A session as the list of sessions shows it. Times are Unix seconds; `updated_at` is of the last entry."""
+
+    id: str
+    title: str
+    created_at: float
+    updated_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedRow:
+    """A row of the log that could not be read and was passed over; it stays in the file."""
+
+    seq: int
+    reason: str
+
+
+class LogStore:
+    """The log of one workspace folder, or one in memory where there is no folder. Make it with `open`."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        workspace: Path | None,
+        set_aside: SetAside | None,
+    ) -> None:
+        self._connection = connection
+        self._workspace = workspace
+        self._locks: dict[str, SessionLock] = {}
+        self._last_seq: dict[str, int] = {}
+        self._damaged: dict[str, list[DamagedRow]] = {}
+        self.set_aside = set_aside
+        """Set where a damaged or later file was found when opening: to be shown to the user."""
+
+    @classmethod
+    def open(cls, folder: Path | None) -> LogStore:
+        """The log at `.ullage/ullage.db` in that folder, made where there is none; in memory without a folder."""
+        if folder is None:
+            return cls(open_memory(), None, None)
+        ullage_folder.prepare(folder)
+        connection, set_aside = open_file(ullage_folder.database(folder))
+        return cls(connection, folder, set_aside)
+
+    def close(self) -> None:
+        """Lets go of all sessions and the file."""
+        for session_id in tuple(self._locks):
+            self.release(session_id)
+        self._connection.close()
+
+    # Sessions
+
+    def create_session(self, title: str, at: float) -> SessionRecord:
+        """A new, empty session that this process writes."""
+        record = SessionRecord(secrets.token_hex(8), _storable(title), at, at)
+        self.claim(record.id)
+        with failing_clearly("make a session"):
+            self._connection.execute(
+                "INSERT INTO session VALUES (?, ?, ?, ?)",
+                (record.id, record.title, at, at),
+            )
+        self._last_seq[record.id] = 0
+        return record
+
+    def sessions(self) -> list[SessionRecord]:
+        """All sessions of the workspace, last updated first."""
+        with failing_clearly("list the sessions"):
+            rows = self._connection.execute(
+                "SELECT id, title, created_at, updated_at FROM session ORDER BY updated_at DESC, rowid DESC"
+            )
+            return [SessionRecord(*row) for row in rows]
+
+    def rename(self, session_id: str, title: str) -> None:
+        """Gives the session another title. May be done while another window writes it."""
+        with failing_clearly("rename the session"):
+            changed = self._connection.execute(
+                "UPDATE session SET title = ? WHERE id = ?",
+                (_storable(title), session_id),
+            )
+        if changed.rowcount == 0:
+            raise UnknownSession(session_id)
+
+    def delete(self, session_id: str) -> None:
+        """Deletes a session with its entries and queue, for good. Raises `SessionInUse`, `UnknownSession`."""
+        self.claim(session_id)
+        try:
+            with failing_clearly("delete the session"):
+                changed = self._connection.execute(
+                    "DELETE FROM session WHERE id = ?", (session_id,)
+                )
+        finally:
+            self.release(session_id)
+        if changed.rowcount == 0:
+            raise UnknownSession(session_id)
+
+    def claim(self, session_id: str) -> None:
+        """Makes this process the one that writes the session. Raises `SessionInUse` where another one is.
+
+        Everything that writes does it by itself. Do it before `load` where something is to be mended after it.
+        """
+        if self._workspace is None or session_id in self._locks:
+            return
+        path = ullage_folder.session_lock(self._workspace, session_id)
+        self._locks[session_id] = SessionLock(path, session_id)
+
+    def release(self, session_id: str) -> None:
+        """Lets another process write the session."""
+        self._last_seq.pop(session_id, None)
+        lock = self._locks.pop(session_id, None)
+        if lock is not None:
+            lock.release()
+
+    # Entries
+
+    def append(self, session_id: str, entry: Entry, at: float) -> Logged:
+        """Adds an entry at the end. It is on disk on return. Raises `SessionInUse`, `UnknownSession`."""
+        return self.append_many(session_id, (entry,), at)[0]
+
+    def append_many(
+        self, session_id: str, entries: Sequence[Entry], at: float
+    ) -> list[Logged]:
+        """Adds entries at the end, all or none."""
+        with self._writing(session_id, "write to the log") as last:
+            return self._insert(session_id, last, entries, at)
+
+    def load(self, session_id: str) -> list[Logged]:
+        """All entries of a session, oldest first (about 10 µs each). Raises `UnknownSession`.
+
+        A row that cannot be read is passed over; `damaged` tells of it.
+        """
+        with failing_clearly("read the session"):
+            last = self._last_in_file(session_id)
+            rows = self._connection.execute(
+                "SELECT seq, at, body FROM entry WHERE session_id = ? AND seq <= ? ORDER BY seq",
+                (session_id, last),
+            ).fetchall()
+        loaded: list[Logged] = []
+        damaged: list[DamagedRow] = []
+        for seq, at, body in rows:
+            try:
+                loaded.append(Logged(seq, at, decode(body)))
+            except DamagedEntry as error:
+                damaged.append(DamagedRow(seq, str(error)))
+        self._last_seq[session_id] = last
+        self._damaged[session_id] = damaged
+        return loaded
+
+    def damaged(self, session_id: str) -> tuple[DamagedRow, ...]:
+        """What the last `load` of the session had to pass over."""
+        return tuple(self._damaged.get(session_id, ()))
+
+    # The queue of prompts
+
+    def enqueue(self, session_id: str, prompt: UserPrompt) -> None:
+        """Puts a prompt at the end of the session's queue."""
+        with self._writing(session_id, "queue the prompt"):
+            self._connection.execute(
+                "INSERT INTO queued_prompt (id, session_id, body) VALUES (?, ?, ?)",
+                (prompt.id, session_id, encode_prompt(prompt)),
+            )
+
+    def queued(self, session_id: str) -> list[UserPrompt]:
+        """The prompts that wait, first come first. One that cannot be read is passed over."""
+        with failing_clearly("read the queue"):
+            rows = self._connection.execute(
+                "SELECT body FROM queued_prompt WHERE session_id = ? ORDER BY position",
+                (session_id,),
+            ).fetchall()
+        return list(_readable(body for (body,) in rows))
+
+    def dequeue(self, prompt_id: str) -> bool:
+        """Takes a prompt back; False where it does not wait (any more)."""
+        with failing_clearly("take the prompt back"):
+            changed = self._connection.execute(
+                "DELETE FROM queued_prompt WHERE id = ?", (prompt_id,)
+            )
+        return changed.rowcount > 0
+
+    def start_prompt(self, session_id: str, prompt_id: str, at: float) -> Logged:
+        """Moves a prompt from the queue to the end of the log, at once or not at all."""
+        with self._writing(session_id, "start the prompt") as last:
+            row = self._connection.execute(
+                "SELECT body FROM queued_prompt WHERE id = ? AND session_id = ?",
+                (prompt_id, session_id),
+            ).fetchone()
+            if row is None:
+                raise StoreFailed(f"No prompt {prompt_id} waits in this session")
+            try:
+                prompt = decode_prompt(row[0])
+            except DamagedEntry as error:
+                raise StoreFailed(f"The queued prompt is damaged: {error}") from error
+            self._connection.execute(
+                "DELETE FROM queued_prompt WHERE id = ?", (prompt_id,)
+            )
+            return self._insert(session_id, last, (prompt,), at)[0]
+
+    # Small things to remember for this workspace
+
+    def remember(self, key: str, value: Json) -> None:
+        """Keeps a small JSON value under a key, in place of what was there."""
+        with failing_clearly(f"remember {key}"):
+            self._connection.execute(
+                "INSERT OR REPLACE INTO remembered VALUES (?, ?)",
+                (key, json.dumps(value)),
+            )
+
+    def recalled(self, key: str) -> Json:
+        """What was kept under the key; None where nothing was."""
+        with failing_clearly(f"recall {key}"):
+            row = self._connection.execute(
+                "SELECT value FROM remembered WHERE key = ?", (key,)
+            ).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    @contextmanager
+    def _writing(self, session_id: str, action: str) -> Iterator[int]:
+        """A transaction on one session, whose writer this process becomes; gives the last seq before it."""
+        self.claim(session_id)
+        with failing_clearly(action):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                last = self._last_in_file(session_id)
+                if self._last_seq.get(session_id, last) != last:
+                    raise SessionInUse(session_id)  # written since we loaded it
+                yield last
+                last = self._last_in_file(session_id)
+                self._connection.execute("COMMIT")
+            except BaseException:
+                self._connection.rollback()
+                raise
+        self._last_seq[session_id] = last
+
+    def _insert(
+        self, session_id: str, after: int, entries: Sequence[Entry], at: float
+    ) -> list[Logged]:
+        logged = [
+            Logged(seq, at, entry) for seq, entry in enumerate(entries, after + 1)
+        ]
+        self._connection.executemany(
+            "INSERT INTO entry (session_id, seq, at, body) VALUES (?, ?, ?, ?)",
+            [(session_id, item.seq, at, encode(item.entry)) for item in logged],
+        )
+        self._connection.execute(
+            "UPDATE session SET updated_at = ? WHERE id = ?", (at, session_id)
+        )
+        return logged
+
+    def _last_in_file(self, session_id: str) -> int:
+        row = self._connection.execute(
+            "SELECT (SELECT max(seq) FROM entry WHERE session_id = session.id) FROM session WHERE id = ?",
+            (session_id,),
+        ).fetchone()
+        if row is None:
+            raise UnknownSession(session_id)
+        return row[0] or 0
+
+
+def _storable(title: str) -> str:
+    # Half a surrogate pair cannot be stored as UTF-8.
+    return title.encode("utf-8", "replace").decode("utf-8")
+
+
+def _readable(bodies: Iterable[str]) -> Iterator[UserPrompt]:
+    for body in bodies:
+        try:
+            yield decode_prompt(body)
+        except DamagedEntry:
+            continue
