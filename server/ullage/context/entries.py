@@ -66,6 +66,8 @@ class AssistantReply:
     model: str
     stop_reason: str
     usage: Usage | None
+    cost: float | None = None
+    """Dollars of the call, at the prices of the day; None where they are not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,18 @@ class ToolReturned:
 
 
 @dataclass(frozen=True, slots=True)
+class Clipped:
+    """A result that is shortened further before it is first sent, since all results of its message are too long together.
+
+    Logged after the last result of a message and before any request holds it; `seq` is the entry of that `ToolReturned`.
+    """
+
+    seq: int
+    content: str
+    full_output: str
+
+
+@dataclass(frozen=True, slots=True)
 class Notice:
     """Something the program tells the model: appended to the next user message, never inserted before."""
 
@@ -142,12 +156,16 @@ class Summarised:
 
 @dataclass(frozen=True, slots=True)
 class RestoredFile:
-    """A file that was read again. `text` is what the model gets; `note` says in a few words how it was taken."""
+    """A file that was read again. `text` is what the model gets; `note` says in a few words how it was taken.
+
+    `sha256` is of the file's whole text; `whole` is False where the model gets only a part of it.
+    """
 
     path: str
     text: str
     note: str
     sha256: str
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,6 +238,7 @@ Entry: TypeAlias = (
     | UserPrompt
     | AssistantReply
     | ToolReturned
+    | Clipped
     | Notice
     | Compaction
     | CompactionUndone

@@ -1,0 +1,152 @@
+"""Running the tool calls of one reply: approval, the tool itself, clipping, and a logged result for each.
+
+A result is durable as soon as its call is done, so that a crash loses only what was still running.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from ullage.context.blocks import ToolUse
+from ullage.context.clip import Arrival, clip
+from ullage.context.entries import Clipped, Logged, ToolReturned
+from ullage.context.policy import ClipNumbers
+from ullage.session.approvals import Approvals, Refused
+from ullage.session.conversation import Conversation
+from ullage.session.items import ToolCallItem, ToolStatus
+from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome
+
+
+class FullOutputs(Protocol):
+    """Where whole outputs go that are too long for a message."""
+
+    def path_of(self, tool_use_id: str) -> str:
+        """The path that the model is told."""
+        ...
+
+    def write(self, tool_use_id: str, text: str) -> None:
+        """Durable when it returns. Raises `StoreFailed`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """A call that is done: its logged result, the whole output, and what the loop must know of it."""
+
+    logged: Logged
+    output: str
+    outcome: ToolOutcome
+
+
+class Calls:
+    """Runs calls for one session."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        tools: Mapping[str, Tool],
+        approvals: Approvals,
+        outputs: FullOutputs,
+        numbers: ClipNumbers,
+        returned: Callable[[ToolReturned], None],
+    ) -> None:
+        self._conversation = conversation
+        self._tools = tools
+        self._approvals = approvals
+        self._outputs = outputs
+        self._numbers = numbers
+        self._returned = returned
+
+    async def run(self, calls: Sequence[ToolUse]) -> list[ToolOutcome]:
+        """Runs them in order; neighbours that only read run side by side. Every call gets a result, come what may.
+
+        Raises `StoreFailed`, and `CancelledError` with results for what was done by then.
+        """
+        done: list[Returned] = []
+        for group in side_by_side(calls, self._tools):
+            tasks = [asyncio.ensure_future(self._run_one(call)) for call in group]
+            try:
+                done.extend(await asyncio.gather(*tasks))
+            finally:
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+        self._clip_together(done)
+        return [returned.outcome for returned in done]
+
+    async def _run_one(self, call: ToolUse) -> Returned:
+        outcome = await self._outcome(call)
+        clipped = clip([Arrival(call.id, outcome.content)], self._numbers, self._outputs.path_of)[0]
+        if clipped.clipped:
+            self._outputs.write(call.id, outcome.content)
+        entry = ToolReturned(
+            tool_use_id=call.id,
+            tool=call.name,
+            content=clipped.content,
+            is_error=outcome.is_error,
+            characters=len(outcome.content),
+            full_output=self._outputs.path_of(call.id) if clipped.clipped else None,
+            touched=outcome.touched,
+            diff=outcome.diff,
+        )
+        logged = self._conversation.append(entry)
+        if outcome.plan is not None:
+            self._conversation.timeline.set_plan(outcome.plan)
+        self._returned(entry)
+        return Returned(logged, outcome.content, outcome)
+
+    async def _outcome(self, call: ToolUse) -> ToolOutcome:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            names = ", ".join(self._tools)
+            return ToolOutcome(f"There is no tool {call.name!r}. The tools are: {names}", is_error=True)
+        try:
+            need = tool.permission(call.input)
+            if need is not None:
+                answer = await self._approvals.allow(call.id, need)
+                if isinstance(answer, Refused):
+                    said = f" They said: {answer.reason}" if answer.reason else ""
+                    return ToolOutcome(f"The user refused this call; it was not run.{said}", is_error=True)
+            self._show(call.id, "running")
+            return await tool.run(ToolCall(call.id, call.input, lambda text: self._stream(call.id, text)))
+        except BadToolInput as error:
+            return ToolOutcome(str(error), is_error=True)
+        except OSError as error:
+            return ToolOutcome(f"{call.name} failed: {error}", is_error=True)
+
+    def _show(self, call_id: str, status: ToolStatus) -> None:
+        item = self._conversation.timeline.get(call_id)
+        if isinstance(item, ToolCallItem):
+            self._conversation.timeline.put(replace(item, status=status, permission=(), permission_reason=""))
+
+    def _stream(self, call_id: str, text: str) -> None:
+        if text:
+            self._conversation.timeline.append_text(call_id, "output", text)
+
+    def _clip_together(self, done: Sequence[Returned]) -> None:
+        """What is too long only in sum is shortened now, before any request holds it."""
+        results = [(each, each.logged.entry) for each in done if isinstance(each.logged.entry, ToolReturned)]
+        arrivals = [Arrival(entry.tool_use_id, entry.content) for _, entry in results]
+        for (each, entry), clipped in zip(results, clip(arrivals, self._numbers, self._outputs.path_of), strict=True):
+            if clipped.clipped and entry.full_output is None:
+                self._outputs.write(entry.tool_use_id, each.output)
+                path = self._outputs.path_of(entry.tool_use_id)
+                self._conversation.append(Clipped(each.logged.seq, clipped.content, path))
+
+
+def side_by_side(calls: Sequence[ToolUse], tools: Mapping[str, Tool]) -> list[list[ToolUse]]:
+    """The calls in groups that may run at once: neighbours that only read or search; everything else alone."""
+    groups: list[list[ToolUse]] = []
+    free_before = False
+    for call in calls:
+        tool = tools.get(call.name)
+        free = tool is not None and tool.kind in ("read", "search")
+        if free and free_before:
+            groups[-1].append(call)
+        else:
+            groups.append([call])
+        free_before = free
+    return groups

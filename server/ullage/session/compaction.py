@@ -1,0 +1,205 @@
+"""Making a compaction: plan it, have its summary written, read files again, log it as one entry.
+
+It is made in two halves. `draft` does what may take long (it may call the model) and changes nothing; `commit` is quick
+and appends the entry. Between the two the session may go on: a draft speaks of the log up to where it was made.
+A draft or commit that fails has changed nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ullage.context.accounting import Account
+from ullage.context.digest import brief
+from ullage.context.entries import Compaction, Logged, Rung, Summarised, Trigger, Usage
+from ullage.context.handoff import handoff, tail_note
+from ullage.context.plan import Plan, plan, reactive_plan
+from ullage.context.policy import Policy
+from ullage.context.request import Message, build_request
+from ullage.context.tokens import Calibration, estimate_message
+from ullage.context.view import EpochKey
+from ullage.models.model import Model, ModelCard
+from ullage.session.breaker import Breaker
+from ullage.session.conversation import Conversation
+from ullage.session.restoring import Restoring
+from ullage.session.summary import SummaryFailed, write_summary
+from ullage.session.surroundings import Surroundings
+
+
+class NothingToCompact(Exception):
+    """A compaction would not make the context smaller. Nothing has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What kind of compaction is asked for. `goal` is the share of the line to get under by cheap moves alone."""
+
+    id: str
+    trigger: Trigger
+    focus: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A compaction that is ready but for the files. Valid while the epoch key is the one it was made under."""
+
+    wanted: Wanted
+    plan: Plan
+    rung: Rung
+    text: str
+    usage: Usage | None
+    cost: float | None
+    skipped: tuple[str, ...]
+    tokens_before: int
+    key: EpochKey
+
+
+class Compactor:
+    """Makes the compactions of one session."""
+
+    def __init__(self, conversation: Conversation, surroundings: Surroundings, restoring: Restoring) -> None:
+        self._conversation = conversation
+        self._surroundings = surroundings
+        self._restoring = restoring
+        self.model_breaker = Breaker()
+        """Open: summaries are not asked of the model for a while; the program writes them."""
+
+    async def draft(self, wanted: Wanted, model: Model, card: ModelCard, line: int) -> Draft:
+        """Plans a compaction and has its summary written. Raises `NothingToCompact`."""
+        conversation = self._conversation
+        calibration = self._surroundings.calibrations.get(card.name, Calibration())
+        before = conversation.counted(calibration).used
+        planned = self._plan(wanted, calibration, line, before)
+        if planned is None:
+            raise NothingToCompact
+        key = conversation.projection.key
+        empty = Draft(wanted, planned, "moves", "", None, None, (), before, key)
+        if planned.summarise_to is None:
+            return empty
+        return await self._with_summary(empty, model, card, calibration)
+
+    def _plan(self, wanted: Wanted, calibration: Calibration, line: int, used: int) -> Plan | None:
+        def count(messages: object) -> int:
+            return calibration.apply(sum(estimate_message(m) for m in messages if isinstance(m, Message)))  # type: ignore[union-attr]
+
+        policy = self._surroundings.policy
+        projection = self._conversation.projection
+        if wanted.trigger == "reactive":
+            return reactive_plan(projection, policy, line, count, brief)
+        if wanted.trigger in ("manual", "tool"):
+            return plan(projection, with_short_tail(policy, used), line, count, brief, goal=0)
+        return plan(projection, policy, line, count, brief)
+
+    async def _with_summary(self, draft: Draft, model: Model, card: ModelCard, calibration: Calibration) -> Draft:
+        """The draft with its handoff, by the first rung that works."""
+        now = self._surroundings.clock
+        skipped: list[str] = []
+        engine = self._surroundings.settings.summary_engine
+        if not card.writes_summaries or engine == "digest":
+            pass
+        elif self.model_breaker.is_open(now()):
+            skipped.append("The model's summaries failed three times in a row; they are not asked for at the moment")
+        else:
+            try:
+                request = build_request(self._conversation.projection)
+                summary = await write_summary(model, request, draft.wanted.focus, self._surroundings.policy.summary)
+            except SummaryFailed as failure:
+                self.model_breaker.failed(now())
+                skipped.append(str(failure))
+            else:
+                cost = card.prices.cost(summary.usage) if card.prices else None
+                written = replace(draft, rung="model", usage=summary.usage, cost=cost)
+                written = replace(written, text=self._handoff(written, summary.text))
+                if self._shrinks(written, calibration):
+                    self.model_breaker.succeeded()
+                    return written
+                self.model_breaker.failed(now())
+                skipped.append("The model's summary was not shorter than what it stands for")
+                draft = replace(draft, usage=summary.usage, cost=cost)
+        digest = replace(draft, rung="digest", skipped=tuple(skipped))
+        digest = replace(digest, text=self._handoff(digest, None))
+        if self._shrinks(digest, calibration):
+            return digest
+        skipped.append("The digest was not shorter than what it stands for")
+        tail = replace(draft, rung="tail", text=tail_note(draft.plan.covers), skipped=tuple(skipped))
+        if self._shrinks(tail, calibration):
+            return tail
+        raise NothingToCompact
+
+    def _handoff(self, draft: Draft, model_text: str | None) -> str:
+        last = draft.plan.summarise_to or 0
+        covered = [logged for logged in self._conversation.entries if logged.seq <= last]
+        numbers = self._surroundings.policy.summary
+        return handoff(covered, model_text, draft.wanted.focus, numbers)
+
+    def _shrinks(self, draft: Draft, calibration: Calibration) -> bool:
+        return self._tokens_after(entry_of(draft), calibration) < draft.tokens_before
+
+    def _tokens_after(self, entry: Compaction, calibration: Calibration) -> int:
+        entries = self._conversation.entries
+        logged = Logged(entries[-1].seq + 1, 0.0, entry)
+        after = self._conversation.projection.with_appended(logged)
+        return Account().count(after, calibration).used
+
+    def still_fits(self, draft: Draft) -> bool:
+        """Whether the draft speaks of the epoch in force."""
+        return draft.key == self._conversation.projection.key
+
+    async def commit(self, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:
+        """Reads files again and logs the compaction. Raises `StoreFailed` and has then changed nothing."""
+        entry = entry_of(draft)
+        calibration = self._surroundings.calibrations.get(card.name, Calibration())
+        if entry.summarised is not None:
+            self._surroundings.transcripts.write(
+                self._conversation.session_id, entry.id, self._conversation.projection.messages
+            )
+            restored = await self._restoring.files(draft.plan)
+            resume = self._restoring.resume(at_work=at_work)
+            entry = replace(entry, restored=restored, resume=resume)
+        entry = self._without_what_does_not_fit(entry, draft, calibration)
+        self._conversation.append(entry)
+        self._restoring.after(entry)
+        return entry
+
+    def _without_what_does_not_fit(self, entry: Compaction, draft: Draft, calibration: Calibration) -> Compaction:
+        """Restored files give way, last first, until the compaction makes the context smaller; then the sizes are set."""
+        after = self._tokens_after(entry, calibration)
+        while entry.restored and after >= draft.tokens_before:
+            entry = replace(entry, restored=entry.restored[:-1])
+            after = self._tokens_after(entry, calibration)
+        return replace(entry, estimated_after=after)
+
+
+def entry_of(draft: Draft) -> Compaction:
+    """The log entry of a draft, before files are read again."""
+    planned = draft.plan
+    summarised = None
+    if planned.summarise_to is not None:
+        summarised = Summarised(planned.summarise_to, draft.text, planned.covers)
+    return Compaction(
+        id=draft.wanted.id,
+        trigger=draft.wanted.trigger,
+        rung=draft.rung,
+        through=planned.through,
+        cleared=planned.cleared,
+        snipped=planned.snipped,
+        summarised=summarised,
+        restored=(),
+        resume="",
+        focus=draft.wanted.focus,
+        policy="ullage",
+        tokens_before=draft.tokens_before,
+        estimated_after=0,
+        usage=draft.usage,
+        cost=draft.cost,
+        skipped=draft.skipped,
+    )
+
+
+def with_short_tail(policy: Policy, used: int) -> Policy:
+    """The policy for a compaction that somebody asked for: the tail is at most a quarter of what is there now.
+
+    Without it a short conversation would be all tail, and a click would do nothing.
+    """
+    tail = min(policy.summary.tail_tokens, used // 4)
+    return replace(policy, summary=replace(policy.summary, tail_tokens=tail))

@@ -1,0 +1,76 @@
+"""One session's log with all that is computed from it: what the model sees, what the user sees, how full it is.
+
+The only place that appends: an entry is durable in the store first, and then shows in the projection, the account and the
+timeline. No decisions are made here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from ullage.context.accounting import Account, Counted
+from ullage.context.entries import Compaction, Entry, Logged
+from ullage.context.request import Request, build_request
+from ullage.context.view import Projection
+from ullage.session.items import Update
+from ullage.session.timeline import Describe, Timeline
+
+
+class Log(Protocol):
+    """The durable side: entries of one session. Raises `StoreFailed` and has then written nothing."""
+
+    def append(self, session_id: str, entry: Entry, at: float) -> Logged:
+        """Durable when it returns."""
+        ...
+
+
+class Conversation:
+    """The log of one session and its three views."""
+
+    def __init__(
+        self,
+        session_id: str,
+        log: Log,
+        entries: Sequence[Logged],
+        describe: Describe,
+        tell: Callable[[Update], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self.session_id = session_id
+        self.clock = clock
+        self._log = log
+        self.projection = Projection(entries)
+        self.account = Account(self.projection)
+        self.timeline = Timeline(describe, tell)
+        for logged in entries:
+            self.timeline.log(logged)
+
+    def append(self, entry: Entry) -> Logged:
+        """Makes an entry durable, then shows it everywhere."""
+        return self.show(self._log.append(self.session_id, entry, self.clock()))
+
+    def show(self, logged: Logged) -> Logged:
+        """Takes in an entry that is durable already."""
+        self.projection.append(logged)
+        self.account.append(logged)
+        self.timeline.log(logged)
+        return logged
+
+    def request(self) -> Request:
+        """The next request. Raises `ValueError` where there is nothing to ask."""
+        return build_request(self.projection)
+
+    def counted(self) -> Counted:
+        """How many tokens the next request holds."""
+        return self.account.counted()
+
+    @property
+    def entries(self) -> Sequence[Logged]:
+        """The whole log."""
+        return self.projection.entries
+
+    def last_compaction(self) -> Compaction | None:
+        """The newest compaction in force."""
+        active = self.projection.active
+        return active[-1] if active else None

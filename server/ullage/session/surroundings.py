@@ -1,0 +1,37 @@
+"""What a session needs from outside itself, gathered in one place; shared by all sessions of a workspace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ullage.context.policy import ULLAGE, Policy
+from ullage.context.tokens import Calibration
+from ullage.session.approvals import Remembered
+from ullage.session.calls import FullOutputs
+from ullage.session.settings import Settings
+from ullage.store.log_store import LogStore
+from ullage.store.transcripts import Transcripts
+from ullage.workspace.editor import Editor
+from ullage.workspace.files import WorkspaceFiles
+from ullage.workspace.folders import Folders
+from ullage.workspace.recent import RecentEdits
+
+
+@dataclass
+class Surroundings:
+    """One workspace as its sessions see it. `settings` is replaced when the user changes them."""
+
+    folders: Folders
+    editor: Editor
+    files: WorkspaceFiles
+    recent: RecentEdits
+    store: LogStore
+    outputs: FullOutputs
+    transcripts: Transcripts
+    remembered: Remembered
+    settings: Settings
+    clock: Callable[[], float]
+    policy: Policy = ULLAGE
+    calibrations: dict[str, Calibration] = field(default_factory=dict[str, Calibration])
+    """What real usage taught about the estimates, by model name."""
