@@ -17,13 +17,16 @@ ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "think", "oth
 class PermissionNeed:
     """What has to be allowed before a call runs.
 
-    `pattern` is what "allow always" would allow from then on in this workspace (for a command its first words, for an
-    edit the path's folder or name), `description` says it to the user.
+    `pattern` is what "allow always" would allow from then on in this workspace, in words for the user (for a command
+    its first words, for an edit the path's folder or name). It is empty where every call has to be asked for anew, so
+    that there is nothing to remember. `description` says to the user what is about to happen.
     """
 
     action: Literal["edit", "command", "outside"]
     pattern: str
     description: str
+    parts: tuple[str, ...] = ()
+    """What has to be allowed one by one where the call has several parts (`cd src && pytest`); empty means `pattern`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,8 @@ class ToolOutcome:
     """Set by the `compact` tool: compact once all results of this turn are in."""
     plan: tuple[PlanEntry, ...] | None = None
     """Set by the `todo` tool: the task list from now on."""
+    line: int | None = None
+    """Where an edit begins (counted from 1), for the list of recently edited files."""
 
 
 @dataclass(frozen=True, slots=True)

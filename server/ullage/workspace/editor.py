@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
@@ -28,8 +29,15 @@ class Editor(Protocol):
         """The text of an open document as the user sees it now, saved or not; None where it is not open."""
         ...
 
+    def open_paths(self) -> Sequence[Path]:
+        """The files of all open documents, so that a search finds what is not yet on disk."""
+        ...
+
     async def apply_text(self, path: Path, text: str) -> bool:
         """Replaces the text of an open document so that the user can undo it; False where the editor refused.
+
+        A document without unsaved changes is saved afterwards where the editor can do that; one with unsaved changes
+        of the user is left unsaved.
 
         Raises `EditorChanged` where the document changed while the edit was on its way.
         """
@@ -50,6 +58,10 @@ class NoEditor:
     def open_text(self, path: Path) -> str | None:
         """Always None."""
         return None
+
+    def open_paths(self) -> Sequence[Path]:
+        """Always empty."""
+        return ()
 
     async def apply_text(self, path: Path, text: str) -> bool:
         """Always False."""

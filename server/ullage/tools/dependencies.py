@@ -1,0 +1,26 @@
+"""What the tools of one session work with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ullage.tools.recall import Recall
+from ullage.workspace.editor import Editor
+from ullage.workspace.files import WorkspaceFiles
+from ullage.workspace.folders import Folders
+from ullage.workspace.reads import FileReads
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDependencies:
+    """Everything the tools need from outside. One `reads` belongs to one session; the others may be shared."""
+
+    folders: Folders
+    files: WorkspaceFiles
+    editor: Editor
+    reads: FileReads
+    recall: Recall
+    bash_timeout: float = 120.0
+    """Seconds after which a command is ended when the model names no timeout."""
+    sandbox: bool = True
+    """Whether commands run in a sandbox where the system offers one."""

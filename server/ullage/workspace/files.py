@@ -1,0 +1,121 @@
+"""Files as the user sees them: the text of an open document wins over the disk, and edits go where the text is.
+
+How bytes become text is known in `text_file.py`; what the agent has seen of it, in `reads.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+
+from ullage.workspace.editor import Editor
+from ullage.workspace.folders import Folders
+from ullage.workspace.own_writes import OwnWrites
+from ullage.workspace.text_file import (
+    NotText,
+    TextFile,
+    TooLarge,
+    normalise_newlines,
+    read_text,
+    text_sha256,
+    write_text,
+)
+
+
+class ChangedMeanwhile(Exception):
+    """The text is no longer the one that the edit was made for; nothing was written."""
+
+
+class EditorRefused(Exception):
+    """The file has unsaved changes in the editor, and the editor would not take the edit; nothing was written."""
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentText:
+    """A file's text as the user sees it. `text` has `\\n` at its line ends (as `TextFile.text`)."""
+
+    path: Path
+    text: str
+    sha256: str
+    unsaved: bool
+    """True where the text is that of an open document and not on disk like this."""
+
+
+class WorkspaceFiles:
+    """Reads and writes files, through the editor where they are open there. Paths come from `Folders.resolve`."""
+
+    def __init__(self, folders: Folders, editor: Editor, own_writes: OwnWrites) -> None:
+        self.folders = folders
+        self._editor = editor
+        self._own_writes = own_writes
+
+    async def read(self, path: Path) -> CurrentText:
+        """The text now.
+
+        Raises what `read_text` raises, except where the file is open in the editor: then its text there is enough.
+        """
+        open_text = self._editor.open_text(path)
+        if open_text is None:
+            on_disk = await asyncio.to_thread(read_text, path)
+            return CurrentText(path, on_disk.text, on_disk.sha256, unsaved=False)
+        on_disk = await asyncio.to_thread(_read_if_possible, path)
+        text, _ = normalise_newlines(open_text)
+        sha256 = text_sha256(text)
+        unsaved = on_disk is None or on_disk.sha256 != sha256
+        return CurrentText(path, text, sha256, unsaved)
+
+    async def write(self, path: Path, text: str, expected_sha256: str | None) -> CurrentText:
+        """Makes `text` the file's text if its text still has the hash `expected_sha256` (None: if there is no file).
+
+        Returns the text as it is afterwards, which is another one where the editor formats when saving.
+        Raises `ChangedMeanwhile`, `EditorRefused`, `EditorChanged` or what `write_text` raises; then nothing was written.
+        """
+        if self._editor.open_text(path) is not None:
+            await self._write_open(path, text, expected_sha256)
+        else:
+            await asyncio.to_thread(self._write_closed, path, text, expected_sha256)
+        return await self.read(path)
+
+    def _write_closed(self, path: Path, text: str, expected_sha256: str | None) -> None:
+        try:
+            before = read_text(path)
+        except FileNotFoundError:
+            before = None
+        if (before.sha256 if before else None) != expected_sha256:
+            raise ChangedMeanwhile
+        write_text(path, text, before)
+        self._own_writes.wrote(path)
+
+    async def _write_open(self, path: Path, text: str, expected_sha256: str | None) -> None:
+        before = await asyncio.to_thread(_read_if_possible, path)
+        open_text = self._editor.open_text(path)
+        if open_text is None:
+            await asyncio.to_thread(self._write_closed, path, text, expected_sha256)
+            return
+        shown, newline = normalise_newlines(open_text)
+        if text_sha256(shown) != expected_sha256:
+            raise ChangedMeanwhile
+        saved_before = before is not None and before.sha256 == expected_sha256
+        applied = await self._editor.apply_text(path, text.replace("\n", "\r\n") if newline == "\r\n" else text)
+        if not applied and not saved_before:
+            raise EditorRefused
+        if saved_before:
+            await asyncio.to_thread(self._bring_to_disk, path, text, before)
+
+    def _bring_to_disk(self, path: Path, text: str, before: TextFile | None) -> None:
+        """Writes what an editor applied but did not save, so that commands see it too.
+
+        Only where the disk still has the old text: an editor that saves may format as well, and its text wins.
+        """
+        now = _read_if_possible(path)
+        if now == before:
+            write_text(path, text, before)
+            self._own_writes.wrote(path)
+
+
+def _read_if_possible(path: Path) -> TextFile | None:
+    try:
+        return read_text(path)
+    except (OSError, NotText, TooLarge):
+        return None
