@@ -8,24 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ullage.context.blocks import Block, Role, SystemPart, ToolSpec
+from ullage.context.blocks import SystemPart, ToolSpec
+from ullage.context.breakpoints import Breakpoint
+from ullage.context.message import Message
+from ullage.context.view import Projection
 
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message of a request. `sources[i]` is the seq of the log entry that `blocks[i]` comes from."""
-
-    role: Role
-    blocks: tuple[Block, ...]
-    sources: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Breakpoint:
-    """A block that carries a cache mark: everything up to and with it can be read from the prompt cache later."""
-
-    message: int
-    block: int
+__all__ = ["Breakpoint", "Message", "Request", "build_request"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +24,8 @@ class Request:
     tools: tuple[ToolSpec, ...]
     messages: Sequence[Message]
     breakpoints: tuple[Breakpoint, ...]
+
+
+def build_request(projection: Projection) -> Request:
+    """The next request. Raises `ValueError` where there is no prelude, no message, or the last word is the model's."""
+    raise NotImplementedError
