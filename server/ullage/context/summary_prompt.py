@@ -21,8 +21,6 @@ def summary_request(request: Request, focus: str, earlier: bool) -> Request:
     raise NotImplementedError
 
 
-def accept(
-    blocks: Sequence[AssistantBlock], stop_reason: str, covered_tokens: int
-) -> str | Rejected:
+def accept(blocks: Sequence[AssistantBlock], stop_reason: str, covered_tokens: int) -> str | Rejected:
     """The summary's text, or why it cannot be used."""
     raise NotImplementedError
