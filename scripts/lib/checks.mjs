@@ -1,0 +1,34 @@
+/** What `npm run check` runs, and what `npm run fix` mends of it. */
+
+import { join } from "node:path";
+import { ROOT, VENV_PYTHON } from "./paths.mjs";
+
+/** @typedef {{title: string, command: string[]}} Check */
+
+/** Programs of node_modules are started through Node: that needs no shell on any system. @param {string} path @returns {string[]} */
+const tool = (path) => [process.execPath, join(ROOT, "node_modules", path)];
+
+const RUFF = [VENV_PYTHON, "-m", "ruff"];
+const PRETTIER = tool("prettier/bin/prettier.cjs");
+const OXLINT = [...tool("oxlint/bin/oxlint"), "--type-aware", "--deny-warnings"];
+const TSC = tool("typescript/bin/tsc");
+
+/** Every check. None of them changes a file. @type {Check[]} */
+export const CHECKS = [
+  { title: "Python format", command: [...RUFF, "format", "--check"] },
+  { title: "Python lint", command: [...RUFF, "check"] },
+  { title: "Python types", command: tool("pyright/index.js") },
+  { title: "JavaScript format", command: [...PRETTIER, "--check", "."] },
+  { title: "JavaScript lint", command: OXLINT },
+  { title: "Types of the extension", command: [...TSC, "--project", "client-extension"] },
+  { title: "Types of the panel", command: [...TSC, "--project", "client-extension/webview"] },
+  { title: "Types of scripts and end-to-end tests", command: [...TSC, "--project", "."] },
+];
+
+/** What can be mended by program. @type {Check[]} */
+export const FIXES = [
+  { title: "Python lint", command: [...RUFF, "check", "--fix"] },
+  { title: "Python format", command: [...RUFF, "format"] },
+  { title: "JavaScript lint", command: [...OXLINT, "--fix"] },
+  { title: "JavaScript format", command: [...PRETTIER, "--write", "--log-level=warn", "."] },
+];

