@@ -1,0 +1,33 @@
+"""What the endpoints of one fake share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+
+from tests.fake_api.catalogue import ModelFacts
+from tests.fake_api.holds import Holds
+from tests.fake_api.record import RequestLog
+from tests.fake_api.script import Script
+
+
+@dataclass(slots=True)
+class FakeState:
+    """The parts that outlive a request."""
+
+    models: Mapping[str, ModelFacts]
+    script: Script
+    clock: Callable[[], float]
+    """Seconds; read when a request has arrived."""
+    keys: Collection[str] | None
+    """The credentials that are accepted; None: any."""
+    log: RequestLog = field(default_factory=RequestLog)
+    holds: Holds = field(default_factory=Holds)
+    faults: list[Exception] = field(default_factory=list[Exception])
+    """Exceptions inside the fake itself; leaving `FakeApi` raises them."""
+
+    def reset(self) -> None:
+        """Forgets requests and script; releases what is held."""
+        self.holds.release()
+        self.log.clear()
+        self.script.clear()
