@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +58,7 @@ def open_file(path: Path) -> tuple[sqlite3.Connection, SetAside | None]:
 
 
 @contextmanager
-def failing_clearly(action: str) -> Iterator[None]:
+def failing_clearly(action: str) -> Generator[None]:
     """Turns SQLite's errors into a `StoreFailed` that says what could not be done."""
     try:
         yield
@@ -67,7 +67,7 @@ def failing_clearly(action: str) -> Iterator[None]:
 
 
 def _connect(path: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
 
@@ -131,9 +131,5 @@ def _set_aside(path: Path, why: _Unusable) -> SetAside:
             if beside.exists():
                 beside.rename(target.with_name(target.name + suffix))
     except OSError as error:
-        raise StoreFailed(
-            f"Cannot use {path}: {why}; and it cannot be renamed: {error.strerror or error}"
-        ) from error
-    return SetAside(
-        target, f"{path} could not be used: {why}. It was renamed to {target.name}."
-    )
+        raise StoreFailed(f"Cannot use {path}: {why}; and it cannot be renamed: {error.strerror or error}") from error
+    return SetAside(target, f"{path} could not be used: {why}. It was renamed to {target.name}.")

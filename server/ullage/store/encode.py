@@ -134,9 +134,7 @@ def _make_converter() -> Converter:
     converter.register_structure_hook_func(_is_json_object, _json_object)
     converter.register_unstructure_hook_func(_is_json_object, dict)
     for union, kinds in ((AssistantBlock, BLOCK_KINDS), (Entry, ENTRY_KINDS)):
-        configure_tagged_union(
-            union, converter, tag_name="kind", tag_generator=kinds.__getitem__
-        )
+        configure_tagged_union(union, converter, tag_name="kind", tag_generator=kinds.__getitem__)
     return converter
 
 

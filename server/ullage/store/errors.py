@@ -17,8 +17,7 @@ class SessionInUse(StoreFailed):
 
     def __init__(self, session_id: str) -> None:
         super().__init__(
-            f"Session {session_id} is in use by another window. "
-            "Go on there, or close it there and open the session again here."
+            f"Session {session_id} is in use by another window. Go on there, or close it there and open the session again here."
         )
         self.session_id = session_id
 

@@ -18,9 +18,7 @@ def prepare(workspace: Path) -> Path:
         if not ignore.exists():
             ignore.write_text("*\n", encoding="utf-8")
     except OSError as error:
-        raise StoreFailed(
-            f"Cannot write to {folder}: {error.strerror or error}. Make the folder writable, or open another one."
-        ) from error
+        raise StoreFailed(f"Cannot write to {folder}: {error.strerror or error}. Make the folder writable, or open another one.") from error
     return folder
 
 

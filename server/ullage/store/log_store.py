@@ -1,7 +1,8 @@
 """The append-only log of a workspace's sessions: one SQLite file, one writer a session.
 
 All calls are synchronous and quick (well under a millisecond, but for `load`, which grows with the session), so they may
-be made from the event loop. What was written is on disk when the call returns. All raise `StoreFailed`.
+be made from the event loop; other threads may call too. What was written is on disk when the call returns. All raise
+`StoreFailed`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import json
 import secrets
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+import threading
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +28,7 @@ from ullage.store.encode import (
     encode_prompt,
 )
 from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
-from ullage.store.session_lock import SessionLock
+from ullage.store.system_lock import HeldElsewhere, SystemLock
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,15 @@ class DamagedRow:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class LoggedRow:
+    """An entry of any session with its place in the file. `logged` is None where it could not be read."""
+
+    row: int
+    session_id: str
+    logged: Logged | None
+
+
 class LogStore:
     """The log of one workspace folder, or one in memory where there is no folder. Make it with `open`."""
 
@@ -58,7 +69,8 @@ class LogStore:
     ) -> None:
         self._connection = connection
         self._workspace = workspace
-        self._locks: dict[str, SessionLock] = {}
+        self._one_thread = threading.Lock()
+        self._locks: dict[str, SystemLock] = {}
         self._last_seq: dict[str, int] = {}
         self._damaged: dict[str, list[DamagedRow]] = {}
         self.set_aside = set_aside
@@ -85,8 +97,8 @@ class LogStore:
         """A new, empty session that this process writes."""
         record = SessionRecord(secrets.token_hex(8), _storable(title), at, at)
         self.claim(record.id)
-        with failing_clearly("make a session"):
-            self._connection.execute(
+        with self._using("make a session") as connection:
+            connection.execute(
                 "INSERT INTO session VALUES (?, ?, ?, ?)",
                 (record.id, record.title, at, at),
             )
@@ -95,16 +107,14 @@ class LogStore:
 
     def sessions(self) -> list[SessionRecord]:
         """All sessions of the workspace, last updated first."""
-        with failing_clearly("list the sessions"):
-            rows = self._connection.execute(
-                "SELECT id, title, created_at, updated_at FROM session ORDER BY updated_at DESC, rowid DESC"
-            )
+        with self._using("list the sessions") as connection:
+            rows = connection.execute("SELECT id, title, created_at, updated_at FROM session ORDER BY updated_at DESC, rowid DESC")
             return [SessionRecord(*row) for row in rows]
 
     def rename(self, session_id: str, title: str) -> None:
         """Gives the session another title. May be done while another window writes it."""
-        with failing_clearly("rename the session"):
-            changed = self._connection.execute(
+        with self._using("rename the session") as connection:
+            changed = connection.execute(
                 "UPDATE session SET title = ? WHERE id = ?",
                 (_storable(title), session_id),
             )
@@ -115,10 +125,8 @@ class LogStore:
         """Deletes a session with its entries and queue, for good. Raises `SessionInUse`, `UnknownSession`."""
         self.claim(session_id)
         try:
-            with failing_clearly("delete the session"):
-                changed = self._connection.execute(
-                    "DELETE FROM session WHERE id = ?", (session_id,)
-                )
+            with self._using("delete the session") as connection:
+                changed = connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
         finally:
             self.release(session_id)
         if changed.rowcount == 0:
@@ -132,7 +140,10 @@ class LogStore:
         if self._workspace is None or session_id in self._locks:
             return
         path = ullage_folder.session_lock(self._workspace, session_id)
-        self._locks[session_id] = SessionLock(path, session_id)
+        try:
+            self._locks[session_id] = SystemLock(path)
+        except HeldElsewhere as error:
+            raise SessionInUse(session_id) from error
 
     def release(self, session_id: str) -> None:
         """Lets another process write the session."""
@@ -147,9 +158,7 @@ class LogStore:
         """Adds an entry at the end. It is on disk on return. Raises `SessionInUse`, `UnknownSession`."""
         return self.append_many(session_id, (entry,), at)[0]
 
-    def append_many(
-        self, session_id: str, entries: Sequence[Entry], at: float
-    ) -> list[Logged]:
+    def append_many(self, session_id: str, entries: Sequence[Entry], at: float) -> list[Logged]:
         """Adds entries at the end, all or none."""
         with self._writing(session_id, "write to the log") as last:
             return self._insert(session_id, last, entries, at)
@@ -159,9 +168,9 @@ class LogStore:
 
         A row that cannot be read is passed over; `damaged` tells of it.
         """
-        with failing_clearly("read the session"):
+        with self._using("read the session") as connection:
             last = self._last_in_file(session_id)
-            rows = self._connection.execute(
+            rows = connection.execute(
                 "SELECT seq, at, body FROM entry WHERE session_id = ? AND seq <= ? ORDER BY seq",
                 (session_id, last),
             ).fetchall()
@@ -175,6 +184,25 @@ class LogStore:
         self._last_seq[session_id] = last
         self._damaged[session_id] = damaged
         return loaded
+
+    def rows_after(self, row: int, limit: int) -> list[LoggedRow]:
+        """What was logged in any session after that row of the file, oldest first; for the search index."""
+        with self._using("read the log") as connection:
+            rows = connection.execute(
+                "SELECT row, session_id, seq, at, body FROM entry WHERE row > ? ORDER BY row LIMIT ?",
+                (row, limit),
+            ).fetchall()
+        return [LoggedRow(row, session_id, _logged_or_none(seq, at, body)) for row, session_id, seq, at, body in rows]
+
+    def between(self, session_id: str, first: int, last: int) -> list[Logged]:
+        """The entries of a session from seq `first` to `last`, both included, as far as they can be read."""
+        with self._using("read the session") as connection:
+            rows = connection.execute(
+                "SELECT seq, at, body FROM entry WHERE session_id = ? AND seq BETWEEN ? AND ? ORDER BY seq",
+                (session_id, first, last),
+            ).fetchall()
+        found = (_logged_or_none(*row) for row in rows)
+        return [logged for logged in found if logged is not None]
 
     def damaged(self, session_id: str) -> tuple[DamagedRow, ...]:
         """What the last `load` of the session had to pass over."""
@@ -192,8 +220,8 @@ class LogStore:
 
     def queued(self, session_id: str) -> list[UserPrompt]:
         """The prompts that wait, first come first. One that cannot be read is passed over."""
-        with failing_clearly("read the queue"):
-            rows = self._connection.execute(
+        with self._using("read the queue") as connection:
+            rows = connection.execute(
                 "SELECT body FROM queued_prompt WHERE session_id = ? ORDER BY position",
                 (session_id,),
             ).fetchall()
@@ -201,10 +229,8 @@ class LogStore:
 
     def dequeue(self, prompt_id: str) -> bool:
         """Takes a prompt back; False where it does not wait (any more)."""
-        with failing_clearly("take the prompt back"):
-            changed = self._connection.execute(
-                "DELETE FROM queued_prompt WHERE id = ?", (prompt_id,)
-            )
+        with self._using("take the prompt back") as connection:
+            changed = connection.execute("DELETE FROM queued_prompt WHERE id = ?", (prompt_id,))
         return changed.rowcount > 0
 
     def start_prompt(self, session_id: str, prompt_id: str, at: float) -> Logged:
@@ -220,60 +246,55 @@ class LogStore:
                 prompt = decode_prompt(row[0])
             except DamagedEntry as error:
                 raise StoreFailed(f"The queued prompt is damaged: {error}") from error
-            self._connection.execute(
-                "DELETE FROM queued_prompt WHERE id = ?", (prompt_id,)
-            )
+            self._connection.execute("DELETE FROM queued_prompt WHERE id = ?", (prompt_id,))
             return self._insert(session_id, last, (prompt,), at)[0]
 
     # Small things to remember for this workspace
 
     def remember(self, key: str, value: Json) -> None:
         """Keeps a small JSON value under a key, in place of what was there."""
-        with failing_clearly(f"remember {key}"):
-            self._connection.execute(
+        with self._using(f"remember {key}") as connection:
+            connection.execute(
                 "INSERT OR REPLACE INTO remembered VALUES (?, ?)",
                 (key, json.dumps(value)),
             )
 
     def recalled(self, key: str) -> Json:
         """What was kept under the key; None where nothing was."""
-        with failing_clearly(f"recall {key}"):
-            row = self._connection.execute(
-                "SELECT value FROM remembered WHERE key = ?", (key,)
-            ).fetchone()
+        with self._using(f"recall {key}") as connection:
+            row = connection.execute("SELECT value FROM remembered WHERE key = ?", (key,)).fetchone()
         return None if row is None else json.loads(row[0])
 
     @contextmanager
-    def _writing(self, session_id: str, action: str) -> Iterator[int]:
+    def _using(self, action: str) -> Generator[sqlite3.Connection]:
+        with self._one_thread, failing_clearly(action):
+            yield self._connection
+
+    @contextmanager
+    def _writing(self, session_id: str, action: str) -> Generator[int]:
         """A transaction on one session, whose writer this process becomes; gives the last seq before it."""
         self.claim(session_id)
-        with failing_clearly(action):
-            self._connection.execute("BEGIN IMMEDIATE")
+        with self._using(action) as connection:
+            connection.execute("BEGIN IMMEDIATE")
             try:
                 last = self._last_in_file(session_id)
                 if self._last_seq.get(session_id, last) != last:
                     raise SessionInUse(session_id)  # written since we loaded it
                 yield last
                 last = self._last_in_file(session_id)
-                self._connection.execute("COMMIT")
+                connection.execute("COMMIT")
             except BaseException:
-                self._connection.rollback()
+                connection.rollback()
                 raise
-        self._last_seq[session_id] = last
+            self._last_seq[session_id] = last
 
-    def _insert(
-        self, session_id: str, after: int, entries: Sequence[Entry], at: float
-    ) -> list[Logged]:
-        logged = [
-            Logged(seq, at, entry) for seq, entry in enumerate(entries, after + 1)
-        ]
+    def _insert(self, session_id: str, after: int, entries: Sequence[Entry], at: float) -> list[Logged]:
+        logged = [Logged(seq, at, entry) for seq, entry in enumerate(entries, after + 1)]
         self._connection.executemany(
             "INSERT INTO entry (session_id, seq, at, body) VALUES (?, ?, ?, ?)",
             [(session_id, item.seq, at, encode(item.entry)) for item in logged],
         )
-        self._connection.execute(
-            "UPDATE session SET updated_at = ? WHERE id = ?", (at, session_id)
-        )
+        self._connection.execute("UPDATE session SET updated_at = ? WHERE id = ?", (at, session_id))
         return logged
 
     def _last_in_file(self, session_id: str) -> int:
@@ -284,6 +305,13 @@ class LogStore:
         if row is None:
             raise UnknownSession(session_id)
         return row[0] or 0
+
+
+def _logged_or_none(seq: int, at: float, body: str) -> Logged | None:
+    try:
+        return Logged(seq, at, decode(body))
+    except DamagedEntry:
+        return None
 
 
 def _storable(title: str) -> str:

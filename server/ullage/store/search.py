@@ -1,0 +1,231 @@
+"""Full text search over everything that was said or returned in the sessions of one workspace.
+
+The index is a file of its own that can be thrown away at any time: it is made again from the log, bit by bit, before a
+search. Calls may take long after much was logged (about 0.1 s a million characters), so make them from another thread.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ullage.context.entries import ToolReturned
+from ullage.store import folder as ullage_folder
+from ullage.store.database import failing_clearly
+from ullage.store.log_store import LoggedRow, LogStore
+from ullage.store.passages import passages
+from ullage.store.results import ResultFiles
+
+_VERSION = 1
+"""Raise it when the tables or what is indexed change; the index is then made again."""
+
+_BATCH = 50
+"""Rows of the log that go into the index at once; between two batches the log is free for others."""
+
+_EXCERPT_WORDS = 24
+_EXCERPT_CHARACTERS = 200
+_EXCERPT_LEAD = 60
+"""Characters before the first word."""
+
+_TABLES = """
+CREATE VIRTUAL TABLE passage USING fts5 (
+    text, session_id UNINDEXED, seq UNINDEXED, at UNINDEXED, what UNINDEXED, tool_use_id UNINDEXED
+);
+CREATE TABLE result (
+    tool_use_id TEXT NOT NULL, session_id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (tool_use_id, session_id)
+);
+CREATE TABLE indexed (row INTEGER NOT NULL);
+INSERT INTO indexed VALUES (0);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One entry in which the searched words stand. `at` is Unix seconds."""
+
+    session_id: str
+    seq: int
+    at: float
+    what: str
+    """What it is, in words: `user`, `assistant`, `result of bash` ..."""
+    excerpt: str
+    """The words with a little text around them, in one line."""
+    tool_use_id: str | None
+    """Set for tool results."""
+
+
+class SearchIndex:
+    """The index of one workspace folder; in memory where there is none. All calls raise `StoreFailed`."""
+
+    def __init__(self, workspace: Path | None, log: LogStore, results: ResultFiles) -> None:
+        self._log = log
+        self._results = results
+        self._one_thread = threading.Lock()
+        self._connection = _open(None if workspace is None else ullage_folder.search_index(workspace))
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        self._connection.close()
+
+    def search(self, words: str, limit: int) -> list[SearchHit]:
+        """The entries that hold all the words (or beginnings of words), best first; those that hold any where none holds
+        all; those that hold them inside other words where none does either. Nothing in `words` is an operator."""
+        wanted = words.split()
+        if not wanted or limit < 1:
+            return []
+        self.catch_up()
+        sessions = {record.id for record in self._log.sessions()}
+        with self._using("search") as connection:
+            for rows in _attempts(connection, wanted):
+                hits = _best(rows, sessions, limit)
+                if hits:
+                    return hits
+        return []
+
+    def result(self, tool_use_id: str, session_id: str) -> str | None:
+        """The whole result of a tool call, that session's first where several have the id; None where there is none."""
+        self.catch_up()
+        with self._using("find the result") as connection:
+            row = connection.execute(
+                "SELECT session_id, seq FROM result WHERE tool_use_id = ? ORDER BY session_id = ? DESC, rowid DESC",
+                (tool_use_id, session_id),
+            ).fetchone()
+        if row is None:
+            return None
+        for logged in self._log.between(row[0], row[1], row[1]):
+            if isinstance(logged.entry, ToolReturned):
+                whole = self._results.read(tool_use_id, logged.entry.full_output)
+                return logged.entry.content if whole is None else whole
+        return None
+
+    def catch_up(self) -> None:
+        """Takes in what was logged since the last time."""
+        while True:
+            with self._using("update the search index") as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    done = self._take_in_batch(connection)
+                    connection.execute("COMMIT")
+                except BaseException:
+                    connection.rollback()
+                    raise
+            if done:
+                return
+
+    def forget(self, session_id: str) -> None:
+        """Removes a session from the index, for good."""
+        with self._using("forget the session") as connection:
+            connection.execute("DELETE FROM passage WHERE session_id = ?", (session_id,))
+            connection.execute("DELETE FROM result WHERE session_id = ?", (session_id,))
+
+    def _take_in_batch(self, connection: sqlite3.Connection) -> bool:
+        (after,) = connection.execute("SELECT row FROM indexed").fetchone()
+        rows = self._log.rows_after(after, _BATCH)
+        for row in rows:
+            self._take_in(connection, row)
+        if rows:
+            connection.execute("UPDATE indexed SET row = ?", (rows[-1].row,))
+        return len(rows) < _BATCH
+
+    def _take_in(self, connection: sqlite3.Connection, row: LoggedRow) -> None:
+        logged = row.logged
+        if logged is None:
+            return
+        connection.executemany(
+            "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (_storable(found.text), row.session_id, logged.seq, logged.at, found.what, found.tool_use_id)
+                for found in passages(logged.entry, self._results)
+            ],
+        )
+        if isinstance(logged.entry, ToolReturned):
+            connection.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?)", (logged.entry.tool_use_id, row.session_id, logged.seq))
+
+    @contextmanager
+    def _using(self, action: str) -> Generator[sqlite3.Connection]:
+        with self._one_thread, failing_clearly(action):
+            yield self._connection
+
+
+def _open(path: Path | None) -> sqlite3.Connection:
+    if path is None:
+        return _made(_connect(":memory:"))
+    with failing_clearly(f"open {path}"):
+        try:
+            return _made(_connect(str(path)))
+        except sqlite3.OperationalError:
+            raise
+        except sqlite3.DatabaseError:  # damaged; nothing in it cannot be made again
+            for suffix in ("", "-wal", "-shm"):
+                path.with_name(path.name + suffix).unlink(missing_ok=True)
+            return _made(_connect(str(path)))
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
+
+
+def _made(connection: sqlite3.Connection) -> sqlite3.Connection:
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("BEGIN IMMEDIATE")
+        if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
+            for table in ("passage", "result", "indexed"):
+                connection.execute(f"DROP TABLE IF EXISTS {table}")
+            for statement in _TABLES.split(";\n"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {_VERSION}")
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _attempts(connection: sqlite3.Connection, wanted: list[str]) -> Iterator[Iterable[tuple[Any, ...]]]:
+    phrases = [_phrase(word) for word in wanted if any(letter.isalnum() for letter in word)]
+    if phrases:
+        matching = (
+            "SELECT session_id, seq, at, what, snippet(passage, 0, '', '', ' … ', ?), tool_use_id FROM passage "
+            "WHERE passage MATCH ? ORDER BY rank"
+        )
+        for operator in (" AND ", " OR "):
+            yield connection.execute(matching, (_EXCERPT_WORDS, operator.join(phrases)))
+    yield _containing(connection, wanted)
+
+
+def _containing(connection: sqlite3.Connection, wanted: list[str]) -> Iterator[tuple[Any, ...]]:
+    # Words inside longer words, scripts that write no spaces, and signs, none of which the index knows.
+    rows = connection.execute("SELECT session_id, seq, at, what, text, tool_use_id FROM passage ORDER BY rowid DESC")
+    folded = [word.casefold() for word in wanted]
+    for session_id, seq, at, what, text, tool_use_id in rows:
+        if all(word in text.casefold() for word in folded):
+            start = max(0, text.casefold().find(folded[0]) - _EXCERPT_LEAD)
+            yield session_id, seq, at, what, text[start : start + _EXCERPT_CHARACTERS], tool_use_id
+
+
+def _phrase(word: str) -> str:
+    # In quotes nothing is an operator; the star takes longer words with this beginning too.
+    return '"{}"*'.format(_storable(word).replace('"', '""'))
+
+
+def _best(rows: Iterable[tuple[Any, ...]], sessions: set[str], limit: int) -> list[SearchHit]:
+    """The first hit of each entry; entries of deleted sessions are passed over."""
+    hits: dict[tuple[str, int], SearchHit] = {}
+    for session_id, seq, at, what, excerpt, tool_use_id in rows:
+        if session_id in sessions and (session_id, seq) not in hits:
+            hits[session_id, seq] = SearchHit(session_id, seq, at, what, " ".join(excerpt.split()), tool_use_id)
+        if len(hits) == limit:
+            break
+    return list(hits.values())
+
+
+def _storable(text: str) -> str:
+    # Half a surrogate pair cannot be stored as UTF-8.
+    return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,0 +1,43 @@
+"""A lock between processes that the operating system lets go when its holder ends, however it ends.
+
+SQLite already knows how to lock a file on every system, so an open exclusive transaction on an empty file is the lock.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from ullage.store.errors import StoreFailed
+
+
+class HeldElsewhere(Exception):
+    """Another holder has the lock, in this process or in another."""
+
+
+class SystemLock:
+    """Held from `__init__` to `release`.
+
+    Waits up to `wait` seconds for it; raises `HeldElsewhere` then, and `StoreFailed` where the file cannot be locked.
+    """
+
+    def __init__(self, path: Path, wait: float = 0.0) -> None:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreFailed(f"Cannot make {path.parent}: {error.strerror or error}") from error
+        try:
+            self._connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
+        except sqlite3.Error as error:
+            raise StoreFailed(f"Cannot open {path}: {error}") from error
+        try:
+            self._connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error as error:
+            self._connection.close()
+            if "locked" in str(error):
+                raise HeldElsewhere from error
+            raise StoreFailed(f"Cannot lock {path}: {error}") from error
+
+    def release(self) -> None:
+        """Lets another one have it. The empty file stays: removing it could take away a lock just taken on it."""
+        self._connection.close()

@@ -1,0 +1,75 @@
+"""The messages of a request as they were before a summary: one JSON Lines file an epoch, one message a line.
+
+They are for people and for the agent's own tools, not for Ullage: nothing is ever read back from them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from ullage.context.blocks import (
+    Block,
+    Json,
+    RedactedThinking,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+from ullage.context.redact import redact
+from ullage.context.request import Message
+from ullage.store import folder as ullage_folder
+from ullage.store.whole_file import write_whole
+
+
+def write_transcript(workspace: Path | None, session_id: str, epoch: int, messages: Sequence[Message]) -> str | None:
+    """Writes `.ullage/transcripts/<session>-<epoch>.jsonl`, secrets redacted; gives its path relative to the workspace.
+
+    None where there is no folder. Raises `StoreFailed`; no half file is left then.
+    """
+    if workspace is None:
+        return None
+    path = ullage_folder.transcripts(workspace) / f"{session_id}-{epoch}.jsonl"
+    write_whole(path, "".join(f"{_line(message)}\n" for message in messages))
+    return path.relative_to(workspace).as_posix()
+
+
+def _line(message: Message) -> str:
+    content: list[Json] = [_block(block) for block in message.blocks]
+    return json.dumps({"role": message.role, "content": content}, ensure_ascii=False)
+
+
+def _block(block: Block) -> dict[str, Json]:
+    match block:
+        case Text():
+            return {"type": "text", "text": redact(block.text)}
+        case Thinking():  # the signature is of no use to a reader
+            return {"type": "thinking", "thinking": redact(block.thinking)}
+        case RedactedThinking():
+            return {"type": "redacted_thinking"}
+        case ToolUse():
+            return {
+                "type": "tool_use",
+                "id": block.id,
+                "name": block.name,
+                "input": {key: _redacted(value) for key, value in block.input.items()},
+            }
+        case ToolResult():
+            return {
+                "type": "tool_result",
+                "tool_use_id": block.tool_use_id,
+                "content": redact(block.content),
+                "is_error": block.is_error,
+            }
+
+
+def _redacted(value: Json) -> Json:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list):
+        return [_redacted(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _redacted(item) for key, item in value.items()}
+    return value

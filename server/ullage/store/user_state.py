@@ -1,0 +1,157 @@
+"""What belongs to the user and not to a workspace: remembered approvals and learned token ratios.
+
+One small JSON file outside all workspaces, so that no repository can bring its own approvals along. Several windows may
+use it: it is read again before each change, and changed whole.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol, cast
+
+from platformdirs import user_state_path
+
+from ullage.store.errors import StoreFailed
+from ullage.store.system_lock import HeldElsewhere, SystemLock
+from ullage.store.whole_file import write_whole
+
+_LOCK_SECONDS = 5.0
+"""How long to wait for another window's change, which takes milliseconds."""
+
+
+class Need(Protocol):
+    """What a tool asks to be allowed; `ullage.tools.tool.PermissionNeed` is one."""
+
+    @property
+    def action(self) -> str:
+        """The kind of thing: an edit, a command ..."""
+        ...
+
+    @property
+    def pattern(self) -> str:
+        """What "always" stands for; empty where nothing can be remembered."""
+        ...
+
+
+class UserState:
+    """The state in one folder: the client's `stateFolder`, or the system's place for it where None is given.
+
+    A file that cannot be read counts as empty, and is set aside before the next change.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        folder = user_state_path("ullage") if folder is None else folder
+        self._path = folder / "state.json"
+        self._lock_path = folder / "state.lock"
+
+    def approvals(self, workspace: Path) -> WorkspaceApprovals:
+        """What the user always allows in that workspace folder."""
+        return WorkspaceApprovals(self, workspace)
+
+    def patterns(self, workspace: Path, action: str) -> frozenset[str]:
+        """The patterns that are always allowed for one kind of action."""
+        kept = _section(_section(self._read(), "approvals"), str(workspace))
+        return frozenset(_strings(kept.get(action)))
+
+    def add_pattern(self, workspace: Path, action: str, pattern: str) -> None:
+        """Allows one more, in all windows. Raises `StoreFailed`."""
+        with self._changing() as state:
+            kept = _make_section(_make_section(state, "approvals"), str(workspace))
+            kept[action] = sorted({*_strings(kept.get(action)), pattern})
+
+    def forget_approvals(self, workspace: Path) -> None:
+        """Takes back all approvals of that workspace folder. Raises `StoreFailed`."""
+        with self._changing() as state:
+            _make_section(state, "approvals").pop(str(workspace), None)
+
+    def ratio(self, model: str) -> float | None:
+        """Real tokens per estimated token as learned for that model; None where nothing was learned yet."""
+        value = _section(self._read(), "ratios").get(model)
+        return value if isinstance(value, float) else None
+
+    def remember_ratio(self, model: str, ratio: float) -> None:
+        """Keeps the learned ratio of a model. Raises `StoreFailed`."""
+        with self._changing() as state:
+            _make_section(state, "ratios")[model] = float(ratio)
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            value = json.loads(self._path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+    @contextmanager
+    def _changing(self) -> Generator[dict[str, Any]]:
+        try:
+            lock = SystemLock(self._lock_path, _LOCK_SECONDS)
+        except HeldElsewhere as error:
+            raise StoreFailed(f"Cannot change {self._path}: another window holds {self._lock_path}") from error
+        try:
+            state = self._read()
+            if not state:
+                self._set_aside_unreadable()
+            yield state
+            write_whole(self._path, json.dumps(state, indent=1, sort_keys=True) + "\n")
+        finally:
+            lock.release()
+
+    def _set_aside_unreadable(self) -> None:
+        stamp = time.strftime("%Y%m%d-%H%M%S")
+        try:
+            if self._path.exists():
+                self._path.rename(self._path.with_name(f"{self._path.name}.damaged-{stamp}"))
+        except OSError as error:
+            raise StoreFailed(f"Cannot rename the damaged {self._path}: {error.strerror or error}") from error
+
+
+class WorkspaceApprovals:
+    """What the user always allows in one workspace folder."""
+
+    def __init__(self, state: UserState, workspace: Path) -> None:
+        self._state = state
+        self._workspace = workspace
+
+    def allows(self, need: Need) -> bool:
+        """Whether it was allowed once and for all, in this window or another."""
+        return bool(need.pattern) and need.pattern in self._state.patterns(self._workspace, need.action)
+
+    def allow(self, need: Need) -> None:
+        """From now on. Raises `StoreFailed`."""
+        self._state.add_pattern(self._workspace, need.action, need.pattern)
+
+
+class PassingApprovals:
+    """What the user always allows where there is no workspace folder to remember it for: until the process ends."""
+
+    def __init__(self) -> None:
+        self._allowed: set[tuple[str, str]] = set()
+
+    def allows(self, need: Need) -> bool:
+        """Whether it was allowed since the process began."""
+        return bool(need.pattern) and (need.action, need.pattern) in self._allowed
+
+    def allow(self, need: Need) -> None:
+        """From now on."""
+        self._allowed.add((need.action, need.pattern))
+
+
+def _section(state: dict[str, Any], name: str) -> dict[str, Any]:
+    value = state.get(name)
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+
+
+def _make_section(state: dict[str, Any], name: str) -> dict[str, Any]:
+    section = _section(state, name)
+    state[name] = section
+    return section
+
+
+def _strings(value: object) -> list[str]:
+    if not isinstance(value, list):
+        return []
+    return [item for item in cast("list[object]", value) if isinstance(item, str)]
