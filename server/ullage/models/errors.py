@@ -18,7 +18,11 @@ class ModelError(Exception):
 
 
 class PromptTooLong(ModelError):
-    """The input alone is over the model's window."""
+    """The input alone is over the model's window; `window` (tokens) is what the endpoint said it is, if it did."""
+
+    def __init__(self, message: str, window: int | None = None) -> None:
+        super().__init__(message)
+        self.window = window
 
 
 class AuthenticationFailed(ModelError):

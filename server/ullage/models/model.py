@@ -12,6 +12,9 @@ from typing import Protocol, TypeAlias
 from ullage.context.blocks import AssistantBlock, Usage
 from ullage.context.request import Request
 
+UNPARSABLE_INPUT = "unparsable_input"
+"""The one key of a `ToolUse.input` whose JSON text was no object (it was cut off); its value is that text."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prices:
@@ -22,16 +25,24 @@ class Prices:
     cache_read: float
     cache_write_5m: float
     cache_write_1h: float
+    long_prompt: int | None = None
+    """Input tokens over which every price is multiplied by `long_prompt_factor`; None where there is no such step."""
+    long_prompt_factor: float = 1.0
 
     def cost(self, usage: Usage) -> float:
         """Dollars for one call."""
+        is_long = self.long_prompt is not None and usage.total_input_tokens > self.long_prompt
         return (
-            usage.input_tokens * self.input
-            + usage.output_tokens * self.output
-            + usage.cache_read_tokens * self.cache_read
-            + usage.cache_write_5m_tokens * self.cache_write_5m
-            + usage.cache_write_1h_tokens * self.cache_write_1h
-        ) / 1_000_000
+            (self.long_prompt_factor if is_long else 1.0)
+            * (
+                usage.input_tokens * self.input
+                + usage.output_tokens * self.output
+                + usage.cache_read_tokens * self.cache_read
+                + usage.cache_write_5m_tokens * self.cache_write_5m
+                + usage.cache_write_1h_tokens * self.cache_write_1h
+            )
+            / 1_000_000
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +56,7 @@ class ModelCard:
     max_output: int
     prices: Prices | None
     source: str
-    """Where window and limits come from, in a word for the user: `Models API`, `table`, `assumed`, `practice`."""
+    """Where window and limits come from, in a word for the user: `Models API`, `server`, `table`, `assumed`, `practice`."""
     practice: bool = False
     """True for the practice model, which is no language model and says so."""
     writes_summaries: bool = True
@@ -107,9 +118,7 @@ class Reply:
     usage: Usage
 
 
-ModelEvent: TypeAlias = (
-    TextDelta | ThinkingDelta | ToolUseStarted | ToolInputDelta | Retrying | Reply
-)
+ModelEvent: TypeAlias = TextDelta | ThinkingDelta | ToolUseStarted | ToolInputDelta | Retrying | Reply
 
 
 class Model(Protocol):
@@ -119,9 +128,7 @@ class Model(Protocol):
         """What is known of the model; asked once and remembered. Never raises for want of a network: falls back."""
         ...
 
-    def stream(
-        self, request: Request, max_output_tokens: int
-    ) -> AsyncIterator[ModelEvent]:
+    def stream(self, request: Request, max_output_tokens: int) -> AsyncIterator[ModelEvent]:
         """Asks for one reply. Raises a `ModelError`; `PromptTooLong` where the window is exceeded.
 
         Closing the iterator (or cancelling the task that reads it) ends the call at once.

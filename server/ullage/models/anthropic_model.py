@@ -1,0 +1,154 @@
+"""A model behind the Messages API, through the `anthropic` SDK: Anthropic's own endpoint or any compatible server.
+
+The SDK is imported when it is first needed, in a thread: it costs half a second, which starting up must not.
+What is sent is written in `serialise.py`, what comes back is put together in `reply.py`; when a call is made again is
+decided in `retry.py`, what its failure means in `failures.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+
+from ullage.context.request import Request
+from ullage.models.errors import PromptTooLong
+from ullage.models.failures import Endpoint, not_the_messages_api, understand
+from ullage.models.model import ModelCard, ModelEvent
+from ullage.models.model_card import ask_anthropic, ask_other_server
+from ullage.models.reply import ReplyBuilder
+from ullage.models.retry import DELAYS, Delays, Failure, with_retries
+from ullage.models.serialise import Serialiser
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+
+READ_TIMEOUT = 600.0
+"""Seconds without any byte: a local server may take minutes over a long prompt before it says anything."""
+CONNECT_TIMEOUT = 10.0
+
+NO_KEY = "none"
+"""Sent to servers of the user's own where no key is set: the SDK insists on one, they ignore it."""
+
+
+class AnthropicModel:
+    """One model by name at one endpoint. Several sessions may share it.
+
+    `base_url` is empty for Anthropic's own endpoint; a trailing `/v1` is left out of it, since the SDK adds it.
+    `sleep` (seconds) and `dice` (0 to 1) are the clock and the chance of the retries.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        api_key: str | None,
+        base_url: str = "",
+        delays: Delays = DELAYS,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        dice: Callable[[], float] = random.random,
+    ) -> None:
+        self._name = name
+        self._endpoint = Endpoint(name, _without_version(base_url), api_key)
+        self._delays = delays
+        self._sleep = sleep
+        self._dice = dice
+        self._serialiser = Serialiser()
+        self._connecting: asyncio.Task[AsyncAnthropic] | None = None
+        self._asking: asyncio.Task[ModelCard] | None = None
+        self._learned_window: int | None = None
+
+    async def prewarm(self) -> None:
+        """Imports the SDK and makes its client, in a thread. Raises nothing: the first call reports what is wrong."""
+        with suppress(Exception):
+            await self._client()
+
+    async def card(self) -> ModelCard:
+        """What the endpoint, else the table, says of the model; a window that a refusal named since then counts more."""
+        if self._asking is None:
+            self._asking = asyncio.create_task(self._ask())
+        card = await asyncio.shield(self._asking)
+        if self._learned_window is None or self._learned_window >= card.window:
+            return card
+        return replace(card, window=self._learned_window, source="server")
+
+    async def stream(self, request: Request, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
+        """Asks for one reply; see `Model.stream`."""
+        card = await self.card()
+        body = self._serialiser.body(
+            request,
+            model=self._name,
+            max_tokens=max_output_tokens,
+            adaptive_thinking=card.adaptive_thinking,
+        )
+        replies = with_retries(lambda: self._call(body), self._understand, delays=self._delays, sleep=self._sleep, dice=self._dice)
+        async with aclosing(replies) as events:
+            async for event in events:
+                yield event
+
+    async def aclose(self) -> None:
+        """Frees connections and whatever is still being made."""
+        if self._asking is not None:
+            self._asking.cancel()
+        if self._connecting is not None:
+            with suppress(Exception):
+                await (await self._connecting).close()
+
+    async def _call(self, body: bytes) -> AsyncGenerator[ModelEvent, None]:
+        """One attempt. Ends the HTTP stream however it is left."""
+        from anthropic import AsyncStream
+
+        client = await self._client()
+        # Not `messages.create`: it walks through all messages again, which is 4 ms for a thousand of them.
+        stream = await client.post(
+            "/v1/messages",
+            content=body,
+            cast_to=object,
+            options={"headers": {"content-type": "application/json"}},
+            stream=True,
+            stream_cls=AsyncStream[object],
+        )
+        async with stream:
+            kind = stream.response.headers.get("content-type", "text/event-stream")
+            if not kind.startswith("text/event-stream"):
+                raise not_the_messages_api(stream.response, self._endpoint)
+            builder = ReplyBuilder(self._name)
+            async for data in stream:
+                if isinstance(data, dict):
+                    for event in builder.accept(cast(Mapping[str, object], data)):
+                        yield event
+            yield builder.reply()
+
+    def _understand(self, problem: Exception) -> Failure:
+        failure = understand(problem, self._endpoint)
+        if isinstance(failure.error, PromptTooLong) and failure.error.window:
+            self._learned_window = failure.error.window
+        return failure
+
+    async def _ask(self) -> ModelCard:
+        ask = ask_other_server if self._endpoint.base_url else ask_anthropic
+        return await ask(self._client, self._name)
+
+    async def _client(self) -> AsyncAnthropic:
+        if self._connecting is None:
+            self._connecting = asyncio.create_task(asyncio.to_thread(self._make_client))
+        return await asyncio.shield(self._connecting)
+
+    def _make_client(self) -> AsyncAnthropic:
+        from anthropic import AsyncAnthropic
+        from httpx2 import Timeout
+
+        base_url, api_key = self._endpoint.base_url, self._endpoint.api_key
+        return AsyncAnthropic(
+            api_key=api_key or (NO_KEY if base_url else None),
+            base_url=base_url or None,
+            max_retries=0,
+            timeout=Timeout(READ_TIMEOUT, connect=CONNECT_TIMEOUT),
+        )
+
+
+def _without_version(base_url: str) -> str:
+    return base_url.strip().rstrip("/").removesuffix("/v1/messages").removesuffix("/v1")

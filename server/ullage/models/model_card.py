@@ -1,0 +1,103 @@
+"""Asks an endpoint what it knows of a model: the Models API, and what local servers offer in its place.
+
+Never fails: where the endpoint does not tell, `limits.py` does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias, cast
+from urllib.parse import quote
+
+from ullage.models.limits import assumed_claude_card, card_from_table, local_card
+from ullage.models.model import ModelCard
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+
+    Connect: TypeAlias = Callable[[], Awaitable[AsyncAnthropic]]
+
+logger = logging.getLogger(__name__)
+
+TIMEOUT = 4.0
+"""Seconds for the whole question: the user waits for it before the first call."""
+
+
+async def ask_anthropic(connect: Connect, name: str) -> ModelCard:
+    """The card of a model of Anthropic's own endpoint: from the Models API, else the table, else assumed."""
+    fallback = card_from_table(name) or assumed_claude_card(name)
+    info = await _get(connect, f"/v1/models/{quote(name, safe='')}")
+    return _card_from_models_api(fallback, info) or fallback
+
+
+async def ask_other_server(connect: Connect, name: str) -> ModelCard:
+    """The card of a model behind any other base URL.
+
+    Asked at once: the Models API (proxies pass it on), the model list (vLLM's `max_model_len`) and `/props` (llama.cpp's
+    `n_ctx`).
+    """
+    info, listed, props = await asyncio.gather(
+        _get(connect, f"/v1/models/{quote(name, safe='')}"),
+        _get(connect, "/v1/models"),
+        _get(connect, "/props"),
+    )
+    known = card_from_table(name)
+    card = _card_from_models_api(known or local_card(name, None), info)
+    if card is not None:
+        return card
+    window = _vllm_window(listed, name) or _positive(_mapping(props.get("default_generation_settings")).get("n_ctx"))
+    if known is not None:
+        return replace(known, window=window, source="server") if window else known
+    return local_card(name, window)
+
+
+def _card_from_models_api(card: ModelCard, info: Mapping[str, object]) -> ModelCard | None:
+    """`card` with what the Models API says in place of it; None where that is no answer of the Models API."""
+    window = _positive(info.get("max_input_tokens"))
+    if window is None:
+        return None
+    max_output = _positive(info.get("max_tokens")) or min(card.max_output, window)
+    title = info.get("display_name")
+    thinking = _mapping(_mapping(info.get("capabilities")).get("thinking"))
+    adaptive = _mapping(_mapping(thinking.get("types")).get("adaptive")).get("supported")
+    return replace(
+        card,
+        display_name=title if isinstance(title, str) and title else card.display_name,
+        window=window,
+        max_output=max_output,
+        source="Models API",
+        adaptive_thinking=adaptive if isinstance(adaptive, bool) else card.adaptive_thinking,
+    )
+
+
+def _vllm_window(listed: Mapping[str, object], name: str) -> int | None:
+    models = listed.get("data")
+    if not isinstance(models, list):
+        return None
+    for model in cast(list[object], models):
+        described = _mapping(model)
+        if described.get("id") == name:
+            return _positive(described.get("max_model_len"))
+    return None
+
+
+async def _get(connect: Connect, path: str) -> Mapping[str, object]:
+    """The JSON object at `path`; empty where there is none."""
+    try:
+        client = await connect()
+        async with asyncio.timeout(TIMEOUT):
+            return _mapping(await client.get(path, cast_to=object))
+    except Exception as problem:  # noqa: BLE001 - whatever it is: a call of the model meets it again and reports it
+        logger.info("no answer from %s: %s", path, type(problem).__name__)
+        return {}
+
+
+def _positive(value: object) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return cast(Mapping[str, object], value) if isinstance(value, dict) else {}

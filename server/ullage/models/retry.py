@@ -1,0 +1,85 @@
+"""When a failed model call is made again: only before any output, with growing delays and a ceiling on what servers ask.
+
+Knows nothing of the API: what a failure means is decided in `failures.py`, the clock and the dice come from outside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from ullage.models.errors import ModelError
+from ullage.models.model import ModelEvent, Retrying
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A failed call: the error for the user, and whether and how to try again."""
+
+    error: ModelError
+    attempts: int = 1
+    """How often a call that fails like this is made in all."""
+    retry_after: float | None = None
+    """Seconds that the server asked to be left alone."""
+    reason: str = ""
+    """What to tell the user while waiting; empty: the error's own words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delays:
+    """How long to wait before each further attempt (seconds)."""
+
+    first: float = 0.5
+    longest: float = 16.0
+    """With doubling and seven attempts a busy endpoint gets half a minute to recover."""
+    jitter: float = 0.25
+    """Up to this share is taken off at random, so that many clients do not come back at once (the SDK's own share)."""
+    retry_after_ceiling: float = 60.0
+    """A server that asks for more is not waited for: the user is told when to come back instead."""
+
+    def before(self, attempt: int, failure: Failure, dice: float) -> float:
+        """Seconds before attempt number `attempt` (the second call is 2); `dice` is between 0 and 1."""
+        if failure.retry_after is not None:
+            return failure.retry_after
+        delay = min(self.longest, self.first * 2 ** (attempt - 2))
+        return delay * (1 - self.jitter * dice)
+
+
+DELAYS = Delays()
+"""The default."""
+
+
+async def with_retries(
+    call: Callable[[], AsyncGenerator[ModelEvent, None]],
+    understand: Callable[[Exception], Failure],
+    *,
+    delays: Delays = DELAYS,
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    dice: Callable[[], float] = random.random,
+) -> AsyncGenerator[ModelEvent, None]:
+    """The events of `call`, made again while it fails before its first event and its failure allows it.
+
+    A `Retrying` event precedes each wait. Raises the `ModelError` of the last failure.
+    """
+    attempt = 1
+    while True:
+        began = False
+        try:
+            async with aclosing(call()) as events:
+                async for event in events:
+                    began = True
+                    yield event
+            return
+        except Exception as problem:  # noqa: BLE001 - `understand` raises again what it does not know
+            failure = understand(problem)
+        asked = failure.retry_after or 0.0
+        if began or attempt >= failure.attempts or asked > delays.retry_after_ceiling:
+            # The cause is left out: it holds the request with its credentials.
+            raise failure.error from None
+        attempt += 1
+        delay = delays.before(attempt, failure, dice())
+        yield Retrying(attempt, delay, failure.reason or str(failure.error))
+        await sleep(delay)

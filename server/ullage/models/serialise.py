@@ -1,0 +1,152 @@
+"""A request as the bytes of a Messages API call.
+
+The bytes are stable: the same values give the same bytes, whatever was sent before, so that the prompt cache (which
+hashes a prefix) and the signatures of thinking blocks (which bind what precedes them) hold. Between two requests with
+the same messages only the cache marks differ. What comes back is read in `reply.py`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from ullage.context.blocks import (
+    Block,
+    Json,
+    RedactedThinking,
+    SystemPart,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolSpec,
+    ToolUse,
+)
+from ullage.context.request import Message, Request
+
+CACHE_MARK: dict[str, Json] = {"type": "ephemeral"}
+"""What a marked block carries: cached for five minutes, the API's default."""
+
+REMEMBERED_BYTES = 32_000_000
+"""How much serialised text a `Serialiser` keeps before it forgets all but the request at hand: a few sessions' worth."""
+
+
+class Serialiser:
+    """Turns requests into bytes and remembers the bytes of messages it has seen, so that a call costs what is new.
+
+    Messages are recognised by identity; a message that was made anew is serialised anew, to the same bytes.
+    """
+
+    def __init__(self) -> None:
+        self._messages: dict[int, tuple[Message, bytes]] = {}
+        self._remembered = 0
+        self._prelude: tuple[Sequence[SystemPart], Sequence[ToolSpec], bytes] | None = None
+
+    def body(self, request: Request, *, model: str, max_tokens: int, adaptive_thinking: bool) -> bytes:
+        """The JSON body of a streamed call, in UTF-8.
+
+        Adaptive thinking is asked for with summaries, since newer models leave its text out by default.
+        """
+        head: dict[str, Json] = {"model": model, "max_tokens": max_tokens, "stream": True}
+        if adaptive_thinking:
+            head["thinking"] = {"type": "adaptive", "display": "summarized"}
+        return b"".join(
+            (
+                _dump(head)[:-1],
+                self._prelude_bytes(request),
+                b',"messages":[',
+                b",".join(self._message_bytes(request)),
+                b"]}",
+            )
+        )
+
+    def _prelude_bytes(self, request: Request) -> bytes:
+        known = self._prelude
+        if known is None or known[0] is not request.system or known[1] is not request.tools:
+            known = (request.system, request.tools, _prelude(request.system, request.tools))
+            self._prelude = known
+        return known[2]
+
+    def _message_bytes(self, request: Request) -> list[bytes]:
+        marks: dict[int, set[int]] = {}
+        for breakpoint in request.breakpoints:
+            marks.setdefault(breakpoint.message, set()).add(breakpoint.block)
+        if self._remembered > REMEMBERED_BYTES:
+            self._messages.clear()
+            self._remembered = 0
+        parts = [self._remembered_bytes(message) for message in request.messages]
+        for index, blocks in marks.items():
+            parts[index] = message_bytes(request.messages[index], frozenset(blocks))
+        return parts
+
+    def _remembered_bytes(self, message: Message) -> bytes:
+        known = self._messages.get(id(message))
+        if known is not None:
+            return known[1]
+        made = message_bytes(message)
+        # The message is kept with its bytes: as long as it lives, no other can have its id.
+        self._messages[id(message)] = (message, made)
+        self._remembered += len(made)
+        return made
+
+
+def message_bytes(message: Message, marked: frozenset[int] = frozenset()) -> bytes:
+    """One message as JSON; the blocks with the indexes `marked` carry a cache mark."""
+    content: list[Json] = []
+    for index, block in enumerate(message.blocks):
+        value = block_json(block)
+        if index in marked and _can_carry_a_mark(block):
+            value["cache_control"] = CACHE_MARK
+        content.append(value)
+    return _dump({"role": message.role, "content": content})
+
+
+def block_json(block: Block) -> dict[str, Json]:
+    """One content block as the Messages API names its parts."""
+    match block:
+        case Text(text):
+            return {"type": "text", "text": text}
+        case Thinking(thinking, signature):
+            return {"type": "thinking", "thinking": thinking, "signature": signature}
+        case RedactedThinking(data):
+            return {"type": "redacted_thinking", "data": data}
+        case ToolUse(id, name, input):
+            return {"type": "tool_use", "id": id, "name": name, "input": dict(input)}
+        case ToolResult(tool_use_id, content, is_error):
+            result: dict[str, Json] = {
+                "type": "tool_result",
+                "tool_use_id": tool_use_id,
+                "content": content,
+            }
+            if is_error:
+                result["is_error"] = True
+            return result
+
+
+def _prelude(system: Sequence[SystemPart], tools: Sequence[ToolSpec]) -> bytes:
+    """The members `system` and `tools`, each with a comma before it; left out where there are none."""
+    parts = b""
+    if system:
+        blocks: list[dict[str, Json]] = [{"type": "text", "text": part.text} for part in system]
+        blocks[-1]["cache_control"] = CACHE_MARK
+        parts += b',"system":' + _dump(blocks)
+    if tools:
+        parts += b',"tools":' + _dump([_tool(tool) for tool in tools])
+    return parts
+
+
+def _tool(tool: ToolSpec) -> dict[str, Json]:
+    return {
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": dict(tool.input_schema),
+    }
+
+
+def _can_carry_a_mark(block: Block) -> bool:
+    return not isinstance(block, Thinking | RedactedThinking)
+
+
+def _dump(value: Mapping[str, Json] | Sequence[Mapping[str, Json]]) -> bytes:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    # Half of a surrogate pair, as a tool may find in a broken file, has no UTF-8; it becomes a question mark.
+    return text.encode("utf-8", errors="replace")
