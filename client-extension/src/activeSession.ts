@@ -1,0 +1,122 @@
+/**
+ * The session that the gauge, the commands and the panel are about.
+ *
+ * Keeps only what the host itself shows (state, gauge, model, title); the conversation is the panel's, and the truth the server's.
+ */
+
+import * as vscode from "vscode";
+import type { ServerConnection } from "./client";
+import type { ClientMethod, Gauge, ModelInfo, ParamsOf, ResultOf, SessionState, Snapshot, UpdateParams } from "./protocol";
+
+const REMEMBERED = "ullage.activeSession";
+
+export interface SessionHead {
+  sessionId: string;
+  title: string;
+  state: SessionState;
+  gauge: Gauge;
+  model: ModelInfo;
+}
+
+type SessionMethod = { [M in ClientMethod]: ParamsOf<M> extends { sessionId: string } ? M : never }[ClientMethod];
+
+export class ActiveSession implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  private readonly replaced = new vscode.EventEmitter<Snapshot>();
+  private readonly updated = new vscode.EventEmitter<UpdateParams>();
+  /** What `current` shows has changed. */
+  readonly onDidChange = this.changed.event;
+  /** Another session, or the same one anew. */
+  readonly onDidReplace = this.replaced.event;
+  /** An update of this session. */
+  readonly onUpdate = this.updated.event;
+  private readonly subscription: vscode.Disposable;
+  private head: SessionHead | undefined;
+
+  constructor(private readonly connection: ServerConnection, private readonly memory: vscode.Memento) {
+    this.subscription = connection.onUpdate((params) => this.take(params));
+  }
+
+  get current(): SessionHead | undefined {
+    return this.head;
+  }
+
+  /** Opens the session of the last time, else the most recent one, else a new one. */
+  async reopen(): Promise<void> {
+    const sessionId = this.head?.sessionId ?? this.memory.get<string>(REMEMBERED);
+    if (sessionId !== undefined) {
+      try {
+        return await this.open(sessionId);
+      } catch {
+        // It may have been deleted, or kept in memory only.
+      }
+    }
+    await this.open(undefined);
+  }
+
+  async open(sessionId: string | undefined): Promise<void> {
+    this.replace(await this.connection.request("ullage/session/open", { sessionId }));
+  }
+
+  async startNew(): Promise<void> {
+    this.replace(await this.connection.request("ullage/session/new", {}));
+  }
+
+  /** Everything that the panel draws; undefined where no session is open. */
+  async snapshot(): Promise<Snapshot | undefined> {
+    if (this.head === undefined) {
+      return undefined;
+    }
+    return this.connection.request("ullage/session/snapshot", { sessionId: this.head.sessionId });
+  }
+
+  /** A request about this session. @throws Error where none is open or the server refuses. */
+  async request<M extends SessionMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">): Promise<ResultOf<M>> {
+    if (this.head === undefined) {
+      throw new Error("No session is open");
+    }
+    return this.connection.request(method, { ...params, sessionId: this.head.sessionId } as ParamsOf<M>);
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+    this.changed.dispose();
+    this.replaced.dispose();
+    this.updated.dispose();
+  }
+
+  private replace(snapshot: Snapshot): void {
+    const { sessionId, title, state, gauge, model } = snapshot;
+    this.head = { sessionId, title, state, gauge, model };
+    void this.memory.update(REMEMBERED, sessionId);
+    this.changed.fire();
+    this.replaced.fire(snapshot);
+  }
+
+  private take(params: UpdateParams): void {
+    if (this.head === undefined || params.sessionId !== this.head.sessionId) {
+      return;
+    }
+    this.updated.fire(params);
+    const head = withUpdate(this.head, params.update);
+    if (head !== this.head) {
+      this.head = head;
+      this.changed.fire();
+    }
+  }
+}
+
+function withUpdate(head: SessionHead, update: UpdateParams["update"]): SessionHead {
+  switch (update.kind) {
+    case "state":
+      return { ...head, state: update.state };
+    case "gauge":
+      return { ...head, gauge: update.gauge };
+    case "title":
+      return { ...head, title: update.title };
+    case "model":
+      return { ...head, model: update.model };
+    default:
+      return head;
+  }
+}

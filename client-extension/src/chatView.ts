@@ -1,0 +1,120 @@
+/** The panel's host side: its page, and the bridge between it and the server. It passes messages on and does not interpret them. */
+
+import * as vscode from "vscode";
+import { randomBytes } from "node:crypto";
+import { PANEL_COMMANDS, PASS_THROUGH, type ToHost, type ToPanel } from "../webview/messages";
+import type { ActiveSession } from "./activeSession";
+import type { ServerConnection } from "./client";
+import { WorkspaceFiles, openWorkspaceFile } from "./workspaceFiles";
+
+export class ChatView implements vscode.WebviewViewProvider {
+  static readonly id = "ullage.chat";
+  private view: vscode.WebviewView | undefined;
+  private readonly files = new WorkspaceFiles();
+
+  constructor(
+    private readonly extensionUri: vscode.Uri,
+    private readonly connection: ServerConnection,
+    private readonly session: ActiveSession,
+    private readonly log: vscode.LogOutputChannel,
+    subscriptions: vscode.Disposable[],
+  ) {
+    subscriptions.push(
+      connection.onDidChangeStatus((status) => this.post({ type: "server", status })),
+      session.onDidReplace((snapshot) => this.post({ type: "snapshot", snapshot })),
+      session.onUpdate((params) => this.post({ type: "update", params })),
+    );
+  }
+
+  resolveWebviewView(view: vscode.WebviewView): void {
+    this.view = view;
+    view.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(this.extensionUri, "dist")] };
+    view.webview.onDidReceiveMessage((message: ToHost) => {
+      this.take(message).catch((error) => this.log.error(`Panel: ${String(error)}`));
+    });
+    view.onDidDispose(() => (this.view = undefined));
+    view.webview.html = pageOf(view.webview, this.extensionUri);
+  }
+
+  /** Shows the panel and puts the cursor into the prompt box. */
+  async focus(): Promise<void> {
+    await vscode.commands.executeCommand(`${ChatView.id}.focus`);
+    this.post({ type: "focusPrompt" });
+  }
+
+  private async take(message: ToHost): Promise<void> {
+    switch (message.type) {
+      case "ready":
+        this.post({ type: "server", status: this.connection.status });
+        return this.sendSnapshot();
+      case "resync":
+        return this.sendSnapshot();
+      case "request":
+        if (PASS_THROUGH.includes(message.method)) {
+          return this.answer(message.id, this.connection.request(message.method, message.params));
+        }
+        return;
+      case "findFiles":
+        return this.answer(message.id, this.files.find(message.query));
+      case "command":
+        if (PANEL_COMMANDS.includes(message.command)) {
+          await vscode.commands.executeCommand(message.command);
+        }
+        return;
+      case "openLink":
+        if (/^https?:\/\//i.test(message.href)) {
+          await vscode.env.openExternal(vscode.Uri.parse(message.href, true));
+        }
+        return;
+      case "openFile":
+        return openWorkspaceFile(message.path, message.line);
+      case "copy":
+        await vscode.env.clipboard.writeText(message.text);
+        return;
+    }
+  }
+
+  private async sendSnapshot(): Promise<void> {
+    const snapshot = await this.session.snapshot();
+    if (snapshot !== undefined) {
+      this.post({ type: "snapshot", snapshot });
+    }
+  }
+
+  private async answer(id: number, promise: Promise<unknown>): Promise<void> {
+    try {
+      this.post({ type: "response", id, result: await promise });
+    } catch (error) {
+      this.post({ type: "response", id, error: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  /** A hidden panel gets nothing; it asks for a snapshot when it is shown again. */
+  private post(message: ToPanel): void {
+    void this.view?.webview.postMessage(message);
+  }
+}
+
+function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri): string {
+  const nonce = randomBytes(16).toString("base64");
+  const uri = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, "dist", name)).toString();
+  const policy = [
+    "default-src 'none'",
+    `style-src ${webview.cspSource}`,
+    `font-src ${webview.cspSource}`,
+    `script-src 'nonce-${nonce}'`,
+  ].join("; ");
+  return `<!DOCTYPE html>
+<html lang="en">
+  <head>
+    <meta charset="UTF-8">
+    <meta http-equiv="Content-Security-Policy" content="${policy}">
+    <meta name="viewport" content="width=device-width, initial-scale=1.0">
+    <link rel="stylesheet" href="${uri("webview-style.css")}">
+    <title>Ullage</title>
+  </head>
+  <body>
+    <script nonce="${nonce}" src="${uri("webview.js")}"></script>
+  </body>
+</html>`;
+}

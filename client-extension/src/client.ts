@@ -1,0 +1,212 @@
+/**
+ * The connection to the server process: one language client at a time, started, restarted and stopped one after the other.
+ *
+ * What is said over it is `protocol.ts`; how the process is started is `serverCommand.ts`.
+ */
+
+import * as vscode from "vscode";
+import { CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions } from "vscode-languageclient/node";
+import { answerDiagnostics } from "./diagnostics";
+import { EnvironmentError } from "./managedEnvironment";
+import type { ClientMethod, ParamsOf, ResultOf, UpdateParams } from "./protocol";
+import { PROTOCOL_VERSION } from "./protocol";
+import { RestartPolicy } from "./restartPolicy";
+import type { ServerCommand } from "./serverCommand";
+import { LogLineReader } from "./serverLog";
+import type { ServerStatus } from "./serverStatus";
+
+/** Settings that concern the extension alone. */
+const EXTENSION_ONLY = ["server", "trace"];
+
+export interface ServerLaunch {
+  resolve: () => Promise<ServerCommand>;
+  environment: () => Promise<Record<string, string>>;
+  /** A folder whose content nobody else chooses, to start the process in. */
+  workingFolder: string;
+  /** Where the user's own state goes. */
+  stateFolder: string;
+}
+
+export class ServerConnection implements vscode.Disposable {
+  private readonly statusChanged = new vscode.EventEmitter<ServerStatus>();
+  private readonly updated = new vscode.EventEmitter<UpdateParams>();
+  private readonly listChanged = new vscode.EventEmitter<void>();
+  readonly onDidChangeStatus = this.statusChanged.event;
+  /** An `ullage/session/update`, of any session. */
+  readonly onUpdate = this.updated.event;
+  readonly onListChanged = this.listChanged.event;
+
+  private client: LanguageClient | undefined;
+  private queue: Promise<void> = Promise.resolve();
+  private readonly restarts = new RestartPolicy();
+  private currentStatus: ServerStatus = { state: "starting" };
+
+  constructor(private readonly launch: ServerLaunch, private readonly log: vscode.LogOutputChannel) {}
+
+  get status(): ServerStatus {
+    return this.currentStatus;
+  }
+
+  /** Starts the server. Failure ends in the status `stopped` with a message, and never rejects. */
+  start(): Promise<void> {
+    return this.enqueue(() => this.startNow({ state: "starting" }));
+  }
+
+  /** Starts the server again, because the user or a changed setting asks for it. */
+  restart(): Promise<void> {
+    this.restarts.reset();
+    return this.enqueue(async () => {
+      await this.stopNow();
+      await this.startNow({ state: "restarting" });
+    });
+  }
+
+  /** Stops the server for good. */
+  stop(): Promise<void> {
+    return this.enqueue(() => this.stopNow());
+  }
+
+  /** @throws Error with a message for the user where the server is not running or refuses. */
+  async request<M extends ClientMethod>(method: M, params: ParamsOf<M>): Promise<ResultOf<M>> {
+    if (this.client === undefined) {
+      throw new Error("The Ullage server is not running");
+    }
+    return this.client.sendRequest<ResultOf<M>>(method, params);
+  }
+
+  /** Tells the server to ask for the settings again. */
+  async settingsChanged(): Promise<void> {
+    await this.client?.sendNotification("workspace/didChangeConfiguration", { settings: null });
+  }
+
+  dispose(): void {
+    this.statusChanged.dispose();
+    this.updated.dispose();
+    this.listChanged.dispose();
+  }
+
+  private enqueue(task: () => Promise<void>): Promise<void> {
+    this.queue = this.queue.then(task).catch((error) => this.log.error(String(error)));
+    return this.queue;
+  }
+
+  private async startNow(status: ServerStatus): Promise<void> {
+    this.setStatus(status);
+    try {
+      const command = await this.launch.resolve();
+      const closed = Promise.withResolvers<never>();
+      const client = await this.createClient(command, () => {
+        closed.reject(new Error("The server ended while it was starting"));
+        this.endedUnexpectedly(client);
+      });
+      closed.promise.catch(() => undefined);
+      await Promise.race([client.start(), closed.promise]);
+      this.checkVersion(client);
+      this.client = client;
+      this.setStatus({ state: "running" });
+    } catch (error) {
+      this.log.error(`Server: start failed: ${String(error)}`);
+      const message = error instanceof EnvironmentError ? error.message : `The Ullage server could not be started: ${messageOf(error)}. The log says more.`;
+      this.stopped(message);
+    }
+  }
+
+  private async stopNow(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    await client?.dispose().catch((error) => this.log.warn(`Server: ${String(error)}`));
+  }
+
+  private endedUnexpectedly(client: LanguageClient): void {
+    if (this.client !== client) {
+      return;
+    }
+    this.client = undefined;
+    if (!this.restarts.allowsRestart(Date.now())) {
+      this.stopped("The Ullage server keeps ending. What was said is kept.");
+      return;
+    }
+    this.log.warn("Server: ended unexpectedly, starting it again");
+    const message = "The Ullage server ended unexpectedly and is started again. What was said is kept.";
+    void vscode.window.showWarningMessage(message);
+    void this.enqueue(() => this.startNow({ state: "restarting", message }));
+  }
+
+  private stopped(message: string): void {
+    this.setStatus({ state: "stopped", message });
+    void vscode.window.showErrorMessage(message, "Restart", "Show logs").then((choice) => {
+      if (choice === "Restart") {
+        void this.restart();
+      } else if (choice === "Show logs") {
+        this.log.show();
+      }
+    });
+  }
+
+  private setStatus(status: ServerStatus): void {
+    this.currentStatus = status;
+    this.statusChanged.fire(status);
+  }
+
+  private checkVersion(client: LanguageClient): void {
+    const experimental = client.initializeResult?.capabilities.experimental as { ullage?: { protocolVersion?: number } } | undefined;
+    const version = experimental?.ullage?.protocolVersion;
+    if (version !== PROTOCOL_VERSION) {
+      this.log.warn(`Server: speaks protocol version ${String(version)}, the extension ${PROTOCOL_VERSION}`);
+    }
+  }
+
+  private async createClient(command: ServerCommand, onClosed: () => void): Promise<LanguageClient> {
+    const env = await this.launch.environment();
+    const executable = { ...command, options: { env, cwd: this.launch.workingFolder } };
+    const client = new LanguageClient("ullage", "Ullage", executable, this.clientOptions(onClosed));
+    client.onNotification("ullage/session/update", (params: UpdateParams) => this.updated.fire(params));
+    client.onNotification("ullage/session/listChanged", () => this.listChanged.fire());
+    client.onRequest("ullage/editor/diagnostics", answerDiagnostics);
+    return client;
+  }
+
+  private clientOptions(onClosed: () => void): LanguageClientOptions {
+    return {
+      documentSelector: [{ scheme: "file" }],
+      outputChannel: this.log,
+      traceOutputChannel: this.log,
+      initializationOptions: { stateFolder: this.launch.stateFolder, trusted: vscode.workspace.isTrusted },
+      initializationFailedHandler: () => false,
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => {
+          onClosed();
+          return { action: CloseAction.DoNotRestart, handled: true };
+        },
+      },
+      stdioOptions: {
+        stdout: () => undefined,
+        stderr: (stream) => {
+          const reader = new LogLineReader();
+          stream.setEncoding("utf8").on("data", (chunk: string) => reader.read(chunk).forEach((line) => this.log[line.level](line.text)));
+        },
+      },
+      middleware: {
+        workspace: {
+          configuration: async (params, token, next) => {
+            const answers = await next(params, token);
+            return Array.isArray(answers) ? answers.map(withoutExtensionOnly) : answers;
+          },
+        },
+      },
+    };
+  }
+}
+
+/** The server asks for the section `ullage`; what concerns the extension alone stays here. */
+function withoutExtensionOnly(section: unknown): unknown {
+  if (typeof section !== "object" || section === null) {
+    return section;
+  }
+  return Object.fromEntries(Object.entries(section).filter(([name]) => !EXTENSION_ONLY.includes(name)));
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+}

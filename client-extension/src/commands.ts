@@ -1,0 +1,52 @@
+/** What each command does. Every one has a defined answer when the server is down: a message that says so. */
+
+import * as vscode from "vscode";
+import type { ActiveSession } from "./activeSession";
+import type { ApiKey } from "./apiKey";
+import type { ChatView } from "./chatView";
+import type { ServerConnection } from "./client";
+import type { CompactionNotice } from "./compactionNotice";
+import { pickModel, pickSession } from "./pickers";
+
+export interface CommandParts {
+  connection: ServerConnection;
+  session: ActiveSession;
+  chat: ChatView;
+  apiKey: ApiKey;
+  notice: CompactionNotice;
+  log: vscode.LogOutputChannel;
+}
+
+/** Registers all commands of the manifest. */
+export function registerCommands(parts: CommandParts): vscode.Disposable {
+  const { connection, session, chat, apiKey, notice, log } = parts;
+  const handlers: Record<string, () => Promise<unknown> | void> = {
+    "ullage.focus": () => chat.focus(),
+    "ullage.compact": async () => notice.announce((await session.request("ullage/session/compact", {})).compactionId),
+    "ullage.undoCompaction": () => session.request("ullage/session/undoCompaction", {}),
+    "ullage.redoCompaction": () => session.request("ullage/session/redoCompaction", {}),
+    "ullage.newSession": async () => {
+      await session.startNew();
+      await chat.focus();
+    },
+    "ullage.openSession": () => pickSession(connection, session),
+    "ullage.stop": () => session.request("ullage/session/cancel", {}),
+    "ullage.selectModel": () => pickModel(session),
+    "ullage.setApiKey": () => apiKey.ask(),
+    "ullage.clearApiKey": () => apiKey.clear(),
+    "ullage.openSettings": async () => vscode.commands.executeCommand("workbench.action.openSettings", "ullage.model"),
+    "ullage.restartServer": () => connection.restart(),
+    "ullage.showLogs": () => log.show(),
+  };
+  const registered = Object.entries(handlers).map(([id, handler]) => vscode.commands.registerCommand(id, () => report(handler)));
+  return vscode.Disposable.from(...registered);
+}
+
+/** Refusals of the server are sentences for the user. */
+async function report(handler: () => Promise<unknown> | void): Promise<void> {
+  try {
+    await handler();
+  } catch (error) {
+    void vscode.window.showWarningMessage(error instanceof Error ? error.message : String(error));
+  }
+}

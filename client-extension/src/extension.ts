@@ -1,0 +1,63 @@
+/** Wires the parts together. What they do is in their own files. */
+
+import * as vscode from "vscode";
+import { ActiveSession } from "./activeSession";
+import { ApiKey } from "./apiKey";
+import { ChatView } from "./chatView";
+import { ServerConnection } from "./client";
+import { registerCommands } from "./commands";
+import { CompactionNotice } from "./compactionNotice";
+import { bindContextKeys } from "./contextKeys";
+import { bindGauge } from "./gaugeBinding";
+import { createLaunch } from "./launch";
+
+let connection: ServerConnection | undefined;
+
+export function activate(context: vscode.ExtensionContext): void {
+  const { subscriptions } = context;
+  const log = vscode.window.createOutputChannel("Ullage", { log: true });
+  const apiKey = new ApiKey(context.secrets, subscriptions);
+  connection = new ServerConnection(createLaunch(context, apiKey, log), log);
+  const session = new ActiveSession(connection, context.workspaceState);
+  const chat = new ChatView(context.extensionUri, connection, session, log, subscriptions);
+  const notice = new CompactionNotice(session, subscriptions);
+  subscriptions.push(
+    log,
+    connection,
+    session,
+    vscode.window.registerWebviewViewProvider(ChatView.id, chat),
+    bindGauge(connection, session),
+    bindContextKeys(connection, session),
+    registerCommands({ connection, session, chat, apiKey, notice, log }),
+    ...followChanges(connection, session, apiKey, log),
+  );
+  void connection.start();
+}
+
+/** The language client's own shutdown is awaited here: VS Code gives `deactivate` a few seconds. */
+export async function deactivate(): Promise<void> {
+  await connection?.stop();
+}
+
+/** What makes the server start again or look again. */
+function followChanges(server: ServerConnection, session: ActiveSession, apiKey: ApiKey, log: vscode.LogOutputChannel): vscode.Disposable[] {
+  return [
+    server.onDidChangeStatus((status) => {
+      if (status.state === "running") {
+        session.reopen().catch((error) => {
+          log.error(`Session: ${String(error)}`);
+          void vscode.window.showErrorMessage(`Ullage could not open a session: ${error instanceof Error ? error.message : String(error)}`);
+        });
+      }
+    }),
+    apiKey.onDidChange(() => void server.restart()),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void server.restart()),
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration("ullage.server")) {
+        void server.restart();
+      } else if (event.affectsConfiguration("ullage")) {
+        void server.settingsChanged();
+      }
+    }),
+  ];
+}

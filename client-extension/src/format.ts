@@ -1,0 +1,38 @@
+/** Numbers as people read them. No VS Code and no DOM: the gauge, the notifications and the panel share it. */
+
+/** Tokens in at most four characters: `850`, `1.2k`, `97k`, `1.4M`. */
+export function formatTokens(tokens: number): string {
+  const size = Math.abs(tokens);
+  if (size < 1_000) {
+    return String(Math.round(tokens));
+  }
+  if (size < 9_950) {
+    return `${trimmed(tokens / 1_000)}k`;
+  }
+  if (size < 999_500) {
+    return `${Math.round(tokens / 1_000)}k`;
+  }
+  return `${trimmed(tokens / 1_000_000)}M`;
+}
+
+/** Tokens in full with thousands separators: `142,381`. */
+export function formatTokensExactly(tokens: number): string {
+  return Math.round(tokens).toLocaleString("en-US");
+}
+
+/** Dollars: `$0.00`, `$0.0042`, `$1.27`. Small amounts keep two digits that mean something. */
+export function formatDollars(dollars: number): string {
+  if (dollars > 0 && dollars < 0.01) {
+    return dollars < 0.0001 ? "<$0.0001" : `$${dollars.toPrecision(2)}`;
+  }
+  return `$${dollars.toFixed(2)}`;
+}
+
+/** A share from 0 to 1 as a whole percentage, rounded down: 100 % is said only when it is reached. */
+export function formatShare(share: number): string {
+  return `${Math.floor(share * 100 + 1e-9)}%`;
+}
+
+function trimmed(value: number): string {
+  return value.toFixed(1).replace(/\.0$/, "");
+}

@@ -1,0 +1,127 @@
+/**
+ * The gauge in the status bar: how full the context is, where it compacts, and what it is made of.
+ *
+ * `render` is pure; `gaugeBinding.ts` puts its result into a status bar item.
+ */
+
+import { formatDollars, formatShare, formatTokens, formatTokensExactly } from "./format";
+import type { Gauge, SessionState } from "./protocol";
+import type { ServerStatus } from "./serverStatus";
+
+export interface GaugeView {
+  text: string;
+  /** Markdown with theme icons and links to commands. */
+  tooltip: string;
+  background?: "warning" | "error";
+  /** What a screen reader says instead of the text. */
+  ariaLabel: string;
+  command: GaugeCommand;
+}
+
+/** The commands that the item and its tooltip may run. */
+export const GAUGE_COMMANDS = ["ullage.compact", "ullage.focus", "ullage.openSettings", "ullage.restartServer", "ullage.showLogs"] as const;
+export type GaugeCommand = (typeof GAUGE_COMMANDS)[number];
+
+/** What the status bar shows. `gauge` is undefined until a session is open. */
+export function render(gauge: Gauge | undefined, state: SessionState, server: ServerStatus): GaugeView {
+  if (server.state === "stopped") {
+    return renderStopped(server);
+  }
+  if (server.state !== "running" || gauge === undefined) {
+    return renderStarting(server);
+  }
+  const percent = `${gauge.estimated ? "~" : ""}${formatShare(shareOf(gauge))}`;
+  const left = formatTokens(Math.max(0, gauge.line - gauge.used));
+  const compacting = state === "compacting";
+  return {
+    text: compacting ? `$(sync~spin) ${percent} · compacting` : `$(dashboard) ${percent} · ${left} left`,
+    tooltip: renderTooltip(gauge, compacting),
+    background: gauge.level === "normal" ? undefined : gauge.level,
+    ariaLabel: compacting
+      ? `Ullage: compacting the conversation, context ${percent} full`
+      : `Ullage: context ${gauge.estimated ? "about " : ""}${formatShare(shareOf(gauge))} full, ${left} tokens left. Activate to compact`,
+    command: compacting ? "ullage.focus" : "ullage.compact",
+  };
+}
+
+/** Used over line; 0 where there is no line. */
+export function shareOf(gauge: Gauge): number {
+  return gauge.line > 0 ? gauge.used / gauge.line : 0;
+}
+
+function renderStopped(server: ServerStatus): GaugeView {
+  const message = server.message ?? "The Ullage server is not running";
+  return {
+    text: "$(error) Ullage stopped",
+    tooltip: `**Ullage is stopped**\n\n${escapeMarkdown(message)}\n\n${link("Restart", "ullage.restartServer")} · ${link("Show logs", "ullage.showLogs")}`,
+    background: "error",
+    ariaLabel: `Ullage: ${message}. Activate to restart`,
+    command: "ullage.restartServer",
+  };
+}
+
+function renderStarting(server: ServerStatus): GaugeView {
+  const message = server.message ?? (server.state === "restarting" ? "Restarting" : "Starting");
+  return {
+    text: "$(loading~spin) Ullage",
+    tooltip: `**Ullage context gauge**\n\n${escapeMarkdown(message)}`,
+    ariaLabel: `Ullage: ${message}`,
+    command: "ullage.focus",
+  };
+}
+
+function renderTooltip(gauge: Gauge, compacting: boolean): string {
+  const about = gauge.estimated ? "~" : "";
+  const lines = [
+    `**Context ${about}${formatShare(shareOf(gauge))} full**`,
+    "",
+    `${about}${formatTokensExactly(gauge.used)} of ${formatTokensExactly(gauge.line)} tokens. The model's window is ${formatTokensExactly(gauge.size)}.`,
+    "",
+    ...renderCategories(gauge),
+    ...renderFacts(gauge).flatMap((fact) => [fact, ""]),
+    "---",
+    "",
+    compacting
+      ? "$(sync~spin) Compacting…"
+      : `${link("Compact now", "ullage.compact")} · ${link("Open chat", "ullage.focus")} · ${link("Settings", "ullage.openSettings")}`,
+  ];
+  return lines.join("\n");
+}
+
+function renderCategories(gauge: Gauge): string[] {
+  const shown = gauge.categories.filter((category) => category.tokens > 0);
+  if (shown.length === 0) {
+    return [];
+  }
+  const rows = shown.map((category) => {
+    const share = gauge.used > 0 ? Math.round((100 * category.tokens) / gauge.used) : 0;
+    return `| ${escapeMarkdown(category.name)} | ${formatTokens(category.tokens)} | ${share}% |`;
+  });
+  return ["| Part | Tokens | Share |", "|:--|--:|--:|", ...rows, ""];
+}
+
+function renderFacts(gauge: Gauge): string[] {
+  const facts: string[] = [];
+  if (gauge.cacheHitRate != null) {
+    facts.push(`Read from cache: ${formatShare(gauge.cacheHitRate)}`);
+  }
+  if (gauge.cost != null) {
+    facts.push(`Cost so far: ${formatDollars(gauge.cost)}`);
+  }
+  if (gauge.frees > 0) {
+    const price = gauge.freesCost != null ? ` for about ${formatDollars(gauge.freesCost)}` : "";
+    facts.push(`Compacting now would free about ${formatTokens(gauge.frees)}${price}`);
+  } else {
+    facts.push("Compacting now would free nothing");
+  }
+  facts.push(gauge.auto ? "Compacts by itself at 100%" : "Does not compact by itself");
+  return facts;
+}
+
+function link(title: string, command: GaugeCommand): string {
+  return `[${title}](command:${command})`;
+}
+
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\\`*_{}[\]()#+\-!|<>$~]/g, "\\$&").replace(/\s+/g, " ");
+}

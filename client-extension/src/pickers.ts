@@ -1,0 +1,107 @@
+/** Quick picks: sessions and models. */
+
+import * as vscode from "vscode";
+import type { ActiveSession } from "./activeSession";
+import type { ServerConnection } from "./client";
+import type { SessionSummary } from "./protocol";
+
+/** Offered by name; any other can be typed. Models of October 2026. */
+const KNOWN_MODELS = ["claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5-2"];
+
+const RENAME: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("edit"), tooltip: "Rename" };
+const DELETE: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("trash"), tooltip: "Delete" };
+
+interface SessionPick extends vscode.QuickPickItem {
+  summary: SessionSummary;
+}
+
+/** Lets the user open, rename or delete a session. */
+export async function pickSession(connection: ServerConnection, session: ActiveSession): Promise<void> {
+  const pick = vscode.window.createQuickPick<SessionPick>();
+  const refresh = async () => {
+    const { sessions } = await connection.request("ullage/session/list", {});
+    pick.items = sessions.map((summary) => toPick(summary, summary.sessionId === session.current?.sessionId));
+    pick.busy = false;
+  };
+  const failed = (error: Error) => void vscode.window.showErrorMessage(error.message);
+  pick.title = "Ullage: sessions";
+  pick.placeholder = "Open a session";
+  pick.matchOnDescription = true;
+  pick.busy = true;
+  pick.onDidAccept(() => {
+    const chosen = pick.selectedItems[0];
+    pick.hide();
+    if (chosen !== undefined) {
+      session.open(chosen.summary.sessionId).catch(failed);
+    }
+  });
+  pick.onDidTriggerItemButton(({ button, item }) => {
+    const change = button === RENAME ? rename(connection, item.summary) : remove(connection, session, item.summary);
+    change.catch(failed);
+  });
+  pick.onDidHide(() => pick.dispose());
+  pick.show();
+  await refresh().catch((error: Error) => {
+    pick.hide();
+    failed(error);
+  });
+}
+
+async function rename(connection: ServerConnection, summary: SessionSummary): Promise<void> {
+  const title = await vscode.window.showInputBox({ title: "Rename session", value: summary.title, validateInput: (value) => (value.trim() ? undefined : "A title is needed") });
+  if (title !== undefined) {
+    await connection.request("ullage/session/rename", { sessionId: summary.sessionId, title: title.trim() });
+  }
+}
+
+async function remove(connection: ServerConnection, session: ActiveSession, summary: SessionSummary): Promise<void> {
+  const choice = await vscode.window.showWarningMessage(`Delete "${titleOf(summary)}"?`, { modal: true, detail: "The conversation cannot be brought back." }, "Delete");
+  if (choice !== "Delete") {
+    return;
+  }
+  await connection.request("ullage/session/delete", { sessionId: summary.sessionId });
+  if (session.current?.sessionId === summary.sessionId) {
+    await session.open(undefined);
+  }
+}
+
+/** Lets the user choose the model of this session. */
+export async function pickModel(session: ActiveSession): Promise<void> {
+  const current = session.current?.model.name;
+  const names = [...new Set([...(current ? [current] : []), ...KNOWN_MODELS])];
+  const other = { label: "$(edit) Another model…", name: undefined };
+  const picks = [...names.map((name) => ({ label: name, name, description: name === current ? "current" : undefined })), other];
+  const chosen = await vscode.window.showQuickPick(picks, { title: "Ullage: model of this session", placeHolder: "Which model answers from now on" });
+  if (chosen === undefined) {
+    return;
+  }
+  const model = chosen.name ?? (await vscode.window.showInputBox({ title: "Ullage: model of this session", prompt: "The model's name, as its server knows it" }));
+  if (model?.trim()) {
+    await session.request("ullage/session/setModel", { model: model.trim() });
+  }
+}
+
+function toPick(summary: SessionSummary, isActive: boolean): SessionPick {
+  const state = { idle: "", running: "$(sync~spin) running", compacting: "$(sync~spin) compacting" }[summary.state];
+  return {
+    label: titleOf(summary),
+    description: [isActive ? "open" : "", state, ageOf(summary.updatedAt)].filter(Boolean).join(" · "),
+    buttons: [RENAME, DELETE],
+    summary,
+  };
+}
+
+function titleOf(summary: SessionSummary): string {
+  return summary.title || "New session";
+}
+
+function ageOf(seconds: number): string {
+  const minutes = Math.max(0, Date.now() / 1000 - seconds) / 60;
+  if (minutes < 1) {
+    return "just now";
+  }
+  if (minutes < 60) {
+    return `${Math.floor(minutes)} min ago`;
+  }
+  return minutes < 24 * 60 ? `${Math.floor(minutes / 60)} h ago` : new Date(seconds * 1000).toLocaleDateString();
+}

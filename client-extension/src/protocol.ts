@@ -1,0 +1,286 @@
+/**
+ * The messages of PROTOCOL.md, once for this side. Mirrors `server/ullage/lsp/protocol.py`.
+ *
+ * Types and names only, no VS Code and no DOM: the extension host, the panel and the tests share it.
+ * Sizes are tokens, times Unix seconds, money US dollars. Absent and `null` mean the same.
+ */
+
+export const PROTOCOL_VERSION = 1;
+
+type Optional<T> = T | null;
+
+export type SessionState = "idle" | "running" | "compacting";
+export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "other";
+export type ToolStatus = "pending" | "awaiting_permission" | "running" | "completed" | "failed" | "cancelled";
+export type CompactionStatus = "in_progress" | "completed" | "failed" | "undone";
+export type CompactionTrigger = "manual" | "threshold" | "idle" | "reactive" | "tool";
+export type CompactionRung = "moves" | "model" | "digest" | "tail";
+
+export interface UserItem {
+  kind: "user";
+  id: string;
+  at: number;
+  text: string;
+  attachments: string[];
+  /** Waits for its turn. */
+  queued: boolean;
+}
+
+export interface AssistantItem {
+  kind: "assistant";
+  id: string;
+  at: number;
+  /** Markdown. */
+  text: string;
+}
+
+export interface ThinkingItem {
+  kind: "thinking";
+  id: string;
+  at: number;
+  text: string;
+}
+
+export interface FileDiff {
+  path: string;
+  oldText: string;
+  newText: string;
+}
+
+export interface PermissionOption {
+  optionId: string;
+  name: string;
+  kind: "allow_once" | "allow_always" | "reject_once";
+}
+
+export interface ToolCallItem {
+  kind: "toolCall";
+  id: string;
+  at: number;
+  name: string;
+  title: string;
+  toolKind: ToolKind;
+  status: ToolStatus;
+  /** JSON text; not whole while it streams in. */
+  input: string;
+  output: string;
+  diff?: Optional<FileDiff>;
+  /** Path of the whole output where `output` was clipped. */
+  fullOutput?: Optional<string>;
+  /** Not empty while the call waits for an approval. */
+  permission?: Optional<PermissionOption[]>;
+  permissionReason?: Optional<string>;
+}
+
+export interface RestoredFile {
+  path: string;
+  note: string;
+}
+
+export interface CompactionItem {
+  kind: "compaction";
+  id: string;
+  at: number;
+  status: CompactionStatus;
+  trigger: CompactionTrigger;
+  rung?: Optional<CompactionRung>;
+  tokensBefore: number;
+  tokensAfter?: Optional<number>;
+  summary: string;
+  restored: RestoredFile[];
+  /** Tool results that became a placeholder. */
+  cleared: number;
+  /** Entries cut from the middle. */
+  snipped: number;
+  /** Messages that the summary stands for. */
+  summarised: number;
+  focus: string;
+  /** Rungs that did not work, and why. */
+  skipped: string[];
+  cost?: Optional<number>;
+  error: string;
+}
+
+export interface NoticeItem {
+  kind: "notice";
+  id: string;
+  at: number;
+  level: "info" | "warning" | "error";
+  text: string;
+  action: "continue" | "set_key" | "settings" | "none";
+}
+
+export type Item = UserItem | AssistantItem | ThinkingItem | ToolCallItem | CompactionItem | NoticeItem;
+
+export interface GaugeCategory {
+  name: string;
+  tokens: number;
+}
+
+export interface Gauge {
+  /** The very number that the trigger compares with `line`. */
+  used: number;
+  /** Where it compacts: 100 %. */
+  line: number;
+  /** The model's window. */
+  size: number;
+  estimated: boolean;
+  level: "normal" | "warning" | "error";
+  /** They add up to `used`. */
+  categories: GaugeCategory[];
+  /** 0 to 1. */
+  cacheHitRate?: Optional<number>;
+  cost?: Optional<number>;
+  /** What a compaction now would free. */
+  frees: number;
+  freesCost?: Optional<number>;
+  auto: boolean;
+}
+
+export interface ModelInfo {
+  name: string;
+  displayName: string;
+  practice: boolean;
+  limitsSource: string;
+}
+
+export interface PlanEntry {
+  content: string;
+  status: "pending" | "in_progress" | "completed";
+}
+
+export interface RetryInfo {
+  attempt: number;
+  /** When the call is made again. */
+  at: number;
+  reason: string;
+}
+
+export interface Snapshot {
+  sessionId: string;
+  seq: number;
+  title: string;
+  state: SessionState;
+  retry?: Optional<RetryInfo>;
+  items: Item[];
+  /** How many items precede `items`. */
+  earlier: number;
+  plan: PlanEntry[];
+  gauge: Gauge;
+  model: ModelInfo;
+}
+
+export interface SessionSummary {
+  sessionId: string;
+  title: string;
+  updatedAt: number;
+  state: SessionState;
+}
+
+export type Update =
+  | { kind: "item"; item: Item }
+  | { kind: "append"; itemId: string; field: "text" | "output" | "input"; text: string }
+  | { kind: "remove"; itemId: string }
+  | { kind: "state"; state: SessionState; retry?: Optional<RetryInfo> }
+  | { kind: "gauge"; gauge: Gauge }
+  | { kind: "plan"; entries: PlanEntry[] }
+  | { kind: "title"; title: string }
+  | { kind: "model"; model: ModelInfo };
+
+export interface UpdateParams {
+  sessionId: string;
+  seq: number;
+  update: Update;
+}
+
+export type AttachmentRef = { kind: "file"; uri: string } | { kind: "problems" };
+
+export interface Problem {
+  uri: string;
+  /** Counts from 1. */
+  line: number;
+  severity: "error" | "warning" | "information" | "hint";
+  source: string;
+  message: string;
+}
+
+type Nothing = Record<string, never>;
+interface OfSession {
+  sessionId: string;
+}
+
+/** Requests of the client: method → [params, result]. */
+export interface ClientRequests {
+  "ullage/session/new": [Nothing, Snapshot];
+  "ullage/session/list": [Nothing, { sessions: SessionSummary[] }];
+  "ullage/session/open": [{ sessionId?: Optional<string> }, Snapshot];
+  "ullage/session/snapshot": [OfSession, Snapshot];
+  "ullage/session/items": [OfSession & { before: string; limit: number }, { items: Item[]; earlier: number }];
+  "ullage/session/rename": [OfSession & { title: string }, Nothing];
+  "ullage/session/delete": [OfSession, Nothing];
+  "ullage/session/prompt": [
+    OfSession & { text: string; attachments?: Optional<AttachmentRef[]>; delivery?: Optional<"queue" | "steer"> },
+    { promptId: string },
+  ];
+  "ullage/session/unqueue": [OfSession & { promptId: string }, Nothing];
+  "ullage/session/cancel": [OfSession, Nothing];
+  "ullage/session/continue": [OfSession, Nothing];
+  "ullage/session/compact": [OfSession & { focus?: Optional<string> }, { compactionId: string }];
+  "ullage/session/undoCompaction": [OfSession & { compactionId?: Optional<string> }, { compactionId: string }];
+  "ullage/session/redoCompaction": [OfSession & { compactionId?: Optional<string> }, { compactionId: string }];
+  "ullage/session/setModel": [OfSession & { model: string }, Nothing];
+  "ullage/permission/respond": [
+    OfSession & { toolCallId: string; optionId: string; reason?: Optional<string> },
+    Nothing,
+  ];
+}
+
+/** Notifications of the server: method → params. */
+export interface ServerNotifications {
+  "ullage/session/update": UpdateParams;
+  "ullage/session/listChanged": Nothing;
+}
+
+/** Requests of the server: method → [params, result]. */
+export interface ServerRequests {
+  "ullage/editor/diagnostics": [{ uri?: Optional<string> }, { problems: Problem[] }];
+}
+
+export type ClientMethod = keyof ClientRequests;
+export type ParamsOf<M extends ClientMethod> = ClientRequests[M][0];
+export type ResultOf<M extends ClientMethod> = ClientRequests[M][1];
+
+/** Every method by who sends it, so that a test can hold these types, PROTOCOL.md and the fixtures together. */
+export const METHODS = {
+  clientRequests: namesOf<ClientMethod>({
+    "ullage/session/new": true,
+    "ullage/session/list": true,
+    "ullage/session/open": true,
+    "ullage/session/snapshot": true,
+    "ullage/session/items": true,
+    "ullage/session/rename": true,
+    "ullage/session/delete": true,
+    "ullage/session/prompt": true,
+    "ullage/session/unqueue": true,
+    "ullage/session/cancel": true,
+    "ullage/session/continue": true,
+    "ullage/session/compact": true,
+    "ullage/session/undoCompaction": true,
+    "ullage/session/redoCompaction": true,
+    "ullage/session/setModel": true,
+    "ullage/permission/respond": true,
+  }),
+  serverNotifications: namesOf<keyof ServerNotifications>({
+    "ullage/session/update": true,
+    "ullage/session/listChanged": true,
+  }),
+  serverRequests: namesOf<keyof ServerRequests>({ "ullage/editor/diagnostics": true }),
+};
+
+/** The compiler refuses a table that misses a name or has one too many. */
+function namesOf<Name extends string>(table: Record<Name, true>): readonly Name[] {
+  return Object.keys(table) as Name[];
+}
+
+/** Code of the errors that are meant for the user; their `data` is `{reason}`. */
+export const USER_ERROR_CODE = -32050;

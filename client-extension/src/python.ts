@@ -1,0 +1,69 @@
+/** Finds a Python that is new enough to run the server. Knows nothing of environments; see `managedEnvironment.ts`. */
+
+import type { RunProgram } from "./childProcess";
+
+export const OLDEST_PYTHON = [3, 11] as const;
+
+export interface Python {
+  /** Absolute path of the interpreter. */
+  path: string;
+  /** Such as `3.12`. */
+  version: string;
+}
+
+/** An interpreter to try: an executable and arguments that stand before all others (`py -3`). */
+export interface PythonCandidate {
+  command: string;
+  args: readonly string[];
+  /** Where the candidate comes from, for the log. */
+  origin: string;
+}
+
+/** Names to try on PATH, best known first. */
+export function candidatesOnPath(platform: NodeJS.Platform): PythonCandidate[] {
+  const names = ["python3.13", "python3.12", "python3.11", "python3", "python"];
+  const onPath: PythonCandidate[] = names.map((command) => ({ command, args: [], origin: "PATH" }));
+  return platform === "win32" ? [{ command: "py", args: ["-3"], origin: "the Python launcher" }, ...onPath] : onPath;
+}
+
+const PROBE = "import sys; print(sys.executable); print('%d.%d' % sys.version_info[:2])";
+const PROBE_TIMEOUT = 15_000;
+
+/**
+ * The first candidate that runs and is new enough.
+ *
+ * @param cwd where to run them: never a folder whose content others choose, since Windows looks for programs there first.
+ * @returns undefined where there is none; `log` then has a line on each.
+ */
+export async function findPython(
+  candidates: readonly PythonCandidate[],
+  run: RunProgram,
+  cwd: string,
+  log: (line: string) => void,
+): Promise<Python | undefined> {
+  for (const candidate of candidates) {
+    const python = await probe(candidate, run, cwd);
+    const name = [candidate.command, ...candidate.args].join(" ");
+    if (python === undefined) {
+      log(`Python: ${name} (${candidate.origin}) does not run`);
+    } else if (!isNewEnough(python.version)) {
+      log(`Python: ${name} (${candidate.origin}) is ${python.version}, ${OLDEST_PYTHON.join(".")} or newer is needed`);
+    } else {
+      log(`Python: ${name} (${candidate.origin}) is ${python.version} at ${python.path}`);
+      return python;
+    }
+  }
+  return undefined;
+}
+
+async function probe(candidate: PythonCandidate, run: RunProgram, cwd: string): Promise<Python | undefined> {
+  const result = await run(candidate.command, [...candidate.args, "-I", "-c", PROBE], { cwd, timeout: PROBE_TIMEOUT });
+  const [path, version] = result.output.trim().split(/\r?\n/);
+  return result.code === 0 && path && version ? { path, version } : undefined;
+}
+
+/** Whether `version` (such as `3.12`) is at least the oldest that runs the server. */
+export function isNewEnough(version: string): boolean {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major > OLDEST_PYTHON[0] || (major === OLDEST_PYTHON[0] && minor >= OLDEST_PYTHON[1]);
+}

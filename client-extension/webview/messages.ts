@@ -1,0 +1,65 @@
+/** What the panel and the extension host say to each other. Shared by both: no VS Code and no DOM in here. */
+
+import type { ClientMethod, ParamsOf, Snapshot, UpdateParams } from "../src/protocol";
+import type { ServerStatus } from "../src/serverStatus";
+
+/** Requests that the host passes on to the server as they are. */
+export const PASS_THROUGH = [
+  "ullage/session/items",
+  "ullage/session/rename",
+  "ullage/session/prompt",
+  "ullage/session/unqueue",
+  "ullage/session/cancel",
+  "ullage/session/continue",
+  "ullage/session/compact",
+  "ullage/session/undoCompaction",
+  "ullage/session/redoCompaction",
+  "ullage/session/setModel",
+  "ullage/permission/respond",
+] as const satisfies readonly ClientMethod[];
+
+export type PassThroughMethod = (typeof PASS_THROUGH)[number];
+
+/** Commands that the panel may run. */
+export const PANEL_COMMANDS = [
+  "ullage.newSession",
+  "ullage.openSession",
+  "ullage.selectModel",
+  "ullage.setApiKey",
+  "ullage.openSettings",
+  "ullage.restartServer",
+  "ullage.showLogs",
+] as const;
+
+export type PanelCommand = (typeof PANEL_COMMANDS)[number];
+
+/** A file of the workspace, offered after `@`. */
+export interface FileSuggestion {
+  uri: string;
+  /** Relative to its workspace folder. */
+  path: string;
+  /** Open in an editor. */
+  open: boolean;
+}
+
+export type ToHost =
+  /** The panel has loaded and wants its first snapshot. */
+  | { type: "ready" }
+  /** Updates are missing: a snapshot is wanted. */
+  | { type: "resync" }
+  | { type: "request"; id: number; method: PassThroughMethod; params: ParamsOf<PassThroughMethod> }
+  | { type: "findFiles"; id: number; query: string }
+  | { type: "command"; command: PanelCommand }
+  /** A web address. */
+  | { type: "openLink"; href: string }
+  /** A path in the workspace, absolute or relative to a folder. `line` counts from 1. */
+  | { type: "openFile"; path: string; line?: number }
+  | { type: "copy"; text: string };
+
+export type ToPanel =
+  | { type: "snapshot"; snapshot: Snapshot }
+  | { type: "update"; params: UpdateParams }
+  | { type: "server"; status: ServerStatus }
+  /** The answer to a `request` or `findFiles` with this id: a result, or a message for the user. */
+  | { type: "response"; id: number; result?: unknown; error?: string }
+  | { type: "focusPrompt" };
