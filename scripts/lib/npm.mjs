@@ -1,7 +1,9 @@
 /** Calling npm: for the repository itself and for the tools that have a folder of their own. */
 
-import { cp, mkdir } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { cp, mkdir, readFile } from "node:fs/promises";
+import { delimiter, dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { Failure } from "./console.mjs";
 import { ROOT, STATE } from "./paths.mjs";
 import { hashOf, once } from "./once.mjs";
 import { quietly } from "./processes.mjs";
@@ -21,7 +23,10 @@ export async function installRootPackages() {
       ),
       makes: join(ROOT, "node_modules"),
     },
-    () => npmCi(ROOT),
+    async () => {
+      await requireFittingLock();
+      await installLocked(ROOT);
+    },
   );
 }
 
@@ -45,24 +50,49 @@ export async function installTool(name, { title, node = process.execPath, finish
     await mkdir(folder, { recursive: true });
     await cp(source, folder, { recursive: true });
     await cp(join(ROOT, ".npmrc"), join(folder, ".npmrc"));
-    await npmCi(folder, node);
+    await installLocked(folder, node);
     await finish?.(folder);
   });
   return folder;
 }
 
 /**
- * Install exactly what the lock of a folder names. Nothing that a package brings is run.
+ * Install what the lock of a folder names, leaving the lock as it is. Nothing that a package brings is run.
+ *
+ * `npm ci` would do the same, but refuses locks that leave out a platform for which the registry had no package when they were made.
  *
  * @param {string} folder
  * @param {string} [node]
  */
-export async function npmCi(folder, node = process.execPath) {
-  await quietly([...npm(node), "ci", "--ignore-scripts", folder === ROOT ? "--include=dev" : "--omit=dev"], {
+export async function installLocked(folder, node = process.execPath) {
+  const scope = folder === ROOT ? "--include=dev" : "--omit=dev";
+  await quietly([...npm(node), "install", "--no-save", "--ignore-scripts", scope, "--loglevel=error"], {
     cwd: folder,
-    env: { ...process.env, PATH: `${dirname(node)}${process.platform === "win32" ? ";" : ":"}${process.env["PATH"]}` },
+    env: { ...process.env, PATH: [dirname(node), process.env["PATH"]].join(delimiter) },
     advice: ADVICE,
   });
+}
+
+/** Write the lock of a folder from its package.json, installing nothing. @param {string} folder */
+export async function lockPackages(folder) {
+  await quietly([...npm(process.execPath), "install", "--package-lock-only", "--loglevel=error"], { cwd: folder, advice: ADVICE });
+}
+
+/** Without this a package.json that was edited by hand would be installed past the lock. */
+async function requireFittingLock() {
+  const lock = await readJson("package-lock.json");
+  for (const folder of ["", "client-extension"]) {
+    const manifest = await readJson(join(folder, "package.json"));
+    for (const kind of ["dependencies", "devDependencies"]) {
+      if (isDeepStrictEqual(manifest[kind] ?? {}, lock.packages[folder]?.[kind] ?? {})) continue;
+      throw new Failure(`package-lock.json does not fit the ${kind} of ${join(folder, "package.json")}: run \`npm run lock\``);
+    }
+  }
+}
+
+/** @param {string} path in the repository */
+async function readJson(path) {
+  return JSON.parse(await readFile(join(ROOT, path), "utf8"));
 }
 
 /** npm tells the scripts that it runs where its own program is. @param {string} node @returns {string[]} */

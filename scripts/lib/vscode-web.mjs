@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { Failure } from "./console.mjs";
 import { node24 } from "./node24.mjs";
-import { installTool, npmCi } from "./npm.mjs";
+import { installTool, installLocked } from "./npm.mjs";
 import { endTree, quietly } from "./processes.mjs";
 
 /** Loopback only: whoever reaches this port can run programs as the user. */
@@ -132,7 +132,7 @@ export async function startVsCodeWeb(web, { folder, place, port, settings = {}, 
 /** @param {string} folder @param {string} node */
 async function installServerPackages(folder, node) {
   const server = join(folder, "node_modules", "code-server", "lib", "vscode");
-  await npmCi(server, node);
+  await installLocked(server, node);
   for (const name of ["spdlog", "native-watchdog"]) {
     await copyFile(join(folder, "shims", `${name}.cjs`), join(server, "node_modules", "@vscode", name, "index.js"));
   }
