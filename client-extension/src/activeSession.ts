@@ -33,7 +33,10 @@ export class ActiveSession implements vscode.Disposable {
   private readonly subscription: vscode.Disposable;
   private head: SessionHead | undefined;
 
-  constructor(private readonly connection: ServerConnection, private readonly memory: vscode.Memento) {
+  constructor(
+    private readonly connection: ServerConnection,
+    private readonly memory: vscode.Memento,
+  ) {
     this.subscription = connection.onUpdate((params) => this.take(params));
   }
 
@@ -75,7 +78,7 @@ export class ActiveSession implements vscode.Disposable {
     if (this.head === undefined) {
       throw new Error("No session is open");
     }
-    return this.connection.request(method, { ...params, sessionId: this.head.sessionId } as ParamsOf<M>);
+    return this.connection.request(method, { ...params, sessionId: this.head.sessionId });
   }
 
   dispose(): void {

@@ -9,7 +9,10 @@ export class ApiKey {
   readonly onDidChange: vscode.Event<void>;
   private readonly changed = new vscode.EventEmitter<void>();
 
-  constructor(private readonly secrets: vscode.SecretStorage, subscriptions: vscode.Disposable[]) {
+  constructor(
+    private readonly secrets: vscode.SecretStorage,
+    subscriptions: vscode.Disposable[],
+  ) {
     this.onDidChange = this.changed.event;
     subscriptions.push(
       this.changed,
@@ -41,7 +44,9 @@ export class ApiKey {
   async clear(): Promise<void> {
     await this.secrets.delete(SECRET);
     if (process.env.ANTHROPIC_API_KEY) {
-      void vscode.window.showInformationMessage("The stored key is cleared. ANTHROPIC_API_KEY is set in the environment and is used from now on.");
+      void vscode.window.showInformationMessage(
+        "The stored key is cleared. ANTHROPIC_API_KEY is set in the environment and is used from now on.",
+      );
     }
   }
 }

@@ -16,7 +16,7 @@ import { LogLineReader } from "./serverLog";
 import type { ServerStatus } from "./serverStatus";
 
 /** Settings that concern the extension alone. */
-const EXTENSION_ONLY = ["server", "trace"];
+const EXTENSION_ONLY = new Set(["server", "trace"]);
 
 export interface ServerLaunch {
   resolve: () => Promise<ServerCommand>;
@@ -41,7 +41,10 @@ export class ServerConnection implements vscode.Disposable {
   private readonly restarts = new RestartPolicy();
   private currentStatus: ServerStatus = { state: "starting" };
 
-  constructor(private readonly launch: ServerLaunch, private readonly log: vscode.LogOutputChannel) {}
+  constructor(
+    private readonly launch: ServerLaunch,
+    private readonly log: vscode.LogOutputChannel,
+  ) {}
 
   get status(): ServerStatus {
     return this.currentStatus;
@@ -106,7 +109,10 @@ export class ServerConnection implements vscode.Disposable {
       this.setStatus({ state: "running" });
     } catch (error) {
       this.log.error(`Server: start failed: ${String(error)}`);
-      const message = error instanceof EnvironmentError ? error.message : `The Ullage server could not be started: ${messageOf(error)}. The log says more.`;
+      const message =
+        error instanceof EnvironmentError
+          ? error.message
+          : `The Ullage server could not be started: ${messageOf(error)}. The log says more.`;
       this.stopped(message);
     }
   }
@@ -134,13 +140,16 @@ export class ServerConnection implements vscode.Disposable {
 
   private stopped(message: string): void {
     this.setStatus({ state: "stopped", message });
-    void vscode.window.showErrorMessage(message, "Restart", "Show logs").then((choice) => {
-      if (choice === "Restart") {
-        void this.restart();
-      } else if (choice === "Show logs") {
-        this.log.show();
-      }
-    });
+    void this.offerRestart(message);
+  }
+
+  private async offerRestart(message: string): Promise<void> {
+    const choice = await vscode.window.showErrorMessage(message, "Restart", "Show logs");
+    if (choice === "Restart") {
+      await this.restart();
+    } else if (choice === "Show logs") {
+      this.log.show();
+    }
   }
 
   private setStatus(status: ServerStatus): void {
@@ -204,7 +213,7 @@ function withoutExtensionOnly(section: unknown): unknown {
   if (typeof section !== "object" || section === null) {
     return section;
   }
-  return Object.fromEntries(Object.entries(section).filter(([name]) => !EXTENSION_ONLY.includes(name)));
+  return Object.fromEntries(Object.entries(section).filter(([name]) => !EXTENSION_ONLY.has(name)));
 }
 
 function messageOf(error: unknown): string {

@@ -12,7 +12,10 @@ export class CompactionNotice {
   /** The newest compactions that ended, by id: one may end before the answer that names it is handled. */
   private readonly ended = new Map<string, CompactionItem>();
 
-  constructor(private readonly session: ActiveSession, subscriptions: vscode.Disposable[]) {
+  constructor(
+    private readonly session: ActiveSession,
+    subscriptions: vscode.Disposable[],
+  ) {
     subscriptions.push(
       session.onUpdate(({ update }) => {
         if (update.kind === "item" && update.item.kind === "compaction") {

@@ -7,7 +7,11 @@ import type { ServerConnection } from "./client";
 /** Keeps the keys true from now on. */
 export function bindContextKeys(connection: ServerConnection, session: ActiveSession): vscode.Disposable {
   const refresh = () => {
-    void vscode.commands.executeCommand("setContext", "ullage.ready", connection.status.state === "running" && session.current !== undefined);
+    void vscode.commands.executeCommand(
+      "setContext",
+      "ullage.ready",
+      connection.status.state === "running" && session.current !== undefined,
+    );
     void vscode.commands.executeCommand("setContext", "ullage.sessionState", session.current?.state ?? "idle");
   };
   refresh();

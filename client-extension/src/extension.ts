@@ -40,7 +40,12 @@ export async function deactivate(): Promise<void> {
 }
 
 /** What makes the server start again or look again. */
-function followChanges(server: ServerConnection, session: ActiveSession, apiKey: ApiKey, log: vscode.LogOutputChannel): vscode.Disposable[] {
+function followChanges(
+  server: ServerConnection,
+  session: ActiveSession,
+  apiKey: ApiKey,
+  log: vscode.LogOutputChannel,
+): vscode.Disposable[] {
   return [
     server.onDidChangeStatus((status) => {
       if (status.state === "running") {

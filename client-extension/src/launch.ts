@@ -37,7 +37,7 @@ async function resolve(context: vscode.ExtensionContext, log: (line: string) => 
 function ensureManagedEnvironment(context: vscode.ExtensionContext, trusted: boolean, log: (line: string) => void): Promise<string> {
   return ensureEnvironment(
     {
-      packageFolder: vscode.Uri.joinPath(context.extensionUri, "server").fsPath,
+      packageFolder: vscode.Uri.joinPath(context.extensionUri, "dist-server").fsPath,
       storageFolder: context.globalStorageUri.fsPath,
       platform: process.platform,
       run: runProgram,

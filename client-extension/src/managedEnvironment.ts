@@ -47,7 +47,9 @@ export async function ensureEnvironment(maker: EnvironmentMaker, withProgress: W
   const python = await maker.findPython();
   if (python === undefined) {
     const version = OLDEST_PYTHON.join(".");
-    throw new EnvironmentError(`Python ${version} or newer was not found. Install it, or set "ullage.server.interpreter", then restart the server.`);
+    throw new EnvironmentError(
+      `Python ${version} or newer was not found. Install it, or set "ullage.server.interpreter", then restart the server.`,
+    );
   }
   maker.log(`Environment: making ${folder} with ${python.path}`);
   await withProgress((report) => makeEnvironment(maker, parts, python, folder, report));
@@ -78,7 +80,13 @@ async function readParts(maker: EnvironmentMaker): Promise<Parts> {
   return { wheel, lock, stamp: hash.digest("hex").slice(0, 16) };
 }
 
-async function makeEnvironment(maker: EnvironmentMaker, parts: Parts, python: Python, folder: string, report: ReportProgress): Promise<void> {
+async function makeEnvironment(
+  maker: EnvironmentMaker,
+  parts: Parts,
+  python: Python,
+  folder: string,
+  report: ReportProgress,
+): Promise<void> {
   await mkdir(maker.storageFolder, { recursive: true });
   await removeLeftovers(maker, folder);
   const building = join(maker.storageFolder, `${BUILDING_PREFIX}${process.pid}-${randomUUID()}`);
@@ -126,7 +134,11 @@ function explainVenvFailure(output: string): string {
 }
 
 function explainPipFailure(output: string): string {
-  if (/No matching distribution|Could not find a version|NewConnectionError|ConnectionError|Temporary failure in name resolution|ProxyError/i.test(output)) {
+  if (
+    /No matching distribution|Could not find a version|NewConnectionError|ConnectionError|Temporary failure in name resolution|ProxyError/i.test(
+      output,
+    )
+  ) {
     return "The server's packages could not be downloaded. Check the network, or pip's proxy and index settings, then restart the server. The log has pip's output.";
   }
   return "The server's packages could not be installed. The log has pip's output.";

@@ -23,7 +23,6 @@ export async function pickSession(connection: ServerConnection, session: ActiveS
     pick.items = sessions.map((summary) => toPick(summary, summary.sessionId === session.current?.sessionId));
     pick.busy = false;
   };
-  const failed = (error: Error) => void vscode.window.showErrorMessage(error.message);
   pick.title = "Ullage: sessions";
   pick.placeholder = "Open a session";
   pick.matchOnDescription = true;
@@ -32,30 +31,42 @@ export async function pickSession(connection: ServerConnection, session: ActiveS
     const chosen = pick.selectedItems[0];
     pick.hide();
     if (chosen !== undefined) {
-      session.open(chosen.summary.sessionId).catch(failed);
+      session.open(chosen.summary.sessionId).catch(showError);
     }
   });
   pick.onDidTriggerItemButton(({ button, item }) => {
     const change = button === RENAME ? rename(connection, item.summary) : remove(connection, session, item.summary);
-    change.catch(failed);
+    change.catch(showError);
   });
   pick.onDidHide(() => pick.dispose());
   pick.show();
   await refresh().catch((error: Error) => {
     pick.hide();
-    failed(error);
+    showError(error);
   });
 }
 
+function showError(error: Error): void {
+  void vscode.window.showErrorMessage(error.message);
+}
+
 async function rename(connection: ServerConnection, summary: SessionSummary): Promise<void> {
-  const title = await vscode.window.showInputBox({ title: "Rename session", value: summary.title, validateInput: (value) => (value.trim() ? undefined : "A title is needed") });
+  const title = await vscode.window.showInputBox({
+    title: "Rename session",
+    value: summary.title,
+    validateInput: (value) => (value.trim() ? undefined : "A title is needed"),
+  });
   if (title !== undefined) {
     await connection.request("ullage/session/rename", { sessionId: summary.sessionId, title: title.trim() });
   }
 }
 
 async function remove(connection: ServerConnection, session: ActiveSession, summary: SessionSummary): Promise<void> {
-  const choice = await vscode.window.showWarningMessage(`Delete "${titleOf(summary)}"?`, { modal: true, detail: "The conversation cannot be brought back." }, "Delete");
+  const choice = await vscode.window.showWarningMessage(
+    `Delete "${titleOf(summary)}"?`,
+    { modal: true, detail: "The conversation cannot be brought back." },
+    "Delete",
+  );
   if (choice !== "Delete") {
     return;
   }
@@ -71,11 +82,16 @@ export async function pickModel(session: ActiveSession): Promise<void> {
   const names = [...new Set([...(current ? [current] : []), ...KNOWN_MODELS])];
   const other = { label: "$(edit) Another model…", name: undefined };
   const picks = [...names.map((name) => ({ label: name, name, description: name === current ? "current" : undefined })), other];
-  const chosen = await vscode.window.showQuickPick(picks, { title: "Ullage: model of this session", placeHolder: "Which model answers from now on" });
+  const chosen = await vscode.window.showQuickPick(picks, {
+    title: "Ullage: model of this session",
+    placeHolder: "Which model answers from now on",
+  });
   if (chosen === undefined) {
     return;
   }
-  const model = chosen.name ?? (await vscode.window.showInputBox({ title: "Ullage: model of this session", prompt: "The model's name, as its server knows it" }));
+  const model =
+    chosen.name ??
+    (await vscode.window.showInputBox({ title: "Ullage: model of this session", prompt: "The model's name, as its server knows it" }));
   if (model?.trim()) {
     await session.request("ullage/session/setModel", { model: model.trim() });
   }

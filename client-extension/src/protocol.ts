@@ -229,10 +229,7 @@ export interface ClientRequests {
   "ullage/session/undoCompaction": [OfSession & { compactionId?: Optional<string> }, { compactionId: string }];
   "ullage/session/redoCompaction": [OfSession & { compactionId?: Optional<string> }, { compactionId: string }];
   "ullage/session/setModel": [OfSession & { model: string }, Nothing];
-  "ullage/permission/respond": [
-    OfSession & { toolCallId: string; optionId: string; reason?: Optional<string> },
-    Nothing,
-  ];
+  "ullage/permission/respond": [OfSession & { toolCallId: string; optionId: string; reason?: Optional<string> }, Nothing];
 }
 
 /** Notifications of the server: method → params. */

@@ -11,7 +11,13 @@ export function rankFiles<File extends Rankable>(query: string, files: readonly 
   return files
     .map((file) => ({ file, rank: rankOf(wanted, file.path.toLowerCase()) }))
     .filter(({ rank }) => rank > 0)
-    .sort((a, b) => b.rank - a.rank || Number(b.file.open) - Number(a.file.open) || a.file.path.length - b.file.path.length || compare(a.file.path, b.file.path))
+    .sort(
+      (a, b) =>
+        b.rank - a.rank ||
+        Number(b.file.open) - Number(a.file.open) ||
+        a.file.path.length - b.file.path.length ||
+        compare(a.file.path, b.file.path),
+    )
     .slice(0, limit)
     .map(({ file }) => file);
 }
