@@ -89,11 +89,12 @@ def _make_usable(connection: sqlite3.Connection, path: Path) -> None:
         if version > schema.VERSION:
             _fold_into_one_file(connection, path)
             raise _Unusable("it was written by a later version of Ullage", "later")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        schema.migrate(connection)
         if path.stat().st_size <= CHECKED_BYTES:
             _check(connection)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = FULL")
+        if version < schema.VERSION:
+            schema.migrate(connection)
     except sqlite3.OperationalError:
         raise  # locked, read-only, full: the file itself may be sound
     except sqlite3.DatabaseError as error:

@@ -45,7 +45,7 @@ class ResultFiles:
         if self._workspace is None or full_output is None:
             return self._in_memory.get(tool_use_id)
         try:
-            return self._path(self._workspace, full_output).read_text("utf-8")
+            return self._path(self._workspace, full_output).read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError):
             return None
 

@@ -75,7 +75,7 @@ class SearchIndex:
     def search(self, words: str, limit: int) -> list[SearchHit]:
         """The entries that hold all the words (or beginnings of words), best first; those that hold any where none holds
         all; those that hold them inside other words where none does either. Nothing in `words` is an operator."""
-        wanted = words.split()
+        wanted = words.replace("\0", " ").split()  # SQLite ends a text at NUL
         if not wanted or limit < 1:
             return []
         self.catch_up()

@@ -1,0 +1,94 @@
+"""A database file that cannot be used is set aside and told of; a folder that cannot be written to fails clearly."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from ullage.context.entries import UserPrompt
+from ullage.store import folder, schema
+from ullage.store.errors import StoreFailed
+from ullage.store.log_store import LogStore
+
+
+def make_log(workspace: Path) -> None:
+    store = LogStore.open(workspace)
+    session = store.create_session("a", 1.0)
+    store.append_many(session.id, [UserPrompt(f"p{number}", "x" * 3000) for number in range(50)], 2.0)
+    store.close()
+
+
+def test_the_folder_ignores_itself_and_keeps_a_gitignore_that_is_there(tmp_path: Path) -> None:
+    LogStore.open(tmp_path).close()
+    ignore = tmp_path / ".ullage" / ".gitignore"
+    assert ignore.read_text() == "*\n"
+    ignore.write_text("mine\n")
+    LogStore.open(tmp_path).close()
+    assert ignore.read_text() == "mine\n"
+
+
+def test_writing_is_durable(tmp_path: Path) -> None:
+    connection = LogStore.open(tmp_path)._connection
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("no database", lambda content: b"this is no database\n" * 500),
+        ("cut off", lambda content: content[: len(content) // 2]),
+        ("holes", lambda content: content[:8192] + b"\xff" * 16384 + content[24576:]),
+    ],
+)
+def test_a_damaged_file_is_set_aside_byte_for_byte(tmp_path: Path, name: str, damage: object) -> None:
+    assert callable(damage)
+    make_log(tmp_path)
+    path = folder.database(tmp_path)
+    damaged = damage(path.read_bytes())
+    path.write_bytes(damaged)
+    store = LogStore.open(tmp_path)
+    assert store.set_aside is not None, name
+    assert store.set_aside.path.read_bytes() == damaged
+    assert store.set_aside.path.name in store.set_aside.reason
+    assert "damaged" in store.set_aside.reason
+    assert store.sessions() == []
+    store.create_session("goes on", 1.0)
+    store.close()
+    assert LogStore.open(tmp_path).set_aside is None
+
+
+def test_a_file_of_a_later_version_is_set_aside(tmp_path: Path) -> None:
+    make_log(tmp_path)
+    with sqlite3.connect(folder.database(tmp_path)) as connection:
+        connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    connection.close()
+    store = LogStore.open(tmp_path)
+    assert store.set_aside is not None
+    assert "later version" in store.set_aside.reason
+    with sqlite3.connect(store.set_aside.path) as connection:
+        assert connection.execute("SELECT count(*) FROM entry").fetchone() == (50,)
+    connection.close()
+
+
+def test_a_file_of_a_later_version_that_is_in_use_is_left_alone(tmp_path: Path) -> None:
+    make_log(tmp_path)
+    path = folder.database(tmp_path)
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    connection.execute("SELECT count(*) FROM entry").fetchone()
+    with pytest.raises(StoreFailed, match="another window"):
+        LogStore.open(tmp_path)
+    assert connection.execute("SELECT count(*) FROM entry").fetchone() == (50,)
+    assert path.exists()
+    connection.close()
+
+
+def test_a_folder_that_cannot_be_written_to_fails_clearly(tmp_path: Path) -> None:
+    (tmp_path / ".ullage").write_text("a file where the folder should be")
+    with pytest.raises(StoreFailed, match=r"Cannot write to .*\.ullage"):
+        LogStore.open(tmp_path)
+    with pytest.raises(StoreFailed, match=r"Cannot write to"):
+        LogStore.open(tmp_path / "gone")

@@ -1,0 +1,169 @@
+"""Clipped outputs, transcripts and the user's state are written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import resource
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ullage.context.blocks import RedactedThinking, Text, Thinking, ToolResult, ToolUse
+from ullage.context.request import Message
+from ullage.store.errors import StoreFailed
+from ullage.store.results import ResultFiles, safe_name
+from ullage.store.transcripts import write_transcript
+from ullage.store.user_state import PassingApprovals, UserState
+from ullage.store.whole_file import write_whole
+from ullage.tools.tool import PermissionNeed
+
+MESSAGES = [
+    Message("user", (Text("fix it"),), (1,)),
+    Message(
+        "assistant",
+        (Thinking("hm", "sig"), RedactedThinking("zz"), ToolUse("t1", "bash", {"command": "ls", "n": [1, {"a": "b"}]})),
+        (2, 2, 2),
+    ),
+    Message("user", (ToolResult("t1", "a.py\nb.py"),), (3,)),
+]
+
+
+@contextmanager
+def no_room(characters: int) -> Generator[None]:
+    """As on a full disk: no file can grow over that size."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (characters, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def everything_in(path: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(path)): file.read_bytes() for file in path.rglob("*") if file.is_file()}
+
+
+def test_a_failed_write_leaves_what_was_there_and_no_half_file(tmp_path: Path) -> None:
+    path = tmp_path / "sub" / "file.txt"
+    write_whole(path, "before")
+    with no_room(10_000), pytest.raises(StoreFailed, match=r"Cannot write .*file\.txt: File too large"):
+        write_whole(path, "x" * 50_000)
+    assert everything_in(tmp_path) == {"sub/file.txt": b"before"}
+
+
+def test_outputs_and_transcripts_fail_clearly_and_leave_nothing(tmp_path: Path) -> None:
+    long = [Message("user", (Text("x" * 50_000),), (1,))]
+    with no_room(10_000):
+        for write in (lambda: ResultFiles(tmp_path).save("t1", "x" * 50_000), lambda: write_transcript(tmp_path, "s", 1, long)):
+            with pytest.raises(StoreFailed):
+                write()
+    assert everything_in(tmp_path) == {}
+
+
+def test_an_output_is_kept_under_its_id_and_a_second_one_beside_it(tmp_path: Path) -> None:
+    results = ResultFiles(tmp_path)
+    assert results.save("toolu_01", "first\r\n€") == ".ullage/tool-results/toolu_01.txt"
+    assert results.save("toolu_01", "second") == ".ullage/tool-results/toolu_01-2.txt"
+    assert results.read("toolu_01", ".ullage/tool-results/toolu_01.txt") == "first\r\n€"
+    assert results.read("toolu_01", ".ullage/tool-results/toolu_01-2.txt") == "second"
+    assert results.read("toolu_02", ".ullage/tool-results/toolu_02.txt") is None
+    (tmp_path / "secret.txt").write_text("outside")
+    assert results.read("toolu_01", "../../secret.txt") is None
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=()), max_size=150), max_size=8, unique=True))
+def test_any_id_becomes_a_harmless_name_of_its_own(ids: list[str]) -> None:
+    names = {safe_name(identifier) for identifier in ids}
+    assert len(names) == len(ids)
+    for name in names:
+        assert name
+        assert len(name) <= 120
+        assert set(name) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
+
+
+def test_a_transcript_has_one_message_a_line(tmp_path: Path) -> None:
+    path = write_transcript(tmp_path, "s1", 2, MESSAGES)
+    assert path == ".ullage/transcripts/s1-2.jsonl"
+    lines = (tmp_path / path).read_text("utf-8").splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"role": "user", "content": [{"type": "text", "text": "fix it"}]},
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "thinking", "thinking": "hm"},
+                {"type": "redacted_thinking"},
+                {"type": "tool_use", "id": "t1", "name": "bash", "input": {"command": "ls", "n": [1, {"a": "b"}]}},
+            ],
+        },
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "a.py\nb.py", "is_error": False}]},
+    ]
+    assert write_transcript(None, "s1", 2, MESSAGES) is None
+
+
+def test_no_secret_reaches_a_transcript(tmp_path: Path) -> None:
+    secret = "sk-ant-api03-" + "Ab1" * 30
+    said = [
+        Message("user", (Text(f"the key is {secret}"), ToolResult("t", f"KEY={secret}")), (1, 1)),
+        Message("assistant", (Thinking(secret, ""), ToolUse("t2", "bash", {"a": [{"b": f"x {secret}"}]})), (2, 2)),
+    ]
+    path = write_transcript(tmp_path, "s1", 1, said)
+    assert path is not None
+    assert secret not in (tmp_path / path).read_text("utf-8")
+
+
+NEED = PermissionNeed("command", "npm test", "Run npm test")
+OTHER = PermissionNeed("edit", "npm test", "Edit npm test")
+
+
+def test_an_approval_holds_in_its_workspace_in_all_windows_and_after_a_restart(tmp_path: Path) -> None:
+    here = UserState(tmp_path).approvals(Path("/work/a"))
+    there = UserState(tmp_path).approvals(Path("/work/a"))
+    elsewhere = UserState(tmp_path).approvals(Path("/work/b"))
+    assert not here.allows(NEED)
+    here.allow(NEED)
+    there.allow(PermissionNeed("command", "ls", ""))
+    assert here.allows(NEED)
+    assert there.allows(NEED)
+    assert here.allows(PermissionNeed("command", "ls", ""))
+    assert not here.allows(OTHER)
+    assert not elsewhere.allows(NEED)
+    UserState(tmp_path).forget_approvals(Path("/work/a"))
+    assert not here.allows(NEED)
+
+
+def test_what_has_no_pattern_is_never_remembered(tmp_path: Path) -> None:
+    nothing = PermissionNeed("command", "", "")
+    for approvals in (UserState(tmp_path).approvals(Path("/work/a")), PassingApprovals()):
+        approvals.allow(nothing)
+        assert not approvals.allows(nothing)
+        approvals.allow(NEED)
+        assert approvals.allows(NEED)
+        assert not approvals.allows(OTHER)
+
+
+def test_a_learned_ratio_is_kept(tmp_path: Path) -> None:
+    state = UserState(tmp_path)
+    assert state.ratio("m") is None
+    state.remember_ratio("m", 1)
+    state.remember_ratio("n", 1.5)
+    assert (UserState(tmp_path).ratio("m"), state.ratio("n")) == (1.0, 1.5)
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", "null", '{"approvals": 4, "ratios": {"m": "x"}}', '{"approvals": {"/work/a": {"command": "npm test"}}}']
+)
+def test_a_damaged_state_allows_nothing_and_is_kept_aside(tmp_path: Path, content: str) -> None:
+    (tmp_path / "state.json").write_text(content)
+    state = UserState(tmp_path)
+    approvals = state.approvals(Path("/work/a"))
+    assert not approvals.allows(NEED)
+    assert state.ratio("m") is None
+    approvals.allow(NEED)
+    assert approvals.allows(NEED)
+    aside = [path.read_text() for path in tmp_path.glob("state.json.damaged-*")]
+    assert aside in ([], [content])
+    assert bool(aside) == (content in ("{", "[]", "null"))
