@@ -23,7 +23,7 @@ class Diagnostic:
 
 
 class Editor(Protocol):
-    """What Ullage asks of an editor."""
+    """What Ullage asks of an editor. Paths are absolute, symbolic links resolved."""
 
     def open_text(self, path: Path) -> str | None:
         """The text of an open document as the user sees it now, saved or not; None where it is not open."""

@@ -71,11 +71,10 @@ class WorkspaceFiles:
         Returns the text as it is afterwards, which is another one where the editor formats when saving.
         Raises `ChangedMeanwhile`, `EditorRefused`, `EditorChanged` or what `write_text` raises; then nothing was written.
         """
-        if self._editor.open_text(path) is not None:
-            await self._write_open(path, text, expected_sha256)
-        else:
-            await asyncio.to_thread(self._write_closed, path, text, expected_sha256)
-        return await self.read(path)
+        if self._editor.open_text(path) is not None and await self._write_open(path, text, expected_sha256):
+            return await self.read(path)
+        await asyncio.to_thread(self._write_closed, path, text, expected_sha256)
+        return CurrentText(path, text, text_sha256(text), unsaved=False)
 
     def _write_closed(self, path: Path, text: str, expected_sha256: str | None) -> None:
         try:
@@ -84,24 +83,25 @@ class WorkspaceFiles:
             before = None
         if (before.sha256 if before else None) != expected_sha256:
             raise ChangedMeanwhile
-        write_text(path, text, before)
-        self._own_writes.wrote(path)
+        write_text(path, text, before, self._own_writes)
 
-    async def _write_open(self, path: Path, text: str, expected_sha256: str | None) -> None:
+    async def _write_open(self, path: Path, text: str, expected_sha256: str | None) -> bool:
+        """True where the editor took the edit; False where the disk is the place for it after all."""
         before = await asyncio.to_thread(_read_if_possible, path)
         open_text = self._editor.open_text(path)
         if open_text is None:
-            await asyncio.to_thread(self._write_closed, path, text, expected_sha256)
-            return
+            return False
         shown, newline = normalise_newlines(open_text)
         if text_sha256(shown) != expected_sha256:
             raise ChangedMeanwhile
         saved_before = before is not None and before.sha256 == expected_sha256
-        applied = await self._editor.apply_text(path, text.replace("\n", "\r\n") if newline == "\r\n" else text)
-        if not applied and not saved_before:
+        if not await self._editor.apply_text(path, text.replace("\n", "\r\n") if newline == "\r\n" else text):
+            if saved_before:
+                return False
             raise EditorRefused
         if saved_before:
             await asyncio.to_thread(self._bring_to_disk, path, text, before)
+        return True
 
     def _bring_to_disk(self, path: Path, text: str, before: TextFile | None) -> None:
         """Writes what an editor applied but did not save, so that commands see it too.
@@ -110,8 +110,7 @@ class WorkspaceFiles:
         """
         now = _read_if_possible(path)
         if now == before:
-            write_text(path, text, before)
-            self._own_writes.wrote(path)
+            write_text(path, text, before, self._own_writes)
 
 
 def _read_if_possible(path: Path) -> TextFile | None:

@@ -15,9 +15,9 @@ class OwnWrites:
     def __init__(self) -> None:
         self._left: OrderedDict[Path, tuple[int, int, int]] = OrderedDict()
 
-    def wrote(self, path: Path) -> None:
-        """Notes the present state of a file that we just wrote."""
-        state = _state(path)
+    def about_to_replace(self, path: Path, replacement: Path) -> None:
+        """Notes that `replacement` is about to become `path`: a file keeps its identity, size and time when it is moved."""
+        state = _state(replacement)
         if state is None:
             return
         self._left[path] = state

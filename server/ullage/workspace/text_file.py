@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from ullage.workspace.own_writes import OwnWrites
+
 MAXIMUM_BYTES = 10_000_000
 """Larger files are not read whole: it is fifty times what a context of 200,000 tokens holds (about 4 bytes a token,
 and a result is clipped far below that), and reading it would be felt."""
@@ -79,11 +81,12 @@ def read_text(path: Path) -> TextFile:
     return TextFile(text, text_sha256(text), encoding, newline)
 
 
-def write_text(path: Path, text: str, like: TextFile | None) -> None:
+def write_text(path: Path, text: str, like: TextFile | None, own_writes: OwnWrites) -> None:
     """Writes `text` in the encoding and with the line ends of `like` (UTF-8 and `\\n` without one), atomically.
 
     The new text is written beside the file and then takes its place, so that a crash leaves the old text or the new one.
-    The mode is kept, a symbolic link keeps pointing where it points, missing folders are made.
+    The mode is kept, a symbolic link keeps pointing where it points, missing folders are made. The write is noted in
+    `own_writes` before it can be seen.
     Raises `NotEncodable`, `PermissionError` (also for a file marked read-only) or another `OSError`.
     """
     target = path.resolve()
@@ -96,6 +99,7 @@ def write_text(path: Path, text: str, like: TextFile | None) -> None:
             file.write(data)
         if mode is not None:
             temporary.chmod(mode)
+        own_writes.about_to_replace(target, temporary)
         temporary.replace(target)
     except BaseException:
         with suppress(OSError):

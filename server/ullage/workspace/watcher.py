@@ -1,0 +1,224 @@
+"""Notices what changes on disk without an editor or a tool telling us: formatters, git, a terminal.
+
+On Linux each folder that is not ignored is watched by itself, since the kernel counts watches by the folder and
+`node_modules` alone would use up many; elsewhere one watch covers a whole tree. Either way nothing ignored is reported.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+from typing import Literal
+
+from watchfiles import Change
+from watchfiles import watch as watch_blocking
+
+from ullage.workspace.ignore import RULES_FILE, IgnoreRules
+from ullage.workspace.own_writes import OwnWrites
+from ullage.workspace.walk import walk_files, walk_folders
+
+TICK_MILLISECONDS = 500
+"""How often a quiet watch reports back: the first time shows that it has begun."""
+
+RETRY_SECONDS = 5.0
+"""How long to wait before a watch that failed is tried again."""
+
+FILES_OF_A_NEW_FOLDER = 500
+"""How many files of a folder that appeared are reported; more come from unpacking or installing, not from editing."""
+
+PER_FOLDER = sys.platform == "linux"
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """A file that is not as it was. `deleted` may also be a folder: what is gone cannot be asked."""
+
+    path: Path
+    kind: Literal["created", "changed", "deleted"]
+
+
+@dataclass(slots=True, eq=False)
+class _Watch:
+    """One run of watchfiles over a fixed set of folders, in a thread of its own."""
+
+    stop: threading.Event = field(default_factory=threading.Event)
+    has_begun: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    """What a watch found. An empty one says that it is at work; `error` that it is not any more."""
+
+    watch: _Watch
+    changes: tuple[FileChange, ...] = ()
+    new_folders: tuple[Path, ...] = ()
+    rules_changed: bool = False
+    roots_changed: bool = False
+    """Set when a workspace folder came or went."""
+    error: Exception | None = None
+
+
+async def watch(
+    roots: Sequence[Path],
+    own_writes: OwnWrites,
+    on_change: Callable[[FileChange], None],
+    on_trouble: Callable[[str], None],
+    stop: asyncio.Event,
+    *,
+    on_ready: Callable[[], None] = lambda: None,
+    retry_seconds: float = RETRY_SECONDS,
+) -> None:
+    """Watches the folders until `stop` is set, and calls back on the event loop.
+
+    `on_trouble` gets a message for the user when folders cannot be watched (gone, too many); it is tried again, and the
+    message comes once as long as it stays the same. `on_ready` is called each time that a watch has begun.
+    """
+    told: str | None = None
+    while not stop.is_set():
+        present = [root for root in roots if root.is_dir()]
+        missing = [root for root in roots if root not in present]
+        trouble = f"The folder {missing[0]} is gone; its changes are noticed again when it is back" if missing else None
+        if trouble is not None and trouble != told:
+            on_trouble(trouble)
+        told = trouble
+        if present:
+            trouble = await _Watching(roots, present, own_writes).run(on_change, on_ready, stop)
+            if trouble is not None and trouble != told:
+                on_trouble(trouble)
+            told = trouble or told
+        if trouble is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), retry_seconds)
+
+
+class _Watching:
+    """The watches at work: one, or for a moment two while one that covers more folders takes over."""
+
+    def __init__(self, roots: Sequence[Path], present: Sequence[Path], own_writes: OwnWrites) -> None:
+        self._roots = tuple(roots)
+        self._present = tuple(present)
+        self._own_writes = own_writes
+        self._rules = IgnoreRules(present)
+        self._loop = asyncio.get_running_loop()
+        self._reports: asyncio.Queue[_Report] = asyncio.Queue()
+        self._threads = ThreadPoolExecutor(thread_name_prefix="ullage-watch")
+        self._watches: list[_Watch] = []
+
+    async def run(self, on_change: Callable[[FileChange], None], on_ready: Callable[[], None], stop: asyncio.Event) -> str | None:
+        """Watches until `stop` is set or workspace folders come or go, or until it no longer can: then says why."""
+        self._begin()
+        try:
+            while (report := await self._next_report(stop)) is not None:
+                if report.watch not in self._watches:
+                    continue
+                if report.error is not None:
+                    return _in_words(report.error)
+                if not report.watch.has_begun:
+                    report.watch.has_begun = True
+                    self._stop_before(report.watch)
+                    on_ready()
+                for change in report.changes:
+                    on_change(change)
+                if report.roots_changed:
+                    return None
+                if report.rules_changed or (report.new_folders and PER_FOLDER):
+                    self._rules.forget()
+                    self._begin()
+            return None
+        finally:
+            self._stop_before(None)
+            await asyncio.to_thread(self._threads.shutdown, wait=True)
+
+    async def _next_report(self, stop: asyncio.Event) -> _Report | None:
+        stopping = asyncio.ensure_future(stop.wait())
+        getting = asyncio.ensure_future(self._reports.get())
+        try:
+            await asyncio.wait({stopping, getting}, return_when=asyncio.FIRST_COMPLETED)
+            return getting.result() if not stop.is_set() else None
+        finally:
+            stopping.cancel()
+            getting.cancel()
+
+    def _begin(self) -> None:
+        watch = _Watch()
+        self._watches.append(watch)
+        self._threads.submit(self._watch, watch)
+
+    def _stop_before(self, newest: _Watch | None) -> None:
+        while self._watches and self._watches[0] is not newest:
+            self._watches.pop(0).stop.set()
+
+    def _watch(self, watch: _Watch) -> None:
+        """Runs in a thread: everything here may block."""
+        try:
+            folders: Iterable[Path] = self._present
+            if PER_FOLDER:
+                folders = chain.from_iterable(walk_folders(root, self._rules) for root in self._present)
+            changes_seen = watch_blocking(
+                *folders,
+                watch_filter=self._is_wanted,
+                stop_event=watch.stop,
+                rust_timeout=TICK_MILLISECONDS,
+                yield_on_timeout=True,
+                recursive=not PER_FOLDER,
+                raise_interrupt=False,
+                ignore_permission_denied=True,
+            )
+            for changes in changes_seen:
+                self._post(self._report(watch, changes))
+        except Exception as error:  # noqa: BLE001 - watchfiles raises what its system library raises; the user is told
+            self._post(_Report(watch, error=error))
+
+    def _post(self, report: _Report) -> None:
+        with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+            self._loop.call_soon_threadsafe(self._reports.put_nowait, report)
+
+    def _is_wanted(self, change: Change, name: str) -> bool:
+        path = Path(name)
+        return not self._rules.ignores(path, is_folder=path.is_dir() and not path.is_symlink())
+
+    def _report(self, watch: _Watch, changes: set[tuple[Change, str]]) -> _Report:
+        files: dict[Path, FileChange] = {}
+        new_folders: list[Path] = []
+        for change, name in sorted(changes):
+            path = Path(name)
+            if path.is_dir():
+                if change is Change.added and not path.is_symlink():
+                    new_folders.append(path)
+            elif not self._own_writes.is_ours(path):
+                files[path] = FileChange(path, _kind(change, path))
+        for folder in new_folders:
+            for path in islice(walk_files(folder, self._rules), FILES_OF_A_NEW_FOLDER):
+                if not self._own_writes.is_ours(path):
+                    files.setdefault(path, FileChange(path, "created"))
+        return _Report(
+            watch,
+            tuple(files.values()),
+            tuple(new_folders),
+            rules_changed=any(path.name == RULES_FILE for path in files),
+            roots_changed=any(root in files or root.is_dir() != (root in self._present) for root in self._roots),
+        )
+
+
+def _kind(change: Change, path: Path) -> Literal["created", "changed", "deleted"]:
+    """What came of it in the end: a file that was replaced is reported as deleted and added in any order."""
+    if not path.exists():
+        return "deleted"
+    return "created" if change is Change.added else "changed"
+
+
+def _in_words(error: Exception) -> str:
+    text = str(error)
+    if "watch limit" in text.lower() or getattr(error, "errno", None) == 28:
+        return (
+            "Files changed outside the editor are not noticed: the system's limit of watched folders is reached. "
+            "Raise fs.inotify.max_user_watches, or have large folders ignored in .gitignore"
+        )
+    return f"Files changed outside the editor are not noticed: {text}"

@@ -1,0 +1,40 @@
+"""An editor for tests: real documents in memory that save, refuse or change as a test says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ullage.workspace.editor import Diagnostic, EditorChanged
+
+
+class MemoryEditor:
+    """Open documents by path. `saves`, `accepts` and `typed_meanwhile` say how it behaves when an edit comes."""
+
+    def __init__(self) -> None:
+        self.documents: dict[Path, str] = {}
+        self.problems: list[Diagnostic] | None = None
+        self.saves = False
+        self.accepts = True
+        self.typed_meanwhile = False
+
+    def open_text(self, path: Path) -> str | None:
+        return self.documents.get(path)
+
+    def open_paths(self) -> Sequence[Path]:
+        return tuple(self.documents)
+
+    async def apply_text(self, path: Path, text: str) -> bool:
+        if self.typed_meanwhile:
+            raise EditorChanged
+        if not self.accepts:
+            return False
+        self.documents[path] = text
+        if self.saves:
+            path.write_text(text, newline="")
+        return True
+
+    async def diagnostics(self, path: Path | None) -> list[Diagnostic] | None:
+        if self.problems is None or path is None:
+            return self.problems
+        return [problem for problem in self.problems if problem.path == path]

@@ -1,0 +1,90 @@
+"""Ignore rules, compared with what git itself says."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ullage.workspace.ignore import IgnoreRules
+from ullage.workspace.walk import walk_files, walk_folders
+
+FILES = {
+    ".gitignore": "*.log\n/build/\n!keep.log\ndocs/*\n!docs/kept\n\\\n",
+    ".git/info/exclude": "private.txt\n",
+    "src/.gitignore": "!special.log\ngenerated/\n",
+    "a.py": "",
+    "a.log": "",
+    "keep.log": "",
+    "private.txt": "",
+    "build/out.py": "",
+    "src/a.log": "",
+    "src/special.log": "",
+    "src/build/kept.py": "",
+    "src/generated/g.py": "",
+    "docs/x/dropped.md": "",
+    "docs/kept/kept.md": "",
+}
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    return tmp_path
+
+
+def names(start: Path, rules: IgnoreRules, root: Path) -> list[str]:
+    return sorted(path.relative_to(root).as_posix() for path in walk_files(start, rules))
+
+
+def test_the_same_files_as_git(repository: Path) -> None:
+    listed = subprocess.run(
+        ["git", "-C", str(repository), "ls-files", "--others", "--exclude-standard"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert names(repository, IgnoreRules([repository]), repository) == sorted(listed.stdout.split())
+
+
+def test_rules_above_the_opened_folder_count(repository: Path) -> None:
+    rules = IgnoreRules([repository / "src"])
+    assert names(repository / "src", rules, repository) == ["src/.gitignore", "src/build/kept.py", "src/special.log"]
+
+
+@pytest.mark.parametrize(
+    ("name", "ignored"),
+    [
+        ("build/out.py", True),
+        ("build/deep/deeper.py", True),
+        ("src/build/kept.py", False),
+        ("src/node_modules/left/pad.js", True),
+        (".ullage/ullage.db", True),
+        (".git/HEAD", True),
+        ("docs/kept/kept.md", False),
+    ],
+)
+def test_a_path_is_ignored_with_its_folder(repository: Path, name: str, ignored: bool) -> None:
+    assert IgnoreRules([repository]).ignores(repository / name, is_folder=False) is ignored
+
+
+def test_a_folder_that_was_named_is_walked_though_ignored(repository: Path) -> None:
+    rules = IgnoreRules([repository])
+    assert names(repository / "build", rules.below(repository / "build"), repository) == ["build/out.py"]
+
+
+def test_links_are_not_followed(repository: Path) -> None:
+    (repository / "loop").symlink_to(repository)
+    assert repository / "loop" not in set(walk_folders(repository, IgnoreRules([repository])))
+
+
+def test_changed_rules_count_after_forget(repository: Path) -> None:
+    rules = IgnoreRules([repository])
+    assert rules.ignores(repository / "a.log", is_folder=False)
+    (repository / ".gitignore").write_text("")
+    rules.forget()
+    assert not rules.ignores(repository / "a.log", is_folder=False)

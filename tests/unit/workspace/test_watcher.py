@@ -1,0 +1,130 @@
+"""The watcher on a real disk: what it reports, what it leaves out, and how it outlives its folder."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from ullage.workspace.own_writes import OwnWrites
+from ullage.workspace.text_file import write_text
+from ullage.workspace.watcher import FileChange, watch
+
+
+class Watching:
+    """A running watch whose reports can be waited for."""
+
+    def __init__(self, roots: list[Path]) -> None:
+        self.own_writes = OwnWrites()
+        self.changes: asyncio.Queue[FileChange] = asyncio.Queue()
+        self.troubles: asyncio.Queue[str] = asyncio.Queue()
+        self.ready: asyncio.Queue[None] = asyncio.Queue()
+        self.stop = asyncio.Event()
+        self.task = asyncio.create_task(
+            watch(
+                roots,
+                self.own_writes,
+                self.changes.put_nowait,
+                self.troubles.put_nowait,
+                self.stop,
+                on_ready=lambda: self.ready.put_nowait(None),
+                retry_seconds=0.05,
+            )
+        )
+
+    async def until(self, path: Path, kind: str) -> list[FileChange]:
+        """All reports up to and with that one."""
+        seen: list[FileChange] = []
+        while not seen or (seen[-1].path, seen[-1].kind) != (path, kind):
+            seen.append(await self.changes.get())
+        return seen
+
+
+@pytest.fixture
+async def root(tmp_path: Path) -> Path:
+    root = tmp_path / "work"
+    for folder in ("src", "node_modules/left", ".git", "build", ".ullage"):
+        (root / folder).mkdir(parents=True)
+    (root / ".gitignore").write_text("build/\n")
+    (root / "src" / "old.py").write_text("old")
+    return root
+
+
+@pytest.fixture
+async def watching(root: Path) -> AsyncIterator[Watching]:
+    watching = Watching([root])
+    await watching.ready.get()
+    yield watching
+    watching.stop.set()
+    await watching.task
+
+
+async def test_changes_made_by_others_are_reported(watching: Watching, root: Path) -> None:
+    (root / "src" / "new.py").write_text("new")
+    await watching.until(root / "src" / "new.py", "created")
+    (root / "src" / "old.py").write_text("changed")
+    await watching.until(root / "src" / "old.py", "changed")
+    (root / "src" / "old.py").unlink()
+    await watching.until(root / "src" / "old.py", "deleted")
+
+
+async def test_ignored_folders_are_not_reported(watching: Watching, root: Path) -> None:
+    for name in ("node_modules/left/pad.js", ".git/index", "build/out.py", ".ullage/ullage.db"):
+        (root / name).write_text("noise")
+    (root / "src" / "last.py").write_text("last")
+    seen = await watching.until(root / "src" / "last.py", "created")
+    assert {change.path for change in seen} == {root / "src" / "last.py"}
+
+
+async def test_own_writes_are_not_reported_but_later_changes_are(watching: Watching, root: Path) -> None:
+    write_text(root / "src" / "old.py", "ours", None, watching.own_writes)
+    write_text(root / "src" / "made.py", "ours", None, watching.own_writes)
+    (root / "src" / "last.py").write_text("last")
+    seen = await watching.until(root / "src" / "last.py", "created")
+    assert {change.path for change in seen} == {root / "src" / "last.py"}
+    (root / "src" / "old.py").write_text("theirs now")
+    await watching.until(root / "src" / "old.py", "changed")
+
+
+async def test_new_folders_are_watched_with_what_is_in_them(watching: Watching, root: Path, tmp_path: Path) -> None:
+    (tmp_path / "moved" / "deep").mkdir(parents=True)
+    (tmp_path / "moved" / "deep" / "in.py").write_text("in")
+    shutil.move(tmp_path / "moved", root / "moved")
+    await watching.until(root / "moved" / "deep" / "in.py", "created")
+    await watching.ready.get()
+    (root / "moved" / "deep" / "in.py").write_text("later")
+    await watching.until(root / "moved" / "deep" / "in.py", "changed")
+
+
+async def test_rules_that_change_count_from_then_on(watching: Watching, root: Path) -> None:
+    (root / ".gitignore").write_text("*.log\n")
+    await watching.ready.get()
+    (root / "build" / "seen.py").write_text("")
+    (root / "src" / "unseen.log").write_text("")
+    await watching.until(root / "build" / "seen.py", "created")
+    (root / "src" / "last.py").write_text("")
+    seen = await watching.until(root / "src" / "last.py", "created")
+    assert root / "src" / "unseen.log" not in {change.path for change in seen}
+
+
+async def test_a_folder_that_vanishes_is_told_once_and_watched_again_when_back(watching: Watching, root: Path) -> None:
+    shutil.rmtree(root)
+    assert "is gone" in await watching.troubles.get()
+    root.mkdir()
+    await watching.ready.get()
+    (root / "again.py").write_text("")
+    await watching.until(root / "again.py", "created")
+    assert watching.troubles.empty()
+
+
+async def test_the_other_folders_are_watched_while_one_is_gone(root: Path, tmp_path: Path) -> None:
+    watching = Watching([tmp_path / "missing", root])
+    assert "missing" in await watching.troubles.get()
+    await watching.ready.get()
+    (root / "src" / "new.py").write_text("new")
+    await watching.until(root / "src" / "new.py", "created")
+    watching.stop.set()
+    await watching.task
