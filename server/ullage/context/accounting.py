@@ -168,9 +168,8 @@ class _Tally:
         )
 
     def counted(self, calibration: Calibration) -> Counted:
-        if self.priced is None:
-            used = calibration.apply(self.total)
-        else:
+        used = calibration.apply(self.total)
+        if self.priced is not None:
             used = self.context_tokens + calibration.apply(self.since_priced)
         return Counted(
             used=used,

@@ -1,0 +1,66 @@
+"""Tool calls as the log has them: each result beside the call that it answers. Nothing is judged here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ullage.context.blocks import Json, ToolUse
+from ullage.context.entries import AssistantReply, Logged, ToolReturned
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that has its result. `seq` is the result's entry."""
+
+    seq: int
+    input: Mapping[str, Json]
+    returned: ToolReturned
+
+
+def answered_calls(entries: Sequence[Logged]) -> list[Call]:
+    """The calls with a result, in the order of the results. A result whose call is not among `entries` has no input."""
+    uses: dict[str, ToolUse] = {}
+    calls: list[Call] = []
+    for logged in entries:
+        entry = logged.entry
+        if isinstance(entry, AssistantReply):
+            uses.update((block.id, block) for block in entry.blocks if isinstance(block, ToolUse))
+        elif isinstance(entry, ToolReturned):
+            use = uses.get(entry.tool_use_id)
+            calls.append(Call(logged.seq, use.input if use else {}, entry))
+    return calls
+
+
+def command_of(call: Call) -> str | None:
+    """The command that the call ran; None where it ran none."""
+    command = call.input.get("command")
+    return command.strip() if isinstance(command, str) and command.strip() else None
+
+
+EXIT_CODE = re.compile(r"(?i)\bexit(?:ed)?(?: with)?(?: (?:code|status))?[:= ]+(-?\d{1,3})\b")
+EDGE_CHARACTERS = 400
+"""An exit code is looked for only at the edges of the output, where tools put it."""
+
+
+def exit_code(call: Call) -> int | None:
+    """The exit code that the result names; None where it names none."""
+    content = call.returned.content
+    if len(content) > 2 * EDGE_CHARACTERS:
+        content = f"{content[:EDGE_CHARACTERS]}\n{content[-EDGE_CHARACTERS:]}"
+    found = EXIT_CODE.search(content)
+    return int(found.group(1)) if found else None
+
+
+def failed(call: Call) -> bool:
+    """Whether the call says of itself that it failed."""
+    return call.returned.is_error or exit_code(call) not in (None, 0)
+
+
+def one_line(text: str, characters: int) -> str:
+    """`text` on one line, at most so long; an ellipsis stands for what was cut off."""
+    start = " ".join(text[: characters * 4].split())
+    if len(start) <= characters and len(text) <= characters * 4:
+        return start
+    return start[: characters - 1].rstrip() + "…"

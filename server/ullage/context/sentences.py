@@ -1,0 +1,71 @@
+"""Sentences that must outlive a summary, told by their words: constraints of the user, decisions of the assistant.
+
+A word list finds most of them and a few too many; both are cheap, and nothing here asks a model.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+SHORTEST, LONGEST = 8, 400
+"""Characters. What is longer than a sentence is pasted text, not a wish."""
+
+LATIN_CONSTRAINTS = (
+    # English
+    r"must(?:n't)?|never|always|do ?n[o']t|don’t|does ?n[o']t|should(?:n't| not)?|only|prefer(?:ably)?|avoid|make sure|ensure|instead of|"
+    r"rather than|no longer|needs? to|have to|has to|required?|stop|keep|without|at (?:most|least)|no more than|not allowed|cannot|can't|"
+    # German
+    r"muss|müssen|musst|darf|dürfen|darfst|nie|niemals|immer|nicht|nur|keine?[nmrs]?|bevorzug\w*|lieber|vermeid\w*|soll(?:en|st|te|ten)?|statt|"
+    r"ohne|unbedingt|"
+    # French
+    r"doit|dois|doivent|jamais|toujours|ne .{1,40}? pas|n'\w+ pas|seulement|uniquement|préfèr\w+|évite\w*|sans|au lieu de|"
+    # Spanish and Portuguese
+    r"debe[ns]?|nunca|siempre|solo|sólo|solamente|prefier\w+|evit[aeo]\w*|deve[mr]?|sempre|somente|apenas|prefir\w+|sem|sin|não|"
+    # Italian
+    r"devi|deve|devono|mai|solo|soltanto|preferisc\w+|senza|non|"
+    # Dutch and Polish
+    r"moet|nooit|altijd|alleen|niet|geen|zonder|musi|nigdy|zawsze|tylko|nie wolno|bez|"
+    # Russian
+    r"должн\w+|никогда|всегда|нельзя|только|не надо|не нужно|обязательно|без|вместо"
+)
+OTHER_CONSTRAINTS = (
+    r"必须|必須|不要|不能|不得|不许|永远|总是|只能|只要|务必|禁止|优先|避免|不可|別|必ず|しないで|ないでください|禁止|常に|のみ|だけ|べき|"
+    r"반드시|절대|항상|하지 ?마|만 |금지|피해"
+)
+CONSTRAINT = re.compile(rf"\b(?:{LATIN_CONSTRAINTS})\b|{OTHER_CONSTRAINTS}", re.IGNORECASE)
+
+DECISION = re.compile(
+    r"\b(?:decid\w+|decision|going with|went with|I'll use|I will use|we(?:'ll| will) use|chose|choose|opt(?:ed)? for|settled on|"
+    r"instead of|rather than|because|the reason|root cause|turns out|the (?:issue|problem|bug) (?:is|was)|trade-?off|approach (?:is|will)|"
+    r"entschied\w*|entscheid\w*|stattdessen|weil|Ursache|Grund|décid\w+|parce que|plutôt|decid[oió]\w*|porque|perché|invece)\b|"
+    r"决定|因为|改用|原因|採用|決定|なぜなら|대신|결정|решил\w*|потому что|вместо",
+    re.IGNORECASE,
+)
+
+FENCE = re.compile(r"(?ms)^\s*(?:```|~~~).*?(?:^\s*(?:```|~~~)\s*$|\Z)")
+BOUNDARY = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
+BULLET = re.compile(r"^\s*(?:[-*+•>#]+|\d+[.)])\s+")
+
+
+def constraints_in(text: str) -> list[str]:
+    """The sentences of a user's text that say what must or must not be, each on one line."""
+    return [sentence for sentence in sentences(text) if not sentence.endswith("?") and CONSTRAINT.search(sentence)]
+
+
+def decisions_in(text: str) -> list[str]:
+    """The sentences of an assistant's text that state a decision or a reason, each on one line."""
+    return [sentence for sentence in sentences(text) if not sentence.endswith(("?", ":")) and DECISION.search(sentence)]
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of prose, code fences, quoted logs and list marks left out."""
+    for piece in BOUNDARY.split(FENCE.sub("\n", text)):
+        sentence = " ".join(BULLET.sub("", piece).split())
+        if SHORTEST <= len(sentence) <= LONGEST and not _looks_like_code(sentence):
+            yield sentence
+
+
+def _looks_like_code(sentence: str) -> bool:
+    letters = sum(character.isalpha() or character == " " for character in sentence)
+    return letters < 0.7 * len(sentence)
