@@ -11,7 +11,7 @@ export function rankFiles<File extends Rankable>(query: string, files: readonly 
   return files
     .map((file) => ({ file, rank: rankOf(wanted, file.path.toLowerCase()) }))
     .filter(({ rank }) => rank > 0)
-    .sort(
+    .toSorted(
       (a, b) =>
         b.rank - a.rank ||
         Number(b.file.open) - Number(a.file.open) ||

@@ -1,0 +1,125 @@
+/** Line differences between two texts, for the diff view of an edit. Pure. */
+
+export interface DiffLine {
+  kind: "same" | "added" | "removed" | "gap";
+  /** Empty for a gap. */
+  text: string;
+  /** Line numbers in the old and the new text, from 1; absent where the line is not in it. */
+  oldLine?: number;
+  newLine?: number;
+}
+
+/** Unchanged lines shown before and after a change. */
+const CONTEXT = 3;
+
+/** Over this many cells the middle is shown as removed and added as a whole: a table for it would take too long. */
+const MOST_CELLS = 4_000_000;
+
+/** The changed lines with three lines of context around each, and gaps between them. */
+export function diffLines(oldText: string, newText: string): DiffLine[] {
+  const oldLines = linesOf(oldText);
+  const newLines = linesOf(newText);
+  let start = 0;
+  while (start < oldLines.length && start < newLines.length && oldLines[start] === newLines[start]) {
+    start += 1;
+  }
+  let end = 0;
+  while (end < oldLines.length - start && end < newLines.length - start && oldLines.at(-1 - end) === newLines.at(-1 - end)) {
+    end += 1;
+  }
+  const middle = diffMiddle(oldLines.slice(start, oldLines.length - end), newLines.slice(start, newLines.length - end));
+  const kinds: DiffLine["kind"][] = [...repeat("same", start), ...middle, ...repeat("same", end)];
+  return withContext(numbered(kinds, oldLines, newLines));
+}
+
+/** How many lines were added and removed. */
+export function countChanges(lines: readonly DiffLine[]): { added: number; removed: number } {
+  const count = (kind: DiffLine["kind"]) => lines.filter((line) => line.kind === kind).length;
+  return { added: count("added"), removed: count("removed") };
+}
+
+function linesOf(text: string): string[] {
+  const lines = text.split(/\r?\n/);
+  if (lines.at(-1) === "") {
+    lines.pop();
+  }
+  return lines;
+}
+
+/** Longest common subsequence by the textbook table. */
+function diffMiddle(oldLines: readonly string[], newLines: readonly string[]): DiffLine["kind"][] {
+  const rows = oldLines.length;
+  const columns = newLines.length;
+  if (rows * columns > MOST_CELLS) {
+    return [...repeat("removed", rows), ...repeat("added", columns)];
+  }
+  const width = columns + 1;
+  const lengths = new Uint32Array((rows + 1) * width);
+  const at = (row: number, column: number) => lengths[row * width + column] ?? 0;
+  for (let row = rows - 1; row >= 0; row -= 1) {
+    for (let column = columns - 1; column >= 0; column -= 1) {
+      lengths[row * width + column] =
+        oldLines[row] === newLines[column] ? at(row + 1, column + 1) + 1 : Math.max(at(row + 1, column), at(row, column + 1));
+    }
+  }
+  const kinds: DiffLine["kind"][] = [];
+  let row = 0;
+  let column = 0;
+  while (row < rows || column < columns) {
+    if (row < rows && column < columns && oldLines[row] === newLines[column]) {
+      kinds.push("same");
+      row += 1;
+      column += 1;
+    } else if (row < rows && (column === columns || at(row + 1, column) >= at(row, column + 1))) {
+      kinds.push("removed");
+      row += 1;
+    } else {
+      kinds.push("added");
+      column += 1;
+    }
+  }
+  return kinds;
+}
+
+function numbered(kinds: readonly DiffLine["kind"][], oldLines: readonly string[], newLines: readonly string[]): DiffLine[] {
+  let oldLine = 0;
+  let newLine = 0;
+  return kinds.map((kind): DiffLine => {
+    if (kind !== "added") {
+      oldLine += 1;
+    }
+    if (kind !== "removed") {
+      newLine += 1;
+    }
+    if (kind === "added") {
+      return { kind, text: newLines[newLine - 1] ?? "", newLine };
+    }
+    const text = oldLines[oldLine - 1] ?? "";
+    return kind === "removed" ? { kind, text, oldLine } : { kind, text, oldLine, newLine };
+  });
+}
+
+function withContext(lines: readonly DiffLine[]): DiffLine[] {
+  const kept = new Set<number>();
+  lines.forEach((line, index) => {
+    if (line.kind !== "same") {
+      for (let near = index - CONTEXT; near <= index + CONTEXT; near += 1) {
+        kept.add(near);
+      }
+    }
+  });
+  const shown: DiffLine[] = [];
+  lines.forEach((line, index) => {
+    if (kept.has(index)) {
+      if (index > 0 && !kept.has(index - 1)) {
+        shown.push({ kind: "gap", text: "" });
+      }
+      shown.push(line);
+    }
+  });
+  return shown;
+}
+
+function repeat(kind: DiffLine["kind"], times: number): DiffLine["kind"][] {
+  return Array.from({ length: times }, () => kind);
+}

@@ -1,0 +1,68 @@
+/** The commands that can be typed into the prompt box. Pure: what they do is in `composer.ts` and `main.ts`. */
+
+export type SlashCommand =
+  | { name: "compact"; focus: string }
+  | { name: "undo" }
+  | { name: "redo" }
+  | { name: "new" }
+  | { name: "model"; model: string }
+  | { name: "context" }
+  | { name: "help" };
+
+export interface SlashCommandHelp {
+  name: SlashCommand["name"];
+  /** What can follow it. */
+  argument?: string;
+  summary: string;
+}
+
+/** For the menu and the help, in their order. */
+export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
+  { name: "compact", argument: "[focus]", summary: "Compact the conversation, favouring what you name" },
+  { name: "undo", summary: "Undo the last compaction" },
+  { name: "redo", summary: "Redo the compaction that was undone" },
+  { name: "context", summary: "Show what the context is made of" },
+  { name: "model", argument: "[name]", summary: "Choose the model of this session" },
+  { name: "new", summary: "Start a new session" },
+  { name: "help", summary: "Show commands and keys" },
+];
+
+const ALIASES: Record<string, string> = { clear: "new" };
+
+/**
+ * The command in a prompt; undefined where it is none, also where the word after the slash is not known: `/etc/hosts is wrong` is a prompt.
+ */
+export function parseSlashCommand(text: string): SlashCommand | undefined {
+  const match = /^\/([a-z]+)(?:\s+([\s\S]*))?$/.exec(text.trim());
+  if (match === null) {
+    return undefined;
+  }
+  const word = match[1] ?? "";
+  const argument = (match[2] ?? "").trim();
+  const name = ALIASES[word] ?? word;
+  switch (name) {
+    case "compact":
+      return { name, focus: argument };
+    case "model":
+      return { name, model: argument };
+    case "undo":
+    case "redo":
+    case "new":
+    case "context":
+    case "help":
+      return argument === "" ? { name } : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Commands that begin with what was typed (`/co`), for the menu. Empty where the text is no beginning of a command. */
+export function matchSlashCommands(text: string): readonly SlashCommandHelp[] {
+  const match = /^\/([a-z]*)$/.exec(text);
+  if (match === null) {
+    return [];
+  }
+  const typed = match[1] ?? "";
+  const aliased = Object.entries(ALIASES).find(([alias]) => typed !== "" && alias.startsWith(typed))?.[1];
+  return SLASH_COMMANDS.filter(({ name }) => name.startsWith(typed) || name === aliased);
+}

@@ -1,0 +1,152 @@
+/**
+ * What the panel knows, and how messages of the host change it. Pure: no DOM, no clock, no ids made up here.
+ *
+ * A snapshot replaces everything of the session; updates build on it in the order of their numbers. An update that does not follow the
+ * one before it makes the state `resyncing`: from then on updates are kept until a snapshot comes that they build on.
+ */
+
+import type { Gauge, Item, ModelInfo, PlanEntry, RetryInfo, SessionState, Snapshot, Update, UpdateParams } from "../src/protocol";
+import type { ServerStatus } from "../src/serverStatus";
+
+export interface SessionView {
+  sessionId: string;
+  /** Number of the last update in it. */
+  seq: number;
+  title: string;
+  state: SessionState;
+  retry: RetryInfo | undefined;
+  items: readonly Item[];
+  /** How many items precede `items`. */
+  earlier: number;
+  plan: readonly PlanEntry[];
+  gauge: Gauge;
+  model: ModelInfo;
+}
+
+export interface PanelState {
+  server: ServerStatus;
+  /** Undefined until the first snapshot. */
+  session: SessionView | undefined;
+  /** A snapshot is needed before anything else can be shown. */
+  resyncing: boolean;
+  /** Updates that wait for that snapshot. */
+  waiting: readonly UpdateParams[];
+}
+
+export type PanelMessage =
+  | { type: "snapshot"; snapshot: Snapshot }
+  | { type: "update"; params: UpdateParams }
+  | { type: "server"; status: ServerStatus }
+  /** Older items of a session were loaded. */
+  | { type: "earlierItems"; sessionId: string; items: readonly Item[]; earlier: number };
+
+export const INITIAL_STATE: PanelState = {
+  server: { state: "starting" },
+  session: undefined,
+  resyncing: false,
+  waiting: [],
+};
+
+/** The state after a message. The same object where the message changes nothing; items that do not change keep their identity. */
+export function reduce(state: PanelState, message: PanelMessage): PanelState {
+  switch (message.type) {
+    case "snapshot":
+      return takeSnapshot(state, message.snapshot);
+    case "update":
+      return takeUpdate(state, message.params);
+    case "server":
+      return { ...state, server: message.status };
+    case "earlierItems":
+      return takeEarlierItems(state, message);
+  }
+}
+
+function takeSnapshot(state: PanelState, snapshot: Snapshot): PanelState {
+  const { retry, ...rest } = snapshot;
+  const fresh: PanelState = { ...state, session: { ...rest, retry: retry ?? undefined }, resyncing: false, waiting: [] };
+  return state.waiting.reduce(takeUpdate, fresh);
+}
+
+function takeUpdate(state: PanelState, params: UpdateParams): PanelState {
+  const { session } = state;
+  if (session === undefined || state.resyncing) {
+    return { ...state, waiting: [...state.waiting, params] };
+  }
+  if (params.sessionId !== session.sessionId || params.seq <= session.seq) {
+    return state;
+  }
+  if (params.seq > session.seq + 1) {
+    return { ...state, resyncing: true, waiting: [params] };
+  }
+  return { ...state, session: { ...applyUpdate(session, params.update), seq: params.seq } };
+}
+
+function takeEarlierItems(state: PanelState, message: PanelMessage & { type: "earlierItems" }): PanelState {
+  const { session } = state;
+  if (session === undefined || session.sessionId !== message.sessionId) {
+    return state;
+  }
+  const known = new Set(session.items.map((item) => item.id));
+  const items = [...message.items.filter((item) => !known.has(item.id)), ...session.items];
+  return { ...state, session: { ...session, items, earlier: message.earlier } };
+}
+
+function applyUpdate(session: SessionView, update: Update): SessionView {
+  switch (update.kind) {
+    case "item":
+      return { ...session, items: putItem(session.items, update.item) };
+    case "append":
+      return { ...session, items: replaceItem(session.items, update.itemId, (item) => appendText(item, update.field, update.text)) };
+    case "remove":
+      return { ...session, items: session.items.filter((item) => item.id !== update.itemId) };
+    case "state":
+      return { ...session, state: update.state, retry: update.retry ?? undefined };
+    case "gauge":
+      return { ...session, gauge: update.gauge };
+    case "plan":
+      return { ...session, plan: update.entries };
+    case "title":
+      return { ...session, title: update.title };
+    case "model":
+      return { ...session, model: update.model };
+    default:
+      return session;
+  }
+}
+
+/** A queued prompt whose turn begins moves to the end, where its turn is; any other item stays where it is. */
+function putItem(items: readonly Item[], item: Item): readonly Item[] {
+  const index = findLastIndex(items, item.id);
+  const known = items[index];
+  if (known === undefined) {
+    return [...items, item];
+  }
+  if (known.kind === "user" && known.queued && item.kind === "user" && !item.queued) {
+    return [...items.slice(0, index), ...items.slice(index + 1), item];
+  }
+  return items.with(index, item);
+}
+
+function replaceItem(items: readonly Item[], id: string, change: (item: Item) => Item): readonly Item[] {
+  const index = findLastIndex(items, id);
+  const known = items[index];
+  return known === undefined ? items : items.with(index, change(known));
+}
+
+/** From the end: what changes is nearly always among the newest. */
+function findLastIndex(items: readonly Item[], id: string): number {
+  return items.findLastIndex((item) => item.id === id);
+}
+
+function appendText(item: Item, field: "text" | "output" | "input", text: string): Item {
+  if (item.kind === "toolCall") {
+    if (field === "output") {
+      return { ...item, output: item.output + text };
+    }
+    return field === "input" ? { ...item, input: item.input + text } : item;
+  }
+  if (field === "text" && "text" in item) {
+    return { ...item, text: item.text + text };
+  }
+  return item;
+}
