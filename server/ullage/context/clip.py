@@ -1,4 +1,7 @@
-"""Clip: a tool result that is too long gives way to its head and tail, before it is first sent."""
+"""Clip: a tool result that is too long gives way to its head and its tail, before it is first sent.
+
+The whole is in a file by then or right after; writing it is not done here.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ullage.context.policy import ClipNumbers
+
+TAIL_SHARE = 1 / 3
+"""Of the preview. Commands say at the end how they went; what comes first says what it is."""
+LINE_END_WITHIN = 0.5
+"""A part is cut at a line's end where that keeps at least this share of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,5 +34,53 @@ class Clip:
 
 
 def clip(arrivals: Sequence[Arrival], numbers: ClipNumbers, path_of: Callable[[str], str]) -> tuple[Clip, ...]:
-    """What the model gets of each result of one message; `path_of` names the file that holds the whole of one."""
-    raise NotImplementedError
+    """What the model gets of each result of one message, in the same order.
+
+    Clipped are those over the limit of a result, then the largest ones while all together are over the limit of a message.
+    `path_of` gives, for a tool use id, the path of the file that holds the whole. A clip is never longer than what it
+    stands for; where it would be, the result stays whole.
+    """
+    clips = [_whole(arrival) for arrival in arrivals]
+    largest_first = sorted(range(len(arrivals)), key=lambda index: -clips[index].characters)
+    total = sum(clip.characters for clip in clips)
+    for index in largest_first:
+        if clips[index].characters <= numbers.result_characters and total <= numbers.message_characters:
+            break
+        clips[index] = _clipped(arrivals[index], numbers.preview_characters, path_of)
+        total += len(clips[index].content) - clips[index].characters
+    return tuple(clips)
+
+
+def _whole(arrival: Arrival) -> Clip:
+    return Clip(arrival.content, clipped=False, characters=len(arrival.content))
+
+
+def _clipped(arrival: Arrival, preview: int, path_of: Callable[[str], str]) -> Clip:
+    content = arrival.content
+    tail_length = int(preview * TAIL_SHARE)
+    head = _head(content, preview - tail_length)
+    tail = _tail(content, tail_length)
+    left_out = len(content) - len(head) - len(tail)
+    lines = len(content.splitlines())
+    line = (
+        f"[{left_out:,} characters are left out here. The whole output, {len(content):,} characters in {lines:,} lines, "
+        f"is in {path_of(arrival.tool_use_id)}]"
+    )
+    shorter = "\n".join(part for part in (head.rstrip("\r\n"), line, tail.rstrip("\r\n")) if part)
+    if left_out <= 0 or len(shorter) >= len(content):
+        return _whole(arrival)
+    return Clip(shorter, clipped=True, characters=len(content))
+
+
+def _head(content: str, length: int) -> str:
+    """At most `length` characters from the start, whole lines where that keeps enough."""
+    part = content[:length]
+    line_end = part.rfind("\n") + 1
+    return part[:line_end] if line_end >= length * LINE_END_WITHIN else part
+
+
+def _tail(content: str, length: int) -> str:
+    """At most `length` characters from the end, whole lines where that keeps enough."""
+    part = content[max(len(content) - length, 0) :]
+    line_start = part.find("\n") + 1
+    return part[line_start:] if 0 < line_start <= len(part) - length * LINE_END_WITHIN else part

@@ -1,19 +1,39 @@
-"""What one compaction will do: cheap moves before dear ones."""
+"""What one compaction will do: cheap moves before dear ones.
+
+A plan is made from the view alone and changes nothing. Writing the summary, reading files again and logging the compaction are the
+business of `session/`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from ullage.context.entries import Cleared, Logged, Snipped
+from ullage.context.blocks import Text
+from ullage.context.clear import clear
+from ullage.context.cuts import legal_cuts
+from ullage.context.entries import Cleared, Compaction, Logged, Snipped, UserPrompt
 from ullage.context.message import Message
-from ullage.context.policy import Policy
+from ullage.context.policy import Policy, SummaryNumbers
+from ullage.context.preview import preview
+from ullage.context.snip import messages_in, snip
 from ullage.context.view import Projection
+
+Count: TypeAlias = Callable[[Sequence[Message]], int]
+"""How many tokens messages take."""
+Digest: TypeAlias = Callable[[Sequence[Logged]], str]
+"""A few lines on what stands in a range of the log."""
+
+SUMMARY_SHARE = 0.2
+"""Of what a summary stands for, for estimates (Hermes: ratio 0.20)."""
+SMALLEST_SUMMARY = 300
+"""Tokens that a handoff takes with hardly anything in it: its headings and what it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The moves of one compaction; the summary itself is still to be written."""
+    """The moves of one compaction; the summary itself is still to be written. Fits the arguments of a `Compaction`."""
 
     through: int
     """The seq of the last entry when it was planned."""
@@ -22,30 +42,153 @@ class Plan:
     summarise_to: int | None
     """The summary stands for everything up to and with this seq; None where none is needed."""
     covers: int
-    """How many messages the summary stands for."""
+    """How many messages the summary stands for, from the session's first on; 0 where there is none."""
     estimated_after: int
-    """Tokens of the messages afterwards."""
+    """Tokens of the messages afterwards, before anything is restored."""
 
 
 def plan(
     projection: Projection,
     policy: Policy,
     line: int,
-    count: Callable[[Sequence[Message]], int],
-    digest: Callable[[Sequence[Logged]], str],
+    count: Count,
+    digest: Digest,
     *,
     goal: int | None = None,
 ) -> Plan | None:
-    """The moves that bring the messages under `goal` tokens; None where there is nothing to gain."""
-    raise NotImplementedError
+    """The moves that bring the context to `goal` tokens or fewer; None where there is nothing to gain.
+
+    Snip and clear come first. Only if more than `goal` is left is everything before a tail summarised. `line` is the number of
+    tokens at which the context counts as full, `goal` by default the policy's share of it (both with system and tools);
+    0 means that a summary is wanted in any case.
+    """
+    wanted = int(policy.line.goal_share * line) if goal is None else goal
+    moves = _cheap_moves(projection, policy, count, digest)
+    if _prelude_tokens(projection, count) + moves.tokens <= wanted:
+        return moves.as_plan()
+    usual_tail = min(policy.summary.tail_tokens, int(policy.summary.tail_share * line))
+    # Where the usual tail leaves nothing to summarise it must be shorter.
+    tails = (usual_tail, int(policy.summary.tail_share * moves.tokens), 0)
+    cuts = (_cut_before_tail(moves.view.messages, tail, count) for tail in tails)
+    return _with_summary(moves, cuts, policy.summary, count) or moves.as_plan()
 
 
 def reactive_plan(
     projection: Projection,
     policy: Policy,
     line: int,
-    count: Callable[[Sequence[Message]], int],
-    digest: Callable[[Sequence[Logged]], str],
+    count: Count,
+    digest: Digest,
 ) -> Plan | None:
-    """The moves after the API refused the prompt as too long; None where there is nothing to gain."""
-    raise NotImplementedError
+    """The moves after the API refused the prompt as too long; None where there is nothing to gain.
+
+    Everything but the last few messages is summarised; where these do not fit under `line` (tokens, with system and tools) or
+    are all there is, fewer stay.
+    """
+    moves = _cheap_moves(projection, policy, count, digest)
+    messages = moves.view.messages
+    cuts = legal_cuts(messages)
+    usual = max(cut for cut in cuts if cut <= max(len(messages) - policy.summary.reactive_keep_messages, 0))
+    later = [cut for cut in cuts if cut >= usual]
+    room = line - _prelude_tokens(projection, count)
+    fitting = [cut for cut in later if count(messages[cut:]) <= room]
+    return _with_summary(moves, fitting or later[-1:], policy.summary, count) or moves.as_plan()
+
+
+@dataclass(frozen=True, slots=True)
+class _Moves:
+    """Cheap moves and the view after them. `tokens` of its messages, `tokens_before` of those before."""
+
+    through: int
+    cleared: tuple[Cleared, ...]
+    snipped: Snipped | None
+    view: Projection
+    tokens: int
+    tokens_before: int
+
+    def as_plan(self) -> Plan | None:
+        """These moves alone, where they gain anything; that old thinking goes with any compaction is a gain too."""
+        if self.tokens >= self.tokens_before:
+            return None
+        return Plan(self.through, self.cleared, self.snipped, None, 0, self.tokens)
+
+
+def _cheap_moves(projection: Projection, policy: Policy, count: Count, digest: Digest) -> _Moves:
+    through = projection.entries[-1].seq if projection.entries else 0
+    before = count(projection.messages)
+    unmoved = preview(projection)
+    moves = _Moves(through, (), None, unmoved, count(unmoved.messages), before)
+    snipped = snip(projection, policy.snip, digest)
+    if snipped is not None:
+        view = preview(projection, snipped=snipped)
+        tokens = count(view.messages)
+        if tokens < moves.tokens:
+            moves = _Moves(through, (), snipped, view, tokens, before)
+    cleared = clear(moves.view, policy.clear)
+    if cleared:
+        view = preview(projection, cleared, moves.snipped)
+        tokens = count(view.messages)
+        if tokens < moves.tokens:
+            moves = _Moves(through, cleared, moves.snipped, view, tokens, before)
+    return moves
+
+
+def _cut_before_tail(messages: Sequence[Message], tail_tokens: int, count: Count) -> int:
+    """The first legal cut with at most `tail_tokens` after it; the last legal one where there is none."""
+    start = len(messages)
+    tokens = 0
+    while start > 0:
+        tokens += count(messages[start - 1 : start])
+        if tokens > tail_tokens:
+            break
+        start -= 1
+    cuts = legal_cuts(messages)
+    return min((cut for cut in cuts if cut >= start), default=cuts[-1])
+
+
+def _with_summary(moves: _Moves, cuts: Iterable[int], numbers: SummaryNumbers, count: Count) -> Plan | None:
+    """The moves with a summary of what is before the first of `cuts` that has anything new before it.
+
+    None where there is none, or where the summary would not make the context smaller still.
+    """
+    cut = next((cut for cut in cuts if _has_news(moves.view, cut)), None)
+    if cut is None:
+        return None
+    messages = moves.view.messages
+    to = moves.view.last_seq_before(cut)
+    covered = [logged for logged in moves.view.entries if logged.seq <= to]
+    tokens = count(messages[cut:]) + _summary_tokens(covered, count(messages[:cut]), numbers, count)
+    if tokens >= moves.tokens:
+        return None
+    return Plan(
+        through=moves.through,
+        cleared=tuple(cleared for cleared in moves.cleared if cleared.seq > to),
+        snipped=moves.snipped if moves.snipped is not None and moves.snipped.last_seq > to else None,
+        summarise_to=to,
+        covers=messages_in(covered),
+        estimated_after=tokens,
+    )
+
+
+def _has_news(view: Projection, cut: int) -> bool:
+    """Whether anything before the cut is more than what an earlier compaction left."""
+    left_by_compactions = {logged.seq for logged in view.entries if isinstance(logged.entry, Compaction)}
+    return any(source not in left_by_compactions for message in view.messages[:cut] for source in message.sources)
+
+
+def _summary_tokens(covered: Sequence[Logged], tokens: int, numbers: SummaryNumbers, count: Count) -> int:
+    """What the handoff will take, as far as can be said before it is written: the user's words and a share of the rest."""
+    words = tuple(Text(logged.entry.text) for logged in covered if isinstance(logged.entry, UserPrompt))
+    said = count([Message("user", words, (0,) * len(words))]) if words else 0
+    rest = max(SMALLEST_SUMMARY, int(SUMMARY_SHARE * tokens))
+    return min(numbers.user_message_tokens, said) + min(numbers.output_tokens, rest)
+
+
+def _prelude_tokens(projection: Projection, count: Count) -> int:
+    """What system and tools take, by the same measure as the messages."""
+    prelude = projection.prelude
+    if prelude is None:
+        return 0
+    tools = (f"{tool.name}\n{tool.description}\n{tool.input_schema}" for tool in prelude.tools)
+    texts = tuple(Text(text) for text in (*(part.text for part in prelude.system), *tools) if text)
+    return count([Message("user", texts, (0,) * len(texts))]) if texts else 0

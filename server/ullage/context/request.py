@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import SystemPart, ToolSpec
-from ullage.context.breakpoints import Breakpoint
+from ullage.context.breakpoints import Breakpoint, place
 from ullage.context.message import Message
 from ullage.context.view import Projection
 
@@ -28,4 +28,12 @@ class Request:
 
 def build_request(projection: Projection) -> Request:
     """The next request. Raises `ValueError` where there is no prelude, no message, or the last word is the model's."""
-    raise NotImplementedError
+    prelude = projection.prelude
+    if prelude is None:
+        raise ValueError("there is no request: no system prompt and tools were logged")
+    messages = projection.complete_messages
+    if not messages:
+        raise ValueError("there is no request: nobody has said anything yet")
+    if messages[-1].role != "user":
+        raise ValueError("there is no request: the model has answered everything")
+    return Request(prelude.system, prelude.tools, messages, place(messages))

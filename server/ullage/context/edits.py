@@ -1,0 +1,78 @@
+"""What the compactions in force, taken together, do to the entries before them.
+
+Every compaction speaks of entries by seq, so it means the same whichever others are in force beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from ullage.context.entries import Compaction, Logged
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """A range of entries (both ends included) that gives way to `text`, which entry `source` brought."""
+
+    first: int
+    last: int
+    text: str
+    source: int
+
+    def contains(self, other: Replacement) -> bool:
+        """Whether this one speaks of all that `other` speaks of; of two alike, the later logged contains the earlier."""
+        if (self.first, self.last) == (other.first, other.last):
+            return self.source > other.source
+        return self.first <= other.first and other.last <= self.last
+
+
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """All that is replaced. `snips` are in the order of their ranges, and none lies within `handoff` or another."""
+
+    handoff: Replacement | None
+    snips: tuple[Replacement, ...]
+    placeholders: Mapping[int, str]
+    """By the seq of the tool result; a later compaction's wins."""
+
+
+def edits_of(active: Mapping[int, Compaction]) -> Edits:
+    """The edits of `active`, the compactions in force by their seq, in log order.
+
+    No compaction reaches past its own place in the log, whatever it says. A summary that reaches further takes the place
+    of those that reach less far, and of every snip that it covers; a snip takes the place of those within it.
+    """
+    handoff: Replacement | None = None
+    snips: list[Replacement] = []
+    placeholders: dict[int, str] = {}
+    for seq, compaction in active.items():
+        if compaction.summarised is not None:
+            last = min(compaction.summarised.last_seq, seq - 1)
+            summary = Replacement(0, last, compaction.summarised.text, seq)
+            handoff = summary if handoff is None or summary.contains(handoff) else handoff
+        if compaction.snipped is not None:
+            last = min(compaction.snipped.last_seq, seq - 1)
+            snips.append(Replacement(compaction.snipped.first_seq, last, compaction.snipped.marker, seq))
+        placeholders.update((cleared.seq, cleared.placeholder) for cleared in compaction.cleared)
+    covered_to = 0 if handoff is None else handoff.last
+    shown = (
+        snip for snip in snips if snip.first <= snip.last and snip.last > covered_to and not any(other.contains(snip) for other in snips)
+    )
+    return Edits(handoff, tuple(sorted(shown, key=lambda snip: (snip.first, snip.last))), placeholders)
+
+
+def applied(edits: Edits, entries: Iterable[Logged]) -> Iterator[Logged | Replacement]:
+    """The entries that stay, and what takes the place of the others where they were; the handoff comes first of all."""
+    hidden_to = 0
+    if edits.handoff is not None:
+        yield edits.handoff
+        hidden_to = edits.handoff.last
+    to_come = list(reversed(edits.snips))
+    for logged in entries:
+        while to_come and to_come[-1].first <= logged.seq:
+            snip = to_come.pop()
+            yield snip
+            hidden_to = max(hidden_to, snip.last)
+        if logged.seq > hidden_to:
+            yield logged

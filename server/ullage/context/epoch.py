@@ -1,0 +1,55 @@
+"""Which prelude and which compactions are in force at a place of the log, and the key that names them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, Logged, Prelude
+
+EpochKey: TypeAlias = tuple[int, ...]
+"""The seq of the prelude in force (0 where there is none), then the seqs of the active compactions in log order.
+
+A request is bound to it: what the model thought under one key may only be sent back under the same.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """What is in force at one place of a log."""
+
+    prelude: Prelude | None = None
+    prelude_seq: int = 0
+    compactions: Mapping[int, Compaction] = field(default_factory=dict[int, Compaction])
+    """All of them by seq, in log order."""
+    undone_ids: frozenset[str] = frozenset()
+    key: EpochKey = (0,)
+
+    def after(self, logged: Logged) -> Epoch:
+        """What is in force after one more entry: this very object where nothing changed.
+
+        Undoing what is undone, redoing what is not, ids that no compaction has, and the same prelude again change nothing.
+        """
+        entry = logged.entry
+        if isinstance(entry, Prelude) and entry != self.prelude:
+            changed = replace(self, prelude=entry, prelude_seq=logged.seq)
+        elif isinstance(entry, Compaction):
+            changed = replace(self, compactions={**self.compactions, logged.seq: entry})
+        elif isinstance(entry, CompactionUndone) and entry.compaction_id in (each.id for each in self.active.values()):
+            changed = replace(self, undone_ids=self.undone_ids | {entry.compaction_id})
+        elif isinstance(entry, CompactionRedone) and entry.compaction_id in self.undone_ids:
+            changed = replace(self, undone_ids=self.undone_ids - {entry.compaction_id})
+        else:
+            return self
+        return replace(changed, key=(changed.prelude_seq, *changed.active))
+
+    @property
+    def active(self) -> dict[int, Compaction]:
+        """The compactions in force, by seq, in log order."""
+        return {seq: each for seq, each in self.compactions.items() if each.id not in self.undone_ids}
+
+    @property
+    def undone(self) -> tuple[Compaction, ...]:
+        """The compactions that were undone, in log order."""
+        return tuple(each for each in self.compactions.values() if each.id in self.undone_ids)
