@@ -51,9 +51,7 @@ class Approvals:
             raise SessionError("no_such_item", f"There is no tool call {call_id} to ask about")
         answer: asyncio.Future[Refused | None] = asyncio.get_running_loop().create_future()
         self._waiting[call_id] = (need, answer)
-        self._timeline.put(
-            replace(item, status="awaiting_permission", permission=options(need), permission_reason=need.description)
-        )
+        self._timeline.put(replace(item, status="awaiting_permission", permission=options(need), permission_reason=need.description))
         try:
             return await answer
         finally:

@@ -8,35 +8,24 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 from ullage.context.blocks import ToolUse
 from ullage.context.clip import Arrival, clip
-from ullage.context.entries import Clipped, Logged, ToolReturned
+from ullage.context.entries import Clipped, ToolReturned
 from ullage.context.policy import ClipNumbers
 from ullage.session.approvals import Approvals, Refused
 from ullage.session.conversation import Conversation
 from ullage.session.items import ToolCallItem, ToolStatus
+from ullage.session.outputs import Outputs
 from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome
-
-
-class FullOutputs(Protocol):
-    """Where whole outputs go that are too long for a message."""
-
-    def path_of(self, tool_use_id: str) -> str:
-        """The path that the model is told."""
-        ...
-
-    def write(self, tool_use_id: str, text: str) -> None:
-        """Durable when it returns. Raises `StoreFailed`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class Returned:
     """A call that is done: its logged result, the whole output, and what the loop must know of it."""
 
-    logged: Logged
+    seq: int
+    entry: ToolReturned
     output: str
     outcome: ToolOutcome
 
@@ -49,7 +38,7 @@ class Calls:
         conversation: Conversation,
         tools: Mapping[str, Tool],
         approvals: Approvals,
-        outputs: FullOutputs,
+        outputs: Outputs,
         numbers: ClipNumbers,
         returned: Callable[[ToolReturned], None],
     ) -> None:
@@ -79,16 +68,20 @@ class Calls:
 
     async def _run_one(self, call: ToolUse) -> Returned:
         outcome = await self._outcome(call)
-        clipped = clip([Arrival(call.id, outcome.content)], self._numbers, self._outputs.path_of)[0]
-        if clipped.clipped:
-            self._outputs.write(call.id, outcome.content)
+        where: list[str] = []
+
+        def keep(tool_use_id: str) -> str:
+            where.append(self._outputs.keep(tool_use_id, outcome.content))
+            return where[-1]
+
+        clipped = clip([Arrival(call.id, outcome.content)], self._numbers, keep)[0]
         entry = ToolReturned(
             tool_use_id=call.id,
             tool=call.name,
             content=clipped.content,
             is_error=outcome.is_error,
             characters=len(outcome.content),
-            full_output=self._outputs.path_of(call.id) if clipped.clipped else None,
+            full_output=where[-1] if where else None,
             touched=outcome.touched,
             diff=outcome.diff,
         )
@@ -96,7 +89,7 @@ class Calls:
         if outcome.plan is not None:
             self._conversation.timeline.set_plan(outcome.plan)
         self._returned(entry)
-        return Returned(logged, outcome.content, outcome)
+        return Returned(logged.seq, entry, outcome.content, outcome)
 
     async def _outcome(self, call: ToolUse) -> ToolOutcome:
         tool = self._tools.get(call.name)
@@ -128,13 +121,19 @@ class Calls:
 
     def _clip_together(self, done: Sequence[Returned]) -> None:
         """What is too long only in sum is shortened now, before any request holds it."""
-        results = [(each, each.logged.entry) for each in done if isinstance(each.logged.entry, ToolReturned)]
-        arrivals = [Arrival(entry.tool_use_id, entry.content) for _, entry in results]
-        for (each, entry), clipped in zip(results, clip(arrivals, self._numbers, self._outputs.path_of), strict=True):
-            if clipped.clipped and entry.full_output is None:
-                self._outputs.write(entry.tool_use_id, each.output)
-                path = self._outputs.path_of(entry.tool_use_id)
-                self._conversation.append(Clipped(each.logged.seq, clipped.content, path))
+        outputs = {each.entry.tool_use_id: each for each in done if each.entry.full_output is None}
+        where: dict[str, str] = {}
+
+        def keep(tool_use_id: str) -> str:
+            if tool_use_id in outputs:
+                where[tool_use_id] = self._outputs.keep(tool_use_id, outputs[tool_use_id].output)
+            return where.get(tool_use_id, "")
+
+        arrivals = [Arrival(each.entry.tool_use_id, each.entry.content) for each in done]
+        for clipped, each in zip(clip(arrivals, self._numbers, keep), done, strict=True):
+            if each.entry.tool_use_id in where:
+                path = where[each.entry.tool_use_id]
+                self._conversation.append(Clipped(each.seq, clipped.content, path))
 
 
 def side_by_side(calls: Sequence[ToolUse], tools: Mapping[str, Tool]) -> list[list[ToolUse]]:

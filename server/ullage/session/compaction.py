@@ -7,12 +7,14 @@ A draft or commit that fails has changed nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ullage.context.accounting import Account
+from ullage.context.blocks import Usage
 from ullage.context.digest import brief
-from ullage.context.entries import Compaction, Logged, Rung, Summarised, Trigger, Usage
-from ullage.context.handoff import handoff, tail_note
+from ullage.context.entries import Compaction, Logged, Rung, Summarised, Trigger
+from ullage.context.handoff import handoff
 from ullage.context.plan import Plan, plan, reactive_plan
 from ullage.context.policy import Policy
 from ullage.context.request import Message, build_request
@@ -24,6 +26,7 @@ from ullage.session.conversation import Conversation
 from ullage.session.restoring import Restoring
 from ullage.session.summary import SummaryFailed, write_summary
 from ullage.session.surroundings import Surroundings
+from ullage.store.transcripts import write_transcript
 
 
 class NothingToCompact(Exception):
@@ -53,6 +56,10 @@ class Draft:
     tokens_before: int
     key: EpochKey
 
+    def as_wanted(self, wanted: Wanted) -> Draft:
+        """The same draft for another reason: one prepared in the background serves whoever needs it first."""
+        return replace(self, wanted=wanted)
+
 
 class Compactor:
     """Makes the compactions of one session."""
@@ -79,8 +86,8 @@ class Compactor:
         return await self._with_summary(empty, model, card, calibration)
 
     def _plan(self, wanted: Wanted, calibration: Calibration, line: int, used: int) -> Plan | None:
-        def count(messages: object) -> int:
-            return calibration.apply(sum(estimate_message(m) for m in messages if isinstance(m, Message)))  # type: ignore[union-attr]
+        def count(messages: Sequence[Message]) -> int:
+            return calibration.apply(sum(estimate_message(message) for message in messages))
 
         policy = self._surroundings.policy
         projection = self._conversation.projection
@@ -150,10 +157,14 @@ class Compactor:
         entry = entry_of(draft)
         calibration = self._surroundings.calibrations.get(card.name, Calibration())
         if entry.summarised is not None:
-            self._surroundings.transcripts.write(
-                self._conversation.session_id, entry.id, self._conversation.projection.messages
+            write_transcript(
+                self._surroundings.transcripts_folder,
+                self._conversation.session_id,
+                len(self._conversation.projection.key),
+                self._conversation.projection.messages,
             )
-            restored = await self._restoring.files(draft.plan)
+            logged = Logged(self._conversation.entries[-1].seq + 1, 0.0, entry)
+            restored = await self._restoring.files(self._conversation.projection.with_appended(logged))
             resume = self._restoring.resume(at_work=at_work)
             entry = replace(entry, restored=restored, resume=resume)
         entry = self._without_what_does_not_fit(entry, draft, calibration)
@@ -194,6 +205,11 @@ def entry_of(draft: Draft) -> Compaction:
         cost=draft.cost,
         skipped=draft.skipped,
     )
+
+
+def tail_note(messages: int) -> str:
+    """What stands for a range where no summary of it is shorter than it."""
+    return f"[The first {messages} messages of this conversation were set aside. `recall` finds everything in them.]"
 
 
 def with_short_tail(policy: Policy, used: int) -> Policy:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from ullage.context.accounting import Account, Counted
-from ullage.context.entries import Compaction, Entry, Logged
+from ullage.context.entries import Entry, Logged
 from ullage.context.request import Request, build_request
+from ullage.context.tokens import Calibration
 from ullage.context.view import Projection
 from ullage.session.items import Update
 from ullage.session.timeline import Describe, Timeline
@@ -36,12 +37,14 @@ class Conversation:
         describe: Describe,
         tell: Callable[[Update], None],
         clock: Callable[[], float],
+        appended: Callable[[Logged], None],
     ) -> None:
         self.session_id = session_id
         self.clock = clock
         self._log = log
+        self._on_append = appended
         self.projection = Projection(entries)
-        self.account = Account(self.projection)
+        self._account = Account()
         self.timeline = Timeline(describe, tell)
         for logged in entries:
             self.timeline.log(logged)
@@ -53,24 +56,19 @@ class Conversation:
     def show(self, logged: Logged) -> Logged:
         """Takes in an entry that is durable already."""
         self.projection.append(logged)
-        self.account.append(logged)
         self.timeline.log(logged)
+        self._on_append(logged)
         return logged
 
     def request(self) -> Request:
         """The next request. Raises `ValueError` where there is nothing to ask."""
         return build_request(self.projection)
 
-    def counted(self) -> Counted:
+    def counted(self, calibration: Calibration) -> Counted:
         """How many tokens the next request holds."""
-        return self.account.counted()
+        return self._account.count(self.projection, calibration)
 
     @property
     def entries(self) -> Sequence[Logged]:
         """The whole log."""
         return self.projection.entries
-
-    def last_compaction(self) -> Compaction | None:
-        """The newest compaction in force."""
-        active = self.projection.active
-        return active[-1] if active else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ullage.context.blocks import AssistantBlock, Text, Thinking, ToolUse
-from ullage.models.model import ModelEvent, Reply, Retrying, TextDelta, ThinkingDelta, ToolInputDelta, ToolUseStarted
+from ullage.models.model import ModelEvent, Retrying, TextDelta, ThinkingDelta, ToolInputDelta, ToolUseStarted
 from ullage.session.items import AssistantItem, RetryInfo, ThinkingItem, ToolCallItem
 from ullage.session.timeline import Timeline
 
@@ -20,7 +20,7 @@ class Incoming:
         clock: Callable[[], float],
         on_retry: Callable[[RetryInfo | None], None],
     ) -> None:
-        self._reply_id = reply_id
+        self.reply_id = reply_id
         self._timeline = timeline
         self._clock = clock
         self._on_retry = on_retry
@@ -51,7 +51,7 @@ class Incoming:
             self._timeline.append_text(self._calls[event.index], "input", event.partial_json)
 
     def _append(self, parts: dict[int, list[str]], index: int, text: str) -> None:
-        item_id = f"{self._reply_id}.{index}"
+        item_id = f"{self.reply_id}.{index}"
         if index not in parts:
             parts[index] = []
             kind = AssistantItem if parts is self._text else ThinkingItem
@@ -71,9 +71,3 @@ class Incoming:
             **{index: Thinking("".join(parts), "") for index, parts in self._thinking.items()},
         }
         return tuple(blocks[index] for index in sorted(blocks))
-
-
-def reply_of(events: list[ModelEvent]) -> Reply | None:
-    """The whole reply at the end of a stream's events."""
-    last = events[-1] if events else None
-    return last if isinstance(last, Reply) else None

@@ -13,9 +13,7 @@ from typing import Literal, TypeAlias
 from ullage.context.entries import Action, FileDiff, Rung, Trigger
 from ullage.tools.tool import PlanEntry, ToolKind
 
-ToolStatus: TypeAlias = Literal[
-    "pending", "awaiting_permission", "running", "completed", "failed", "cancelled"
-]
+ToolStatus: TypeAlias = Literal["pending", "awaiting_permission", "running", "completed", "failed", "cancelled"]
 CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "undone"]
 OptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once"]
 SessionState: TypeAlias = Literal["idle", "running", "compacting"]
@@ -126,9 +124,7 @@ class NoticeItem:
     action: Action = "none"
 
 
-Item: TypeAlias = (
-    UserItem | AssistantItem | ThinkingItem | ToolCallItem | CompactionItem | NoticeItem
-)
+Item: TypeAlias = UserItem | AssistantItem | ThinkingItem | ToolCallItem | CompactionItem | NoticeItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,16 +238,7 @@ class ModelChanged:
     model: ModelInfo
 
 
-Update: TypeAlias = (
-    ItemUpdated
-    | TextAppended
-    | ItemRemoved
-    | StateChanged
-    | GaugeChanged
-    | PlanChanged
-    | TitleChanged
-    | ModelChanged
-)
+Update: TypeAlias = ItemUpdated | TextAppended | ItemRemoved | StateChanged | GaugeChanged | PlanChanged | TitleChanged | ModelChanged
 
 
 @dataclass(frozen=True, slots=True)

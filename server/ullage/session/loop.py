@@ -24,13 +24,12 @@ async def run_turn(turn: Turn) -> TurnEnded:
         calls = [block for block in reply.blocks if isinstance(block, ToolUse)]
         if calls:
             await turn.run_tools(calls)
+        goes_on = turn.take_steering() or bool(calls)
+        await turn.compact_if_asked(at_work=goes_on)
         if reply.stop_reason == WINDOW_EXCEEDED:
             await turn.make_room_after_overflow()
-            continue
-        joined = turn.take_steering()
-        if not calls and not joined:
+        elif not goes_on:
             return end_of(reply)
-        await turn.compact_if_asked()
 
 
 def end_of(reply: AssistantReply) -> TurnEnded:

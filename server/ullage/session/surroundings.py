@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ullage.context.policy import ULLAGE, Policy
 from ullage.context.tokens import Calibration
 from ullage.session.approvals import Remembered
-from ullage.session.calls import FullOutputs
+from ullage.session.outputs import Outputs
 from ullage.session.settings import Settings
 from ullage.store.log_store import LogStore
-from ullage.store.transcripts import Transcripts
 from ullage.workspace.editor import Editor
 from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders
@@ -27,8 +27,9 @@ class Surroundings:
     files: WorkspaceFiles
     recent: RecentEdits
     store: LogStore
-    outputs: FullOutputs
-    transcripts: Transcripts
+    outputs: Outputs
+    transcripts_folder: Path | None
+    """The folder whose `.ullage/` takes the transcripts; None where nothing is kept on disk."""
     remembered: Remembered
     settings: Settings
     clock: Callable[[], float]

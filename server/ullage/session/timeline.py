@@ -15,6 +15,7 @@ from typing import Literal
 from ullage.context.blocks import Json, Text, Thinking, ToolUse
 from ullage.context.entries import (
     AssistantReply,
+    Clipped,
     Compaction,
     CompactionFailed,
     CompactionRedone,
@@ -52,6 +53,7 @@ class Timeline:
         self._describe = describe
         self._tell = tell
         self._items: dict[str, Item] = {}
+        self._call_of: dict[int, str] = {}
         self.plan: tuple[PlanEntry, ...] = ()
 
     def newest(self, limit: int) -> tuple[tuple[Item, ...], int]:
@@ -106,12 +108,15 @@ class Timeline:
         at, entry = logged.at, logged.entry
         if isinstance(entry, UserPrompt):
             # A queued prompt moves to the end of the timeline, where its turn begins.
-            self._items.pop(entry.id, None)
+            self.remove(entry.id)
             self.put(UserItem(entry.id, at, entry.text, tuple(a.name for a in entry.attachments), queued=False))
         elif isinstance(entry, AssistantReply):
             self._log_reply(entry, at)
         elif isinstance(entry, ToolReturned):
+            self._call_of[logged.seq] = entry.tool_use_id
             self._log_result(entry, at)
+        elif isinstance(entry, Clipped):
+            self._log_clipped(entry)
         elif isinstance(entry, Compaction):
             self.put(compaction_item(entry, at))
         elif isinstance(entry, CompactionUndone):
@@ -167,6 +172,11 @@ class Timeline:
             )
         )
 
+    def _log_clipped(self, clipped: Clipped) -> None:
+        item = self._items.get(self._call_of.get(clipped.seq, ""))
+        if isinstance(item, ToolCallItem):
+            self.put(replace(item, output=clipped.content, full_output=clipped.full_output))
+
     def _set_compaction_status(self, compaction_id: str, status: Literal["completed", "undone"]) -> None:
         item = self._items.get(compaction_id)
         if isinstance(item, CompactionItem):
@@ -205,6 +215,4 @@ def compaction_item(entry: Compaction, at: float) -> CompactionItem:
 
 def failed_compaction_item(entry: CompactionFailed, at: float) -> CompactionItem:
     """A compaction that changed nothing, and why."""
-    return CompactionItem(
-        entry.id, at, "failed", entry.trigger, None, 0, None, "", (), 0, 0, 0, "", (), None, entry.reason
-    )
+    return CompactionItem(entry.id, at, "failed", entry.trigger, None, 0, None, "", (), 0, 0, 0, "", (), None, entry.reason)

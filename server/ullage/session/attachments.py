@@ -1,0 +1,62 @@
+"""What a user puts into a prompt with `@`: files as the editor has them, and the editor's problems."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from ullage.context.entries import Attachment
+from ullage.workspace.editor import Diagnostic, Editor
+from ullage.workspace.files import WorkspaceFiles
+from ullage.workspace.folders import Folders, OutsideWorkspace
+from ullage.workspace.text_file import NotText, TooLarge
+
+ATTACHED_CHARACTERS = 30_000
+"""A longer file is cut, as a tool result would be; the agent can read the rest."""
+
+PROBLEMS = 100
+"""Most problems that are put into a prompt."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileRef:
+    """A file of the workspace."""
+
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemsRef:
+    """All problems that the editor knows of."""
+
+
+Ref: TypeAlias = FileRef | ProblemsRef
+
+
+async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Editor) -> Attachment:
+    """What the model reads. A file that cannot be read is attached as the reason why: the prompt is not lost over it."""
+    if isinstance(ref, ProblemsRef):
+        problems = await editor.diagnostics(None)
+        return Attachment("problems", problems_text(problems, folders))
+    name = folders.show(ref.path)
+    try:
+        text = (await files.read(folders.resolve(str(ref.path)))).text
+    except FileNotFoundError:
+        return Attachment(name, "(this file does not exist)")
+    except (OutsideWorkspace, NotText, TooLarge, OSError) as error:
+        return Attachment(name, f"(this file cannot be attached: {error})")
+    if len(text) > ATTACHED_CHARACTERS:
+        text = f"{text[:ATTACHED_CHARACTERS]}\n[cut here: the file has {len(text):,} characters]"
+    return Attachment(name, text)
+
+
+def problems_text(problems: list[Diagnostic] | None, folders: Folders) -> str:
+    """One line a problem."""
+    if problems is None:
+        return "(the editor cannot tell its problems)"
+    if not problems:
+        return "(no problems)"
+    lines = [f"{folders.show(p.path)}:{p.line}: {p.severity}: {p.message} [{p.source}]" for p in problems[:PROBLEMS]]
+    more = len(problems) - PROBLEMS
+    return "\n".join(lines + ([f"... and {more} more"] if more > 0 else []))

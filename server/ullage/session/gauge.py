@@ -1,0 +1,86 @@
+"""The gauge as the user sees it, from the very numbers that the trigger compares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ullage.context.blocks import Usage
+from ullage.context.entries import AssistantReply, Compaction, Entry, Logged
+from ullage.context.gauge import level
+from ullage.context.policy import Policy
+from ullage.models.model import ModelCard
+from ullage.session.items import Category, Gauge
+from ullage.session.room import Fullness
+
+HANDOFF_TOKENS = 4_000
+"""What a summary usually takes: a guess for what a compaction would free."""
+
+SUMMARY_OUTPUT_TOKENS = 2_500
+"""What a model usually writes for one: a guess for what it would cost."""
+
+
+class Spending:
+    """Tokens and dollars of one session so far, call by call."""
+
+    def __init__(self, entries: Iterable[Logged]) -> None:
+        self._sent = 0
+        self._read_from_cache = 0
+        self._dollars = 0.0
+        self._priced = False
+        for logged in entries:
+            self.add(logged.entry)
+
+    def add(self, entry: Entry) -> None:
+        """Counts an entry that was logged."""
+        if isinstance(entry, AssistantReply | Compaction) and entry.usage is not None:
+            self._add_call(entry.usage, entry.cost)
+
+    def _add_call(self, usage: Usage, cost: float | None) -> None:
+        self._sent += usage.total_input_tokens
+        self._read_from_cache += usage.cache_read_tokens
+        if cost is not None:
+            self._dollars += cost
+            self._priced = True
+
+    @property
+    def dollars(self) -> float | None:
+        """None where no call had a price."""
+        return self._dollars if self._priced else None
+
+    @property
+    def cache_hit_rate(self) -> float | None:
+        """Share of all that was sent that came from the cache, 0 to 1; None before the first call."""
+        return self._read_from_cache / self._sent if self._sent else None
+
+
+def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Policy, *, auto: bool) -> Gauge:
+    """The gauge now."""
+    frees = would_free(full, policy)
+    return Gauge(
+        used=full.used,
+        line=full.line,
+        size=full.window,
+        estimated=full.counted.estimated,
+        level=level(full.used, full.line, policy.line),
+        categories=tuple(Category(name, tokens) for name, tokens in full.counted.categories),
+        cache_hit_rate=spending.cache_hit_rate,
+        cost=spending.dollars,
+        frees=frees,
+        frees_cost=_would_cost(full, card) if frees else 0.0,
+        auto=auto,
+    )
+
+
+def would_free(full: Fullness, policy: Policy) -> int:
+    """About how many tokens a compaction now would free: all but what is fixed, the tail and a usual summary."""
+    fixed = sum(tokens for name, tokens in full.counted.categories if name in ("system", "rules", "tools"))
+    tail = min(policy.summary.tail_tokens, full.used // 4)
+    return max(0, full.used - fixed - tail - HANDOFF_TOKENS)
+
+
+def _would_cost(full: Fullness, card: ModelCard) -> float | None:
+    if not card.writes_summaries:
+        return 0.0
+    if card.prices is None:
+        return None
+    return card.prices.cost(Usage(0, SUMMARY_OUTPUT_TOKENS, cache_read_tokens=full.used))

@@ -1,0 +1,60 @@
+"""A compaction prepared in the background, so that nobody waits for its summary when the line is reached.
+
+nothing ──start──► working ──► ready ──take──► nothing
+                      └──(failed, or the epoch changed)──► nothing
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+
+from ullage.session.compaction import Draft
+
+
+class Preparation:
+    """At most one draft of one session, in work or ready."""
+
+    def __init__(self, still_fits: Callable[[Draft], bool]) -> None:
+        self._still_fits = still_fits
+        self._task: asyncio.Task[Draft] | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether a draft is in work or ready."""
+        return self._task is not None
+
+    def start(self, work: Coroutine[None, None, Draft], when_done: Callable[[], None]) -> None:
+        """Begins a draft; `when_done` is called once it is ready or has failed. One in work is given up."""
+        self.give_up()
+        self._task = asyncio.create_task(work, name="prepare a compaction")
+        self._task.add_done_callback(lambda task: None if task.cancelled() else when_done())
+
+    def ready(self) -> bool:
+        """Whether a draft is ready and still speaks of the epoch in force. One that does not is given up."""
+        task = self._task
+        if task is None or not task.done():
+            return False
+        if task.cancelled() or task.exception() is not None or not self._still_fits(task.result()):
+            self._task = None
+            return False
+        return True
+
+    async def take(self) -> Draft | None:
+        """The draft, waited for where it is in work; None where there is none or it failed."""
+        task = self._task
+        if task is None:
+            return None
+        await asyncio.wait({task})
+        if self._task is task:
+            self._task = None
+        if task.cancelled() or task.exception() is not None:
+            return None  # the caller makes a draft of its own and meets the same trouble where it can be told
+        draft = task.result()
+        return draft if self._still_fits(draft) else None
+
+    def give_up(self) -> None:
+        """Ends what is in work and forgets what is ready."""
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None

@@ -1,0 +1,70 @@
+"""The prompts of one session that wait: durable from the moment they are sent, until their turn begins."""
+
+from __future__ import annotations
+
+from ullage.context.entries import UserPrompt
+from ullage.session.conversation import Conversation
+from ullage.session.errors import SessionError
+from ullage.session.items import NoticeItem, UserItem
+from ullage.store.log_store import LogStore
+
+WAITING = "nwaiting"
+"""Id of the notice that prompts were left over from before."""
+
+
+class PromptQueue:
+    """First come, first served, except for those that join a running turn."""
+
+    def __init__(self, conversation: Conversation, store: LogStore) -> None:
+        self._conversation = conversation
+        self._store = store
+        self._waiting = store.queued(conversation.session_id)
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def show_left_over(self) -> None:
+        """Shows what was waiting when the server ended; it is sent when the user says so."""
+        for prompt in self._waiting:
+            self._show(prompt)
+        if self._waiting:
+            text = "These prompts were waiting when Ullage was closed. Continue sends them."
+            at = self._conversation.clock()
+            self._conversation.timeline.put(NoticeItem(WAITING, at, "info", text, "continue"))
+
+    def add(self, prompt: UserPrompt) -> None:
+        """Puts a prompt at the end. Raises `StoreFailed`."""
+        self._store.enqueue(self._conversation.session_id, prompt)
+        self._waiting.append(prompt)
+        self._show(prompt)
+
+    def remove(self, prompt_id: str) -> None:
+        """Takes a waiting prompt back. Raises `SessionError`."""
+        if not self._store.dequeue(prompt_id):
+            raise SessionError("no_such_item", "This prompt is no longer waiting")
+        self._waiting = [prompt for prompt in self._waiting if prompt.id != prompt_id]
+        self._conversation.timeline.remove(prompt_id)
+
+    def next(self) -> UserPrompt:
+        """The first one; it waits on until `start`. Raises `IndexError`."""
+        self._conversation.timeline.remove(WAITING)
+        return self._waiting[0]
+
+    def start(self, prompt: UserPrompt) -> None:
+        """Moves a prompt from the queue to the log, all at once."""
+        clock = self._conversation.clock()
+        logged = self._store.start_prompt(self._conversation.session_id, prompt.id, clock)
+        self._waiting = [each for each in self._waiting if each.id != prompt.id]
+        self._conversation.show(logged)
+
+    def start_steering(self) -> bool:
+        """Lets those that were meant for the running turn join it; whether there were any."""
+        joining = [prompt for prompt in self._waiting if prompt.steering]
+        for prompt in joining:
+            self.start(prompt)
+        return bool(joining)
+
+    def _show(self, prompt: UserPrompt) -> None:
+        names = tuple(attachment.name for attachment in prompt.attachments)
+        at = self._conversation.clock()
+        self._conversation.timeline.put(UserItem(prompt.id, at, prompt.text, names, queued=True))

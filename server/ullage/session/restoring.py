@@ -1,0 +1,91 @@
+"""Putting back what the agent needs after a summary: recently edited files, the task list, rules, how to go on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ullage.context.entries import Compaction, Logged, RestoredFile, ToolReturned
+from ullage.context.restore import FileEdit, choose, resume_text, take
+from ullage.context.seen import touches_in_view
+from ullage.context.tokens import estimate_text
+from ullage.context.view import Projection
+from ullage.session.conversation import Conversation
+from ullage.session.prelude import NestedRules
+from ullage.session.surroundings import Surroundings
+from ullage.tools.tool import PlanEntry
+from ullage.workspace.folders import OutsideWorkspace
+from ullage.workspace.reads import FileReads
+from ullage.workspace.text_file import NotText, TooLarge
+
+
+class Restoring:
+    """Restores for one session; keeps its `reads` true to what is in view."""
+
+    def __init__(self, conversation: Conversation, surroundings: Surroundings, reads: FileReads, rules: NestedRules) -> None:
+        self._conversation = conversation
+        self._surroundings = surroundings
+        self._reads = reads
+        self._rules = rules
+
+    async def files(self, after: Projection) -> tuple[RestoredFile, ...]:
+        """The recently edited files as they are now, unsaved text included, that `after` does not hold whole already."""
+        numbers = self._surroundings.policy.restore
+        in_view = {touch.path: touch for touch in touches_in_view(after)}
+        lines = {edit.path: edit.line for edit in self._surroundings.recent.latest()}
+        budget = numbers.total_tokens
+        restored: list[RestoredFile] = []
+        for path in choose(self._edits(), numbers):
+            known = await self._text_of(path)
+            if known is None:
+                continue
+            text, sha256 = known
+            seen = in_view.get(path)
+            if text is not None and seen is not None and seen.sha256 == sha256 and not seen.partial:
+                continue
+            line = lines.get(path)
+            file = take(path, text, [line] if line else [], numbers, budget, sha256)
+            budget -= estimate_text(file.text)
+            restored.append(file)
+        return tuple(restored)
+
+    def _edits(self) -> list[FileEdit]:
+        """Edits seen since the server started, and those of the agent that only the log still knows."""
+        seen = [FileEdit(edit.path, edit.at, edit.by) for edit in self._surroundings.recent.latest()]
+        known = {edit.path for edit in seen}
+        return seen + [edit for edit in logged_edits(self._conversation.entries) if edit.path not in known]
+
+    async def _text_of(self, path: str) -> tuple[str | None, str] | None:
+        """Text and hash; a text of None where the file is gone; None where it is no text that could be shown."""
+        try:
+            current = await self._surroundings.files.read(self._surroundings.folders.resolve(path))
+        except FileNotFoundError:
+            return None, ""
+        except (OSError, OutsideWorkspace, NotText, TooLarge):
+            return None
+        return current.text, current.sha256
+
+    def resume(self, *, at_work: bool) -> str:
+        """The task list, nested rules that were in force, and how to go on."""
+        todo = "\n".join(_todo_line(entry) for entry in self._conversation.timeline.plan)
+        rules = self._rules.text()
+        return "\n\n".join(part for part in (rules, resume_text(todo, rules_changed=False, at_work=at_work)) if part)
+
+    def after(self, entry: Compaction) -> None:
+        """The compaction is in force: what is no longer in view counts as unseen."""
+        self._reads.keep_only(touches_in_view(self._conversation.projection))
+
+
+def logged_edits(entries: Sequence[Logged]) -> list[FileEdit]:
+    """The agent's edits as the log has them, newest first, one a file."""
+    edits: dict[str, FileEdit] = {}
+    for logged in reversed(entries):
+        if isinstance(logged.entry, ToolReturned):
+            for touch in logged.entry.touched:
+                if touch.kind != "read":
+                    edits.setdefault(touch.path, FileEdit(touch.path, logged.at, "agent"))
+    return list(edits.values())
+
+
+def _todo_line(entry: PlanEntry) -> str:
+    mark = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}[entry.status]
+    return f"- {mark} {entry.content}"

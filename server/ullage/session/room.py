@@ -1,0 +1,226 @@
+"""Keeping room in the context: when to compact, prepare, hold or refuse, and doing it.
+
+The one number (`Fullness.used`) is compared with the one line; the gauge shows both. Called at boundaries only: before a
+model call, at the end of a turn, while idle; never between a call and its result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+
+from ullage.context.accounting import Account, Counted
+from ullage.context.blocks import Text
+from ullage.context.entries import (
+    AssistantReply,
+    Compaction,
+    CompactionFailed,
+    CompactionUndone,
+    Logged,
+    Trigger,
+    UserPrompt,
+)
+from ullage.context.gauge import growth, line
+from ullage.context.tokens import Calibration, estimate_block, estimate_prelude
+from ullage.models.model import Model, ModelCard
+from ullage.session.breaker import Breaker
+from ullage.session.compaction import Compactor, Draft, NothingToCompact, Wanted
+from ullage.session.conversation import Conversation
+from ullage.session.identifiers import new_id
+from ullage.session.items import CompactionItem, CompactionStatus
+from ullage.session.preparation import Preparation
+from ullage.session.surroundings import Surroundings
+from ullage.store.errors import StoreFailed
+
+
+class ContextFull(Exception):
+    """No model call can be made: the context is full and cannot be made smaller. `str()` says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fullness:
+    """How full the context is (tokens)."""
+
+    counted: Counted
+    line: int
+    window: int
+
+    @property
+    def used(self) -> int:
+        """The one number."""
+        return self.counted.used
+
+
+class Room:
+    """Keeps room in the context of one session."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        surroundings: Surroundings,
+        compactor: Compactor,
+        model: Callable[[], Model],
+        card: Callable[[], ModelCard],
+        compacting: Callable[[bool], None],
+    ) -> None:
+        self._conversation = conversation
+        self._surroundings = surroundings
+        self._compactor = compactor
+        self._model = model
+        self._card = card
+        self._compacting = compacting
+        self._breaker = Breaker()
+        self.preparation = Preparation(compactor.still_fits)
+
+    def fullness(self) -> Fullness:
+        """How full it is now."""
+        card = self._card()
+        calibration = self._surroundings.calibrations.get(card.name, Calibration())
+        numbers = self._surroundings.policy.line
+        cap = self._surroundings.settings.line_cap
+        return Fullness(self._conversation.counted(calibration), line(card.window, numbers, cap), card.window)
+
+    def tokens_with(self, entry: CompactionUndone) -> int:
+        """What the context would hold with one more entry (tokens); nothing changes."""
+        entries = self._conversation.entries
+        after = self._conversation.projection.with_appended(Logged(entries[-1].seq + 1, 0.0, entry))
+        calibration = self._surroundings.calibrations.get(self._card().name, Calibration())
+        return Account().count(after, calibration).used
+
+    async def before_call(self, *, more: int = 0) -> None:
+        """Makes room for the next model call, which will hold `more` tokens than there are now (a prompt to come).
+
+        Raises `ContextFull`.
+        """
+        full = self.fullness()
+        if full.used + more < full.line:
+            self._prepare_from(full)
+            return
+        settings = self._surroundings.settings
+        now = self._conversation.clock()
+        may = settings.auto_compact and not self._breaker.is_open(now) and self._replied_since_compaction()
+        if may and await self._try("threshold", at_work=more == 0) is not None:
+            full = self.fullness()
+        self._hold(full, more)
+
+    def _hold(self, full: Fullness, more: int) -> None:
+        if full.used + more < full.window * self._surroundings.policy.line.hold_share:
+            return
+        prelude = self._conversation.projection.prelude
+        fixed = estimate_prelude(prelude) if prelude else 0
+        if fixed >= full.line:
+            raise ContextFull(
+                f"The instructions, rules and tools alone take about {fixed:,} tokens, more than the {full.line:,} at which "
+                "the context counts as full. Shorten AGENTS.md or CLAUDE.md, or choose a model with a larger window."
+            )
+        seconds = self._breaker.seconds_left(self._conversation.clock())
+        if seconds > 0:
+            raise ContextFull(
+                f"The context is full and compacting failed several times. It is tried again in {seconds:.0f} s; until then "
+                "compact by hand with a click on the gauge, or begin a new session."
+            )
+        raise ContextFull(
+            f"The context is full: about {full.used + more:,} of {full.window:,} tokens. Compact with a click on the gauge or "
+            "/compact, turn on ullage.compaction.auto, or begin a new session."
+        )
+
+    async def after_overflow(self) -> bool:
+        """Compacts after the API said that the prompt is too long. False where that did not help."""
+        return await self._try("reactive", at_work=True) is not None
+
+    async def by_request(self, wanted: Wanted, *, at_work: bool) -> Compaction | None:
+        """Compacts because the user or the model asked. None where nothing changed; the timeline then says why."""
+        draft = await self.preparation.take() if not wanted.focus and self.preparation.ready() else None
+        try:
+            return await self._make(wanted, draft, at_work=at_work)
+        except NothingToCompact:
+            self._show(wanted, "failed", "There is nothing to compact: a summary would not be shorter than the conversation")
+        except StoreFailed as error:
+            self._failed(wanted, str(error))
+        return None
+
+    def wants_idle_compaction(self) -> bool:
+        """Whether the next turn, by the usual growth of a turn here, would cross the line."""
+        settings = self._surroundings.settings
+        if not settings.auto_compact or self._breaker.is_open(self._conversation.clock()):
+            return False
+        full = self.fullness()
+        return self._replied_since_compaction() and full.used + growth(self._conversation.entries) >= full.line
+
+    async def while_idle(self) -> Compaction | None:
+        """Compacts while the user edits; gives None where it did not come about."""
+        return await self._try("idle", at_work=False)
+
+    def prepare(self, when_done: Callable[[], None]) -> None:
+        """Begins to write a summary in the background, unless one is in work or ready."""
+        if not self.preparation.begun:
+            wanted = Wanted(new_id("c"), "idle")
+            self.preparation.start(self._draft(wanted), when_done)
+
+    def _prepare_from(self, full: Fullness) -> None:
+        settings = self._surroundings.settings
+        near = full.used >= full.line * self._surroundings.policy.line.warn_share
+        by_model = self._card().writes_summaries and settings.summary_engine == "model"
+        if near and settings.auto_compact and by_model and self._replied_since_compaction():
+            self.prepare(lambda: None)
+
+    def _draft(self, wanted: Wanted) -> Coroutine[None, None, Draft]:
+        return self._compactor.draft(wanted, self._model(), self._card(), self.fullness().line)
+
+    async def _try(self, trigger: Trigger, *, at_work: bool) -> Compaction | None:
+        """Makes a compaction; a failure is logged and counted, and gives None."""
+        draft = await self.preparation.take() if trigger != "reactive" else None
+        wanted = Wanted(draft.wanted.id if draft else new_id("c"), trigger)
+        try:
+            made = await self._make(wanted, draft, at_work=at_work)
+        except NothingToCompact:
+            self._breaker.failed(self._conversation.clock())
+            self._conversation.timeline.remove(wanted.id)
+            return None
+        except StoreFailed as error:
+            self._breaker.failed(self._conversation.clock())
+            self._failed(wanted, str(error))
+            return None
+        self._breaker.succeeded()
+        return made
+
+    async def _make(self, wanted: Wanted, draft: Draft | None, *, at_work: bool) -> Compaction:
+        self._show(wanted, "in_progress")
+        self._compacting(True)
+        try:
+            ready = draft or await self._draft(wanted)
+            ready = ready.as_wanted(wanted)
+            return await self._compactor.commit(ready, self._card(), at_work=at_work)
+        except BaseException:
+            self._conversation.timeline.remove(wanted.id)
+            raise
+        finally:
+            self._compacting(False)
+
+    def _show(self, wanted: Wanted, status: CompactionStatus, error: str = "") -> None:
+        before = self.fullness().used
+        at = self._conversation.clock()
+        self._conversation.timeline.put(
+            CompactionItem(wanted.id, at, status, wanted.trigger, None, before, None, "", (), 0, 0, 0, wanted.focus, (), None, error)
+        )
+
+    def _failed(self, wanted: Wanted, reason: str) -> None:
+        try:
+            self._conversation.append(CompactionFailed(wanted.id, wanted.trigger, reason))
+        except StoreFailed:  # the log cannot be written either: it is shown all the same
+            self._show(wanted, "failed", reason)
+
+    def _replied_since_compaction(self) -> bool:
+        """Whether the model has answered since the last compaction: without that, another one would change nothing."""
+        for logged in reversed(self._conversation.entries):
+            if isinstance(logged.entry, Compaction):
+                return False
+            if isinstance(logged.entry, AssistantReply):
+                return True
+        return False
+
+
+def prompt_tokens(prompt: UserPrompt) -> int:
+    """About what a prompt that is still to be appended will take (tokens)."""
+    texts = [prompt.text, *(attachment.text for attachment in prompt.attachments)]
+    return sum(estimate_block(Text(text)) for text in texts if text)

@@ -1,0 +1,401 @@
+"""One session: its queue of prompts, and one thing at a time that is done for it (a turn, or a compaction).
+
+What a turn consists of stands in `loop.py` and `turn.py`; when and how it is compacted in `room.py` and `compaction.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Literal
+
+from ullage.context.blocks import Json
+from ullage.context.entries import (
+    Compaction,
+    CompactionRedone,
+    CompactionUndone,
+    Logged,
+    Notice,
+    ToolReturned,
+    TurnEnded,
+    UserPrompt,
+)
+from ullage.context.seen import touches_in_view
+from ullage.models.model import Model
+from ullage.session.approvals import Approvals
+from ullage.session.attachments import Ref, attach
+from ullage.session.calls import Calls
+from ullage.session.compaction import Compactor, Wanted
+from ullage.session.conversation import Conversation
+from ullage.session.endings import INTERRUPTED, RESUMED, ending_of, interrupted_result, last_end, turn_is_open
+from ullage.session.errors import SessionError
+from ullage.session.file_notices import FileNotices
+from ullage.session.gauge import Spending, make_gauge
+from ullage.session.identifiers import new_id
+from ullage.session.items import (
+    Gauge,
+    GaugeChanged,
+    Item,
+    ModelChanged,
+    ModelInfo,
+    NoticeItem,
+    RetryInfo,
+    SessionState,
+    Snapshot,
+    StateChanged,
+    TitleChanged,
+    Update,
+)
+from ullage.session.loop import run_turn
+from ullage.session.prelude import NestedRules, make_prelude
+from ullage.session.prompt_queue import PromptQueue
+from ullage.session.restoring import Restoring
+from ullage.session.room import Room, prompt_tokens
+from ullage.session.surroundings import Surroundings
+from ullage.session.titles import title_of
+from ullage.session.turn import Turn
+from ullage.store.errors import StoreFailed
+from ullage.store.log_store import SessionRecord
+from ullage.tools.tool import Tool, ToolKind
+from ullage.workspace.reads import FileReads
+
+logger = logging.getLogger(__name__)
+
+SNAPSHOT_ITEMS = 200
+"""Items of a snapshot; older ones are asked for when the user scrolls up."""
+
+
+class Session:
+    """A conversation that is open. Everything runs on one event loop; no method blocks it for long."""
+
+    def __init__(
+        self,
+        record: SessionRecord,
+        entries: Sequence[Logged],
+        surroundings: Surroundings,
+        make_tools: Callable[[str, FileReads], Mapping[str, Tool]],
+        model: Model,
+        tell: Callable[[str, int, Update], None],
+    ) -> None:
+        self.id = record.id
+        self.title = record.title
+        self._surroundings = surroundings
+        self._tell_outside = tell
+        self._seq = 0
+        self._state: SessionState = "idle"
+        self._retry: RetryInfo | None = None
+        self._gauge: Gauge | None = None
+        self._work: asyncio.Task[None] | None = None
+        self._turn: Turn | None = None
+        self._ending: Literal["cancelled", "interrupted"] = "cancelled"
+        self._boundary = asyncio.Lock()
+        self._reads = FileReads()
+        self._tools = make_tools(record.id, self._reads)
+        self._model = model
+        self._card = model.expected()
+        self._spending = Spending(entries)
+        self._conversation = Conversation(
+            record.id, surroundings.store, entries, self._describe, self._tell, surroundings.clock, self._appended
+        )
+        timeline = self._conversation.timeline
+        self._queue = PromptQueue(self._conversation, surroundings.store)
+        self._rules = NestedRules(surroundings.folders)
+        self._notices = FileNotices(surroundings, self._reads)
+        restoring = Restoring(self._conversation, surroundings, self._reads, self._rules)
+        self._compactor = Compactor(self._conversation, surroundings, restoring)
+        self._room = Room(self._conversation, surroundings, self._compactor, lambda: self._model, lambda: self._card, self._compacting)
+        self._approvals = Approvals(timeline, surroundings.remembered)
+        self._calls = Calls(
+            self._conversation, self._tools, self._approvals, surroundings.outputs, surroundings.policy.clip, self._returned
+        )
+        self._mend()
+
+    # What was there before
+
+    def _mend(self) -> None:
+        """Closes what a crash left open, and shows what is in the queue."""
+        self._reads.keep_only(touches_in_view(self._conversation.projection))
+        if turn_is_open(self._conversation.entries):
+            self._close_turn(TurnEnded("interrupted", INTERRUPTED, "continue"))
+        self._queue.show_left_over()
+
+    async def learn_model(self) -> None:
+        """Asks the endpoint what it knows of the model; until then the table's figures are used."""
+        card = await self._model.card()
+        if card != self._card:
+            self._card = card
+            self._tell(ModelChanged(self._model_info()))
+            self._tell_gauge()
+
+    # What the user sees
+
+    def snapshot(self, limit: int = SNAPSHOT_ITEMS) -> Snapshot:
+        """All that a panel needs; later updates have a higher `seq`."""
+        items, earlier = self._conversation.timeline.newest(limit)
+        plan = self._conversation.timeline.plan
+        gauge = self._gauge or self._make_gauge()
+        return Snapshot(self.id, self._seq, self.title, self._state, self._retry, items, earlier, plan, gauge, self._model_info())
+
+    def items_before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
+        """Older items, and how many precede them. Raises `SessionError`."""
+        try:
+            return self._conversation.timeline.before(item_id, limit)
+        except KeyError:
+            raise SessionError("no_such_item", f"There is no item {item_id} in this session") from None
+
+    @property
+    def state(self) -> SessionState:
+        """What it is doing."""
+        return self._state
+
+    def _tell(self, update: Update) -> None:
+        self._seq += 1
+        self._tell_outside(self.id, self._seq, update)
+
+    def _set_state(self, state: SessionState, retry: RetryInfo | None = None) -> None:
+        if (state, retry) != (self._state, self._retry):
+            self._state, self._retry = state, retry
+            self._tell(StateChanged(state, retry))
+
+    def _make_gauge(self) -> Gauge:
+        settings = self._surroundings.settings
+        full = self._room.fullness()
+        return make_gauge(full, self._spending, self._card, self._surroundings.policy, auto=settings.auto_compact)
+
+    def _tell_gauge(self) -> None:
+        gauge = self._make_gauge()
+        if gauge != self._gauge:
+            self._gauge = gauge
+            self._tell(GaugeChanged(gauge))
+
+    def _model_info(self) -> ModelInfo:
+        card = self._card
+        return ModelInfo(card.name, card.display_name, card.practice, card.source)
+
+    def _describe(self, name: str, input: Mapping[str, Json]) -> tuple[str, ToolKind]:
+        tool = self._tools.get(name)
+        return (tool.title(input), tool.kind) if tool else (name, "other")
+
+    # What the user does
+
+    async def prompt(self, text: str, refs: Sequence[Ref] = (), *, steer: bool = False) -> str:
+        """Queues a prompt (or lets it join the running turn at its next boundary); gives its id. It is durable then."""
+        if not text.strip() and not refs:
+            raise SessionError("invalid", "The prompt is empty")
+        around = self._surroundings
+        attachments = [await attach(ref, around.folders, around.files, around.editor) for ref in refs]
+        prompt = UserPrompt(new_id("p"), text, tuple(attachments), steering=steer and self._turn is not None)
+        self._queue.add(prompt)
+        if not self.title:
+            self.rename(title_of(text))
+        self._wake()
+        return prompt.id
+
+    def unqueue(self, prompt_id: str) -> None:
+        """Takes a waiting prompt back. Raises `SessionError`."""
+        self._queue.remove(prompt_id)
+
+    def cancel(self) -> None:
+        """Ends what is being done; what was done by then stays."""
+        if self._work is not None:
+            self._ending = "cancelled"
+            self._work.cancel()
+
+    def resume(self) -> None:
+        """Goes on with a turn that ended before its time, and with the queue. Raises `SessionError`."""
+        if self._work is not None:
+            raise SessionError("session_busy", "The session is at work already")
+        if not self._conversation.entries and not self._queue:
+            raise SessionError("invalid", "There is nothing to go on with")
+        ended = last_end(self._conversation.entries)
+        self._begin(self._run(resuming=ended is not None and ended.outcome != "end_turn"))
+
+    def compact(self, focus: str = "") -> str:
+        """Compacts at once, or at the next boundary of the running turn; gives the compaction's id."""
+        compaction_id = new_id("c")
+        if self._turn is not None:
+            self._turn.ask_to_compact(compaction_id, focus)
+        elif self._work is not None:
+            raise SessionError("session_busy", "A compaction is being made already")
+        else:
+            self._begin(self._compact(Wanted(compaction_id, "manual", focus)))
+        return compaction_id
+
+    def undo_compaction(self, compaction_id: str | None = None) -> str:
+        """From the next request on the compaction counts as never made. Raises `SessionError`."""
+        undone = self._pick(self._conversation.projection.active, compaction_id, "undo")
+        entry = CompactionUndone(undone.id)
+        if self._room.tokens_with(entry) > self._card.window:
+            raise SessionError("invalid", "Without this compaction the conversation is larger than the model's window")
+        self._change_epoch(entry)
+        return undone.id
+
+    def redo_compaction(self, compaction_id: str | None = None) -> str:
+        """Takes an undo back. Raises `SessionError`."""
+        redone = self._pick(self._conversation.projection.undone, compaction_id, "redo")
+        self._change_epoch(CompactionRedone(redone.id))
+        return redone.id
+
+    def _pick(self, among: Sequence[Compaction], compaction_id: str | None, verb: str) -> Compaction:
+        if self._work is not None:
+            raise SessionError("session_busy", f"Wait until the session is idle to {verb} a compaction")
+        wanted = [each for each in among if compaction_id in (None, each.id)]
+        if not wanted:
+            raise SessionError("nothing_to_undo", f"There is no compaction to {verb}")
+        return wanted[-1]
+
+    def _change_epoch(self, entry: CompactionUndone | CompactionRedone) -> None:
+        self._room.preparation.give_up()
+        self._conversation.append(entry)
+        self._reads.keep_only(touches_in_view(self._conversation.projection))
+
+    def answer_permission(self, tool_call_id: str, option_id: str, reason: str = "") -> None:
+        """The user's answer to an approval. Raises `SessionError`."""
+        self._approvals.answer(tool_call_id, option_id, reason)
+
+    def rename(self, title: str) -> None:
+        """Gives the session another title."""
+        self._surroundings.store.rename(self.id, title)
+        self.title = title
+        self._tell(TitleChanged(title))
+
+    def use_model(self, model: Model) -> None:
+        """Another model answers from the next call on."""
+        self._model = model
+        self._card = model.expected()
+        self._tell(ModelChanged(self._model_info()))
+        self._tell_gauge()
+
+    # What happens around it
+
+    def settings_changed(self) -> None:
+        """The user changed settings that the gauge depends on."""
+        self._tell_gauge()
+
+    def file_changed(self, name: str) -> None:
+        """A file of the workspace was changed by somebody else than this session's tools."""
+        self._notices.changed(name)
+
+    def user_edits(self) -> None:
+        """The user is editing: where the next turn would cross the line, the compaction is made now."""
+        if self._work is not None or not self._room.wants_idle_compaction():
+            return
+        if self._room.preparation.ready():
+            self._begin(self._compact_while_idle())
+        else:
+            self._room.prepare(self.user_edits)
+
+    async def close(self) -> None:
+        """Ends what is being done as interrupted, and lets go of the session."""
+        self._ending = "interrupted"
+        self._room.preparation.give_up()
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.gather(self._work, return_exceptions=True)
+        self._surroundings.store.release(self.id)
+
+    # One thing at a time
+
+    def _wake(self) -> None:
+        if self._work is None and self._queue:
+            self._begin(self._run(resuming=False))
+
+    def _begin(self, work: Coroutine[None, None, None]) -> None:
+        self._ending = "cancelled"
+        self._work = asyncio.create_task(self._guarded(work), name=f"session {self.id}")
+
+    async def _guarded(self, work: Coroutine[None, None, None]) -> None:
+        try:
+            await work
+        except asyncio.CancelledError:
+            pass  # a compaction that was cancelled: nothing has changed
+        except Exception:
+            logger.exception("session %s: work failed", self.id)
+        finally:
+            self._work = None
+            self._set_state("idle")
+            self._tell_gauge()
+
+    async def _run(self, *, resuming: bool) -> None:
+        """Turns until the queue is empty or one of them does not end well."""
+        went_well = await self._one_turn(None) if resuming else True
+        while went_well and self._queue:
+            went_well = await self._one_turn(self._queue.next())
+        if self._room.wants_idle_compaction():
+            self._room.prepare(lambda: None)
+
+    async def _one_turn(self, prompt: UserPrompt | None) -> bool:
+        """One turn from its prompt (None: goes on with the last one) to its end in the log; whether it ended well."""
+        async with self._boundary:
+            self._set_state("running")
+            ending = await ending_of(self._turn_to_its_end(prompt), lambda: self._ending)
+            self._turn = None
+            try:
+                self._close_turn(ending.entry)
+            except StoreFailed as error:
+                at = self._conversation.clock()
+                self._conversation.timeline.put(NoticeItem(new_id("n"), at, "error", str(error)))
+            return ending.went_well
+
+    async def _turn_to_its_end(self, prompt: UserPrompt | None) -> TurnEnded:
+        self._use_prelude()
+        if prompt is None:
+            self._conversation.append(Notice("resume", RESUMED))
+        else:
+            try:
+                await self._room.before_call(more=prompt_tokens(prompt))
+            finally:  # whatever becomes of the turn, the prompt stands in the log
+                self._queue.start(prompt)
+        self._turn = Turn(
+            self._conversation,
+            self._surroundings,
+            self._model,
+            self._card,
+            self._room,
+            self._calls,
+            self._notices,
+            self._rules,
+            self._queue.start_steering,
+            lambda retry: self._set_state("running", retry),
+        )
+        return await run_turn(self._turn)
+
+    def _use_prelude(self) -> None:
+        """Logs the prelude where it is new or has changed; in the middle of an epoch rules stay as they were."""
+        now = make_prelude(self._surroundings.folders, self._tools)
+        before = self._conversation.projection.prelude
+        if before is None or before.tools != now.tools or before.system[:1] != now.system[:1]:
+            self._conversation.append(now)
+
+    def _close_turn(self, end: TurnEnded) -> None:
+        """Gives every call without a result one, so that the log is valid, and logs the end."""
+        for call in self._conversation.projection.pending_tool_uses:
+            self._conversation.append(interrupted_result(call, end.outcome))
+        self._conversation.append(end)
+
+    async def _compact(self, wanted: Wanted) -> None:
+        async with self._boundary:
+            await self._room.by_request(wanted, at_work=False)
+
+    async def _compact_while_idle(self) -> None:
+        async with self._boundary:
+            await self._room.while_idle()
+
+    def _compacting(self, begun: bool) -> None:
+        if begun:
+            self._set_state("compacting")
+        else:
+            self._set_state("running" if self._turn is not None else "idle")
+
+    def _appended(self, logged: Logged) -> None:
+        self._spending.add(logged.entry)
+        if isinstance(logged.entry, Compaction):
+            self._room.preparation.give_up()
+        self._tell_gauge()
+
+    def _returned(self, result: ToolReturned) -> None:
+        now = self._conversation.clock()
+        for touch in result.touched:
+            if touch.kind != "read":
+                self._surroundings.recent.record(touch.path, now, "agent")

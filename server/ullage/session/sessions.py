@@ -1,0 +1,299 @@
+"""All sessions of one workspace: which are open, what they share, and what happens around them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, TypeVar
+
+from ullage.context.entries import Logged
+from ullage.context.tokens import Calibration
+from ullage.models.choose import choose_model
+from ullage.models.model import Model
+from ullage.session.errors import SessionError
+from ullage.session.items import SessionState, Update
+from ullage.session.outputs import Outputs
+from ullage.session.recall import SessionRecall
+from ullage.session.session import Session
+from ullage.session.settings import Settings
+from ullage.session.surroundings import Surroundings
+from ullage.session.workspace_store import open_workspace_store
+from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
+from ullage.store.user_state import PassingApprovals, UserState
+from ullage.tools.dependencies import ToolDependencies
+from ullage.tools.registry import build_tools
+from ullage.tools.tool import Tool
+from ullage.workspace.editor import Editor
+from ullage.workspace.files import WorkspaceFiles
+from ullage.workspace.folders import Folders
+from ullage.workspace.own_writes import OwnWrites
+from ullage.workspace.reads import FileReads
+from ullage.workspace.recent import RecentEdits
+from ullage.workspace.watcher import FileChange, watch
+
+logger = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+
+DocumentEvent: TypeAlias = Literal["opened", "changed", "saved", "closed"]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A session in the list of sessions. `updated_at` is Unix seconds."""
+
+    session_id: str
+    title: str
+    updated_at: float
+    state: SessionState
+
+
+class Sessions:
+    """The sessions of one workspace, as a front end sees them."""
+
+    def __init__(
+        self,
+        folders: Sequence[Path],
+        editor: Editor,
+        settings: Settings,
+        api_key: str | None,
+        state_folder: Path | None,
+        on_update: Callable[[str, int, Update], None],
+        on_list_changed: Callable[[], None],
+        on_warning: Callable[[str], None],
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._api_key = api_key
+        self._on_update = on_update
+        self._on_list_changed = on_list_changed
+        self._on_warning = on_warning
+        self._open: dict[str, Session] = {}
+        self._models: dict[str, Model] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._stop_watching = asyncio.Event()
+        self._own_writes = OwnWrites()
+        known = Folders(folders)
+        self._kept = open_workspace_store(known.first)
+        self._user_state = UserState(state_folder)
+        remembered = self._user_state.approvals(known.first) if known.first else PassingApprovals()
+        self._around = Surroundings(
+            folders=known,
+            editor=editor,
+            files=WorkspaceFiles(known, editor, self._own_writes),
+            recent=RecentEdits(),
+            store=self._kept.log,
+            outputs=Outputs(self._kept.results),
+            transcripts_folder=self._kept.folder,
+            remembered=remembered,
+            settings=settings,
+            clock=clock,
+        )
+
+    async def start(self) -> None:
+        """Begins to watch the disk, and says what is wrong with the store."""
+        for warning in self._kept.warnings:
+            self._on_warning(warning)
+        roots = self._around.folders.roots
+        if roots:
+            self._keep(watch(roots, self._own_writes, self._disk_changed, self._on_warning, self._stop_watching))
+
+    async def close(self) -> None:
+        """Ends all turns as interrupted, and lets go of everything."""
+        self._stop_watching.set()
+        await asyncio.gather(*(session.close() for session in self._open.values()))
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._remember_ratios()
+        for model in self._models.values():
+            await model.aclose()
+        self._kept.index.close()
+        self._kept.log.close()
+
+    # Sessions
+
+    async def create(self) -> Session:
+        """A new, empty session. Raises `SessionError`."""
+        try:
+            record = self._kept.log.create_session("", self._around.clock())
+        except StoreFailed as error:
+            raise SessionError("store_failed", str(error)) from error
+        session = self._make(record.id)
+        self._on_list_changed()
+        return session
+
+    async def open(self, session_id: str | None) -> Session:
+        """That session; without an id the one that was used last, or a new one. Raises `SessionError`."""
+        if session_id is not None:
+            return self._open.get(session_id) or self._make(session_id)
+        for summary in self.summaries():
+            try:
+                return self._open.get(summary.session_id) or self._make(summary.session_id)
+            except SessionError as error:
+                logger.info("session %s is passed over: %s", summary.session_id, error)
+        return await self.create()
+
+    def get(self, session_id: str) -> Session:
+        """A session that is open. Raises `SessionError`."""
+        if session_id not in self._open:
+            raise SessionError("unknown_session", f"The session {session_id} is not open")
+        return self._open[session_id]
+
+    def summaries(self) -> list[SessionSummary]:
+        """All sessions of the workspace, last used first."""
+        return [
+            SessionSummary(record.id, record.title, record.updated_at, self._state_of(record.id)) for record in self._kept.log.sessions()
+        ]
+
+    async def rename(self, session_id: str, title: str) -> None:
+        """Gives a session another title. Raises `SessionError`."""
+        if not title.strip():
+            raise SessionError("invalid", "A session needs a title")
+        if session_id in self._open:
+            self._open[session_id].rename(title)
+        else:
+            with_known_session(session_id, lambda: self._kept.log.rename(session_id, title))
+        self._on_list_changed()
+
+    async def delete(self, session_id: str) -> None:
+        """Deletes a session for good. Raises `SessionError`."""
+        session = self._open.pop(session_id, None)
+        if session is not None:
+            await session.close()
+        with_known_session(session_id, lambda: self._kept.log.delete(session_id))
+        self._kept.index.forget(session_id)
+        self._on_list_changed()
+
+    def _make(self, session_id: str) -> Session:
+        record = next((each for each in self._kept.log.sessions() if each.id == session_id), None)
+        if record is None:
+            raise SessionError("unknown_session", f"There is no session {session_id} in this workspace")
+        entries = with_known_session(session_id, lambda: self._claimed_entries(session_id))
+        model = self._model(self._chosen_model(session_id))
+        self._calibrate(model.expected().name)
+        session = Session(record, entries, self._around, self._tools, model, self._on_update)
+        for row in self._kept.log.damaged(session_id):
+            self._on_warning(f"Entry {row.seq} of this session is damaged and was passed over: {row.reason}")
+        self._open[session_id] = session
+        self._keep(session.learn_model())
+        return session
+
+    def _claimed_entries(self, session_id: str) -> list[Logged]:
+        self._kept.log.claim(session_id)
+        return self._kept.log.load(session_id)
+
+    def _state_of(self, session_id: str) -> SessionState:
+        return self._open[session_id].state if session_id in self._open else "idle"
+
+    def _tools(self, session_id: str, reads: FileReads) -> Mapping[str, Tool]:
+        around, settings = self._around, self._around.settings
+        recall = SessionRecall(session_id, self._kept.log, self._kept.index)
+        dependencies = ToolDependencies(
+            around.folders,
+            around.files,
+            around.editor,
+            reads,
+            recall,
+            settings.bash_timeout,
+            settings.bash_sandbox == "auto",
+        )
+        return build_tools(dependencies, trusted=settings.trusted)
+
+    # Models
+
+    async def set_model(self, session_id: str, name: str) -> None:
+        """Another model answers in that session from its next call on. Raises `SessionError`."""
+        session = self.get(session_id)
+        if not name.strip():
+            raise SessionError("invalid", "A model needs a name")
+        self._kept.log.remember(f"model:{session_id}", name)
+        self._use(session, self._model(name))
+
+    def _use(self, session: Session, model: Model) -> None:
+        self._calibrate(model.expected().name)
+        session.use_model(model)
+        self._keep(session.learn_model())
+
+    def _chosen_model(self, session_id: str) -> str:
+        chosen = self._kept.log.recalled(f"model:{session_id}")
+        return chosen if isinstance(chosen, str) else self._around.settings.model_name
+
+    def _model(self, name: str) -> Model:
+        if name not in self._models:
+            settings = self._around.settings
+            self._models[name] = choose_model(name=name, provider=settings.provider, base_url=settings.base_url, api_key=self._api_key)
+        return self._models[name]
+
+    def _calibrate(self, model_name: str) -> None:
+        learned = self._user_state.ratio(model_name)
+        if learned is not None:
+            self._around.calibrations.setdefault(model_name, Calibration(learned))
+
+    def _remember_ratios(self) -> None:
+        for name, calibration in self._around.calibrations.items():
+            try:
+                self._user_state.remember_ratio(name, calibration.ratio)
+            except StoreFailed as error:
+                logger.warning("the learned token ratios could not be kept: %s", error)
+                return
+
+    # What happens around them
+
+    def configure(self, settings: Settings) -> None:
+        """The user's settings from now on."""
+        before, self._around.settings = self._around.settings, settings
+        if _endpoint(before) != _endpoint(settings):
+            self._models.clear()
+            for session_id, session in self._open.items():
+                self._use(session, self._model(self._chosen_model(session_id)))
+        for session in self._open.values():
+            session.settings_changed()
+
+    def document_changed(self, path: Path, event: DocumentEvent, line: int | None = None) -> None:
+        """A document of the editor was opened, changed, saved or closed; `line` (from 1) is where it was changed."""
+        if not self._around.folders.contains(path):
+            return
+        name = self._around.folders.show(path)
+        if event in ("changed", "saved"):
+            self._around.recent.record(name, self._around.clock(), "user", line)
+        for session in self._open.values():
+            session.file_changed(name)
+            if event == "changed":
+                session.user_edits()
+
+    def _disk_changed(self, change: FileChange) -> None:
+        name = self._around.folders.show(change.path)
+        self._around.recent.record(name, self._around.clock(), "disk")
+        for session in self._open.values():
+            session.file_changed(name)
+
+    def _keep(self, work: Coroutine[None, None, None]) -> None:
+        """Runs work in the background, owned by this object."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            logger.error("background work failed", exc_info=task.exception())
+
+
+def _endpoint(settings: Settings) -> tuple[str, str, str]:
+    return settings.model_name, settings.base_url, settings.provider
+
+
+def with_known_session(session_id: str, work: Callable[[], _T]) -> _T:
+    """Does something with the store; what the store raises becomes a `SessionError`."""
+    try:
+        return work()
+    except UnknownSession:
+        raise SessionError("unknown_session", f"There is no session {session_id} in this workspace") from None
+    except SessionInUse as error:
+        raise SessionError("session_busy", str(error)) from error
+    except StoreFailed as error:
+        raise SessionError("store_failed", str(error)) from error

@@ -1,0 +1,144 @@
+"""The steps of a turn, each leaving the log valid. In which order they are taken stands in `loop.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ullage.context.blocks import ToolUse
+from ullage.context.entries import AssistantReply, Notice
+from ullage.context.tokens import Calibration
+from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
+from ullage.models.model import Model, ModelCard, Reply
+from ullage.session.calls import Calls
+from ullage.session.compaction import Wanted
+from ullage.session.conversation import Conversation
+from ullage.session.file_notices import FileNotices
+from ullage.session.identifiers import new_id
+from ullage.session.incoming import Incoming
+from ullage.session.items import RetryInfo
+from ullage.session.prelude import NestedRules
+from ullage.session.room import ContextFull, Room
+from ullage.session.surroundings import Surroundings
+
+OUTPUT_TOKENS = 32_000
+"""Most that is asked for in one reply; the line keeps 20,000 free, and the API cuts a reply that fills the window."""
+
+CUT_OFF = "Your reply was cut off. Go on where it ended, without repeating it."
+
+
+class Turn:
+    """One turn of a session."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        surroundings: Surroundings,
+        model: Model,
+        card: ModelCard,
+        room: Room,
+        calls: Calls,
+        notices: FileNotices,
+        rules: NestedRules,
+        take_steering: Callable[[], bool],
+        retrying: Callable[[RetryInfo | None], None],
+    ) -> None:
+        self._conversation = conversation
+        self._surroundings = surroundings
+        self._model = model
+        self._card = card
+        self._room = room
+        self._calls = calls
+        self._notices = notices
+        self._rules = rules
+        self._take_steering = take_steering
+        self._retrying = retrying
+        self._asked: Wanted | None = None
+
+    async def make_room(self) -> None:
+        """Before a model call: says which files changed, and compacts at the line. Raises `ContextFull`."""
+        notice = await self._notices.take()
+        if notice is not None:
+            self._conversation.append(notice)
+        await self._room.before_call()
+
+    async def ask(self) -> AssistantReply:
+        """One model call; its reply is logged. Where the prompt is too long it compacts and asks once more."""
+        try:
+            return await self._ask_once()
+        except PromptTooLong as error:
+            if not await self._room.after_overflow():
+                raise ContextFull(f"{error} Compacting did not help. Begin a new session, or undo the last prompt.") from error
+            return await self._ask_once()
+
+    async def _ask_once(self) -> AssistantReply:
+        request = self._conversation.request()
+        incoming = Incoming(new_id("r"), self._conversation.timeline, self._conversation.clock, self._retrying)
+        reply: Reply | None = None
+        try:
+            async for event in self._model.stream(request, min(OUTPUT_TOKENS, self._card.max_output)):
+                if isinstance(event, Reply):
+                    reply = event
+                else:
+                    incoming.take(event)
+            if reply is None:
+                raise StreamBroken("The model's reply ended before it was whole")
+        except BaseException as error:
+            self._keep_partial(incoming, error)
+            raise
+        finally:
+            self._retrying(None)
+        cost = self._card.prices.cost(reply.usage) if self._card.prices else None
+        entry = AssistantReply(incoming.reply_id, reply.blocks, reply.model, reply.stop_reason, reply.usage, cost)
+        self._conversation.append(entry)
+        self._learn()
+        return entry
+
+    def _keep_partial(self, incoming: Incoming, error: BaseException) -> None:
+        """What was said before a cancel or a broken stream stays in the log."""
+        blocks = incoming.partial()
+        if blocks:
+            reason = "error" if isinstance(error, ModelError) else "cancelled"
+            self._conversation.append(AssistantReply(incoming.reply_id, blocks, self._card.name, reason, None))
+
+    def _calibration(self) -> Calibration:
+        return self._surroundings.calibrations.get(self._card.name, Calibration())
+
+    def _learn(self) -> None:
+        """What the newest response teaches about the estimates."""
+        calibration = self._calibration()
+        priced = self._conversation.counted(calibration).priced
+        if priced is not None:
+            learned = calibration.observe(priced.estimated, priced.reported)
+            self._surroundings.calibrations[self._card.name] = learned
+
+    async def run_tools(self, calls: Sequence[ToolUse]) -> None:
+        """Runs the calls of the last reply; each gets a result. Rules of folders met for the first time follow them."""
+        outcomes = await self._calls.run(calls)
+        rules = self._rules.met(touch for outcome in outcomes for touch in outcome.touched)
+        if rules:
+            self._conversation.append(Notice("rules", rules))
+        for outcome in outcomes:
+            if outcome.compact_focus is not None:
+                self._asked = Wanted(new_id("c"), "tool", outcome.compact_focus)
+
+    def ask_to_compact(self, compaction_id: str, focus: str) -> None:
+        """The user wants a compaction while the turn runs: it is made at the next boundary."""
+        self._asked = Wanted(compaction_id, "manual", focus)
+
+    def take_steering(self) -> bool:
+        """Prompts that were given to the running turn join it. Whether there were any."""
+        return self._take_steering()
+
+    async def compact_if_asked(self, *, at_work: bool) -> None:
+        """Makes the compaction that the user or the model asked for; where there is nothing to compact the turn goes on."""
+        asked, self._asked = self._asked, None
+        if asked is not None:
+            await self._room.by_request(asked, at_work=at_work)
+
+    async def make_room_after_overflow(self) -> None:
+        """After a reply that filled the window: compacts, and lets the model go on. Raises `ContextFull`."""
+        if not await self._room.after_overflow():
+            raise ContextFull("The context is full and compacting did not help. Begin a new session")
+        last = self._conversation.projection.messages[-1]
+        if last.role == "assistant":
+            self._conversation.append(Notice("resume", CUT_OFF))
