@@ -12,7 +12,8 @@ from typing import TypeVar
 from ullage.context import wording
 from ullage.context.calls import one_line
 from ullage.context.entries import Logged
-from ullage.context.facts import Facts, facts
+from ullage.context.facts import Facts, Said, facts
+from ullage.context.file_history import FileFact
 from ullage.context.names import NameFact
 from ullage.context.policy import SummaryNumbers
 from ullage.context.quotes import Quotes, quote
@@ -20,6 +21,12 @@ from ullage.context.tokens import estimate_text
 
 DIGEST_TOKENS = 3_600
 """For everything but the user's own words. With those of a usual session the whole stays under 12,000 characters."""
+
+CONSTRAINT_TOKENS = 4_000
+FILE_TOKENS = 2_000
+"""Files beyond that are named without particulars ..."""
+PATH_TOKENS = 4_000
+"""... and beyond that, which takes hundreds of changed files, counted. Likewise the oldest constraints."""
 
 NAMES_SHARE = 0.28
 """Of the budget; what the other sections leave comes on top."""
@@ -34,8 +41,8 @@ COMMANDS = "Commands and how they ended"
 ERRORS = "Errors and what was done about them"
 TASKS = "Task list"
 NAMES = "Names and hashes, with where they were last seen"
-CUT = "What was being done when this was cut"
-NEXT = "Next step"
+CUT = "What was being done where this record ends"
+NEXT = "Next step, as of the end of this record"
 
 Fact = TypeVar("Fact")
 
@@ -55,8 +62,8 @@ class Section:
 def digest(entries: Sequence[Logged], focus: str, budget_tokens: int = DIGEST_TOKENS) -> str:
     """The digest of `entries` as Markdown, in fixed sections; `focus` says what to favour.
 
-    Every constraint, every changed path and every open task is in it. The rest takes up to `budget_tokens`, and the user's
-    own words come on top.
+    Every constraint, every changed path and every open task is in it (up to ceilings that only a very long session
+    reaches). The rest takes up to `budget_tokens`, and the user's own words come on top.
     """
     found = facts(entries)
     sections = digest_sections(found, quote(found.asked, SummaryNumbers().user_message_tokens), focus, budget_tokens)
@@ -161,13 +168,40 @@ def _shares(found: Facts, quotes: Quotes, focus: _Focus) -> list[_Share]:
     done_tasks = [task for task in found.tasks if not task.is_open]
     errors = sorted(found.errors, key=lambda fact: (not fact.is_open, -fact.seq))
     return [
-        _Share(CONSTRAINTS, 0.08, [wording.said_line(said) for said in unquoted], _newest(requoted, wording.said_line, focus)),
+        _Share(CONSTRAINTS, 0.08, _constraint_lines(unquoted), _newest(requoted, wording.said_line, focus)),
         _Share(DECISIONS, 0.18, [], _newest(found.decisions, wording.decision_line, focus)),
-        _Share(FILES, 0.24, [wording.file_line(fact) for fact in changed], focus.first(read, wording.file_line)),
+        _Share(FILES, 0.24, _changed_lines(changed), focus.first(read, wording.file_line)),
         _Share(COMMANDS, 0.22, [], _newest(found.commands, wording.command_line, focus)),
         _Share(ERRORS, 0.2, [], focus.first(errors, wording.error_line)),
         _Share(TASKS, 0.08, [wording.task_line(task) for task in open_tasks], focus.first(done_tasks, wording.task_line)),
     ]
+
+
+def _constraint_lines(unquoted: Sequence[Said]) -> list[str]:
+    lines = [wording.said_line(said) for said in reversed(unquoted)]
+    fitting = _fitting(lines, CONSTRAINT_TOKENS)
+    older = [f"- … and {len(lines) - fitting} older ones; `recall` finds them"] if fitting < len(lines) else []
+    return older + lines[:fitting][::-1]
+
+
+def _changed_lines(changed: Sequence[FileFact]) -> list[str]:
+    lines = [wording.file_line(fact) for fact in changed]
+    fitting = _fitting(lines, FILE_TOKENS)
+    paths = [fact.path for fact in changed[fitting:]]
+    if not paths:
+        return lines
+    named = _fitting(paths, PATH_TOKENS)
+    more = f" and {len(paths) - named} more; `recall` finds them" if named < len(paths) else ""
+    return [*lines[:fitting], f"- also changed: {', '.join(paths[:named])}{more}"]
+
+
+def _fitting(lines: Sequence[str], tokens: int) -> int:
+    """How many of the first lines take no more than so many tokens together."""
+    for index, line in enumerate(lines):
+        tokens -= estimate_text(line) + 1
+        if tokens < 0:
+            return index
+    return len(lines)
 
 
 def _names(names: Sequence[NameFact], focus: _Focus, tokens: int) -> Section:
