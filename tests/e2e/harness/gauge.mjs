@@ -1,0 +1,46 @@
+/** The gauge in the status bar. */
+
+import { expectEventually } from "./eventually.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** The status bar item. Its element is named after the extension and the id that the extension gave it. @param {Page} page */
+export function gauge(page) {
+  return page.locator('.statusbar-item[id$=".ullage.gauge"]');
+}
+
+/** What it shows, in percent; undefined while it shows none. @param {Page} page @returns {Promise<number | undefined>} */
+export async function gaugePercent(page) {
+  const shown = await gauge(page)
+    .innerText({ timeout: 1_000 })
+    .catch(() => "");
+  const digits = /(\d+(?:\.\d+)?)\s*%/.exec(shown)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
+/**
+ * Wait until the percentage fulfils a condition, and give it.
+ *
+ * @param {Page} page
+ * @param {(percent: number) => boolean} condition
+ * @param {string} what the condition in words
+ * @param {number} [limit] milliseconds
+ */
+export async function gaugeReaches(page, condition, what, limit) {
+  /** @type {number | undefined} */
+  let percent;
+  await expectEventually(
+    async () => {
+      percent = await gaugePercent(page);
+      return percent !== undefined && condition(percent);
+    },
+    `the gauge is ${what}`,
+    limit,
+  );
+  return percent ?? 0;
+}
+
+/** Click it, which compacts. @param {Page} page */
+export async function clickGauge(page) {
+  await gauge(page).locator("a").click();
+}

@@ -1,0 +1,103 @@
+/** What a user does with VS Code itself: open it, run a command, open a file, type, read what it says. */
+
+import { expectEventually } from "./eventually.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** Milliseconds until the workbench has to be there; a cold start on a busy machine takes several seconds. */
+const START_LIMIT = 60_000;
+
+/**
+ * Open VS Code in a browser window of its own and wait until it can be used.
+ *
+ * @param {import("playwright-core").Browser} browser
+ * @param {string} url
+ * @returns {Promise<Page>}
+ */
+export async function openWorkbench(browser, url) {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme: "light" });
+  await page.goto(url);
+  await workbenchReady(page);
+  return page;
+}
+
+/** Load the window again, as a user does with "Reload Window". @param {Page} page */
+export async function reloadWindow(page) {
+  await page.reload();
+  await workbenchReady(page);
+}
+
+/** Run a command of the palette. @param {Page} page @param {string} title as the palette shows it, with its category */
+export async function runCommand(page, title) {
+  await page.keyboard.press("F1");
+  await pickFirst(page, `>${title}`, title);
+}
+
+/** Open a file by its name. @param {Page} page @param {string} name with enough of its path to be the first match */
+export async function openFile(page, name) {
+  await page.keyboard.press("Control+P");
+  const base = name.split("/").at(-1) ?? name;
+  await pickFirst(page, name, base);
+  await page.locator(`.tab.active[data-resource-name="${base}"]`).waitFor();
+}
+
+/**
+ * Put the cursor at a line of the open editor and type.
+ *
+ * @param {Page} page
+ * @param {number} line counted from 1
+ * @param {string} text
+ */
+export async function typeAtLine(page, line, text) {
+  await page.locator(".editor-instance .monaco-editor .view-lines").first().click();
+  await page.keyboard.press("Control+G");
+  await quickInput(page).fill(`:${line}`);
+  await page.keyboard.press("Enter");
+  await quickInput(page).waitFor({ state: "hidden" });
+  await page.keyboard.type(text);
+}
+
+/** The lines of the open editor that are on the screen, with plain spaces. @param {Page} page */
+export async function editorText(page) {
+  const lines = await page.locator(".editor-instance .monaco-editor .view-line").evaluateAll((elements) =>
+    elements
+      .map((element) => ({ top: element.getBoundingClientRect().top, text: element.textContent ?? "" }))
+      .toSorted((a, b) => a.top - b.top)
+      .map((line) => line.text),
+  );
+  return lines.join("\n").replaceAll("\u00a0", " ");
+}
+
+/** Wait until the open editor shows a text. @param {Page} page @param {string} text */
+export async function editorShows(page, text) {
+  await expectEventually(async () => (await editorText(page)).includes(text), `the editor shows ${JSON.stringify(text)}`);
+}
+
+/** Whether the open file has changes that are not saved. @param {Page} page */
+export async function isUnsaved(page) {
+  return (await page.locator(".tab.active.dirty").count()) > 0;
+}
+
+/** A notification that holds a text. @param {Page} page @param {string | RegExp} text */
+export function notification(page, text) {
+  return page.locator(".notification-toast").filter({ hasText: text });
+}
+
+/** @param {Page} page */
+async function workbenchReady(page) {
+  await page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: START_LIMIT });
+  await page.locator(".explorer-folders-view .monaco-list-row").first().waitFor({ timeout: START_LIMIT });
+}
+
+/** @param {Page} page @param {string} typed @param {string} label */
+async function pickFirst(page, typed, label) {
+  await quickInput(page).fill(typed);
+  const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: label }).first();
+  await row.click();
+  await quickInput(page).waitFor({ state: "hidden" });
+}
+
+/** @param {Page} page */
+function quickInput(page) {
+  return page.locator(".quick-input-widget .quick-input-box input");
+}
