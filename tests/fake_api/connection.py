@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
 import h11
@@ -62,7 +62,7 @@ class ResponseWriter:
         await self.finish()
 
     def reset(self) -> None:
-        """Breaks the connection off: what was not sent is lost, the peer sees a reset."""
+        """Breaks the connection off in the middle of whatever was being sent."""
         self._writer.transport.abort()
 
     async def _send(self, event: h11.Event) -> None:
@@ -161,11 +161,10 @@ async def _read_request(http: h11.Connection, reader: asyncio.StreamReader, max_
 
 def _request(head: h11.Request, body: bytes | None) -> HttpRequest:
     target = urlsplit(head.target.decode("ascii"))
-    headers = cast("list[tuple[bytes, bytes]]", list(head.headers))
     return HttpRequest(
         method=head.method.decode("ascii"),
         path=target.path,
         query=parse_qs(target.query),
-        headers={name.decode("ascii"): value.decode("latin-1") for name, value in headers},
+        headers={name.decode("ascii"): value.decode("latin-1") for name, value in head.headers},
         body=body,
     )

@@ -9,11 +9,25 @@ from tests.fake_api.catalogue import ModelFacts
 from tests.fake_api.json_values import JsonObject, is_object
 from tests.fake_api.reply_events import OutBlock, Outgoing, within_limits
 from tests.fake_api.script import Call, RedactedThink, Reply, ReplyBlock, Say, Think
+from tests.fake_api.thinking import Reading, ThinkingSeals
 
 
-def prepare_reply(reply: Reply, body: JsonObject, model: ModelFacts, input_tokens: int) -> Outgoing:
-    """The blocks to send for `reply`, cut at `max_tokens` and at the window."""
-    blocks = [_out_block(block, body, model) for block in reply.blocks]
+def prepare_reply(
+    reply: Reply,
+    body: JsonObject,
+    model: ModelFacts,
+    input_tokens: int,
+    seals: ThinkingSeals,
+    reading: Reading,
+) -> Outgoing:
+    """The blocks to send for `reply`, cut at `max_tokens` and at the window. Thinking is signed for what `reading` has passed."""
+    blocks: list[OutBlock] = []
+    for scripted in reply.blocks:
+        block = _out_block(scripted, _shows_thinking(body, model), seals, reading)
+        blocks.append(block)
+        whole = block.whole()
+        if not block.is_thinking and whole is not None:
+            reading.take("assistant", whole)
     return within_limits(
         blocks,
         reply.stop_reason or _stop_reason(reply),
@@ -27,25 +41,30 @@ def _stop_reason(reply: Reply) -> str:
     return "tool_use" if calls else "end_turn"
 
 
-def _out_block(block: ReplyBlock, body: JsonObject, model: ModelFacts) -> OutBlock:
+def _out_block(block: ReplyBlock, shows_thinking: bool, seals: ThinkingSeals, reading: Reading) -> OutBlock:
     match block:
         case Say(text):
             return OutBlock({"type": "text", "text": ""}, "text_delta", text)
         case Think(text):
-            start: JsonObject = {"type": "thinking", "thinking": "", "signature": ""}
-            if _shows_thinking(body, model):
-                return OutBlock(start, "thinking_delta", text, signature="todo")
-            return OutBlock(start, "thinking_delta", signature="todo", hidden=text)
+            shown = text if shows_thinking else ""
+            return OutBlock(
+                {"type": "thinking", "thinking": "", "signature": ""},
+                "thinking_delta",
+                shown,
+                signature=seals.sign(reading, shown),
+                hidden="" if shows_thinking else text,
+            )
         case RedactedThink():
-            return OutBlock({"type": "redacted_thinking", "data": "todo"})
+            return OutBlock({"type": "redacted_thinking", "data": seals.sign(reading, "")})
         case Call(name, input, id):
-            start = {
+            start: JsonObject = {
                 "type": "tool_use",
                 "id": id or f"toolu_fake_{secrets.token_hex(8)}",
                 "name": name,
                 "input": {},
             }
-            return OutBlock(start, "input_json_delta", json.dumps(dict(input), ensure_ascii=False))
+            text = json.dumps(dict(input), ensure_ascii=False)
+            return OutBlock(start, "input_json_delta", text)
 
 
 def _shows_thinking(body: JsonObject, model: ModelFacts) -> bool:

@@ -66,13 +66,17 @@ class Outgoing:
 
     @property
     def output_tokens(self) -> int:
-        """Output tokens; never 0, as with the real API."""
-        return max(1, sum(block.tokens for block in self.blocks))
+        """Output tokens: at least 1 where the model ran, 0 where nothing came out."""
+        return sum(max(1, block.tokens) for block in self.blocks)
 
     @property
     def thinking_tokens(self) -> int:
         """Output tokens that were thinking."""
         return sum(block.tokens for block in self.blocks if block.is_thinking)
+
+    def content(self) -> list[JsonObject]:
+        """The blocks as a reply without streaming shows them."""
+        return [whole for block in self.blocks if (whole := block.whole()) is not None]
 
 
 def within_limits(blocks: Sequence[OutBlock], stop_reason: str, *, max_tokens: int, room: int) -> Outgoing:

@@ -119,7 +119,13 @@ class FakeApi:
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = asyncio.create_task(serve_connection(reader, writer, self._handle, MAX_BODY))
         self._connections.add(connection)
-        connection.add_done_callback(self._connections.discard)
+        connection.add_done_callback(self._forget)
+
+    def _forget(self, connection: asyncio.Task[None]) -> None:
+        self._connections.discard(connection)
+        fault = None if connection.cancelled() else connection.exception()
+        if isinstance(fault, Exception):
+            self.state.faults.append(fault)
 
     async def _handle(self, request: HttpRequest, response: ResponseWriter) -> None:
         await answer(self.state, request, response)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
+from tests.fake_api.cache import PromptCache
 from tests.fake_api.catalogue import ModelFacts
 from tests.fake_api.holds import Holds
 from tests.fake_api.record import RequestLog
 from tests.fake_api.script import Script
+from tests.fake_api.thinking import ThinkingSeals
 
 
 @dataclass(slots=True)
@@ -22,12 +24,15 @@ class FakeState:
     keys: Collection[str] | None
     """The credentials that are accepted; None: any."""
     log: RequestLog = field(default_factory=RequestLog)
+    cache: PromptCache = field(default_factory=PromptCache)
+    seals: ThinkingSeals = field(default_factory=ThinkingSeals)
     holds: Holds = field(default_factory=Holds)
     faults: list[Exception] = field(default_factory=list[Exception])
     """Exceptions inside the fake itself; leaving `FakeApi` raises them."""
 
     def reset(self) -> None:
-        """Forgets requests and script; releases what is held."""
+        """Forgets requests, script and prompt cache; releases what is held. Signed thinking stays valid."""
         self.holds.release()
         self.log.clear()
         self.script.clear()
+        self.cache.clear()

@@ -9,10 +9,24 @@ from collections.abc import Collection, Mapping
 
 from tests.fake_api.catalogue import MODELS, ModelFacts
 from tests.fake_api.json_values import JsonObject
-from tests.fake_api.refused import Refused
+from tests.fake_api.refused import Refused, invalid
+from tests.fake_api.rules.cache_marks import check_cache_marks
+from tests.fake_api.rules.images import check_images
+from tests.fake_api.rules.messages import check_end, check_messages
 from tests.fake_api.rules.pairing import check_pairing
+from tests.fake_api.rules.parameters import (
+    check_max_tokens,
+    check_parameters,
+    find_model,
+    unsimulated,
+)
+from tests.fake_api.rules.thinking_settings import (
+    check_thinking_first,
+    check_thinking_settings,
+)
+from tests.fake_api.rules.tools import check_tools
 
-__all__ = ["Refused", "validate_request"]
+__all__ = ["Refused", "validate_count_request", "validate_request"]
 
 
 def validate_request(
@@ -25,4 +39,42 @@ def validate_request(
 
     `betas` are the values of the `anthropic-beta` header.
     """
+    _check_beyond(body, betas)
+    check_parameters(body)
+    model = find_model(body, models)
+    check_max_tokens(body, model)
+    check_thinking_settings(body, model, betas)
+    _check_content(body, model)
+
+
+def validate_count_request(
+    body: JsonObject,
+    *,
+    betas: Collection[str] = (),
+    models: Mapping[str, ModelFacts] = MODELS,
+) -> None:
+    """The same for a request to count tokens, which needs no `max_tokens`."""
+    _check_beyond(body, betas)
+    facts = models.get(str(body.get("model")))
+    limit = facts.max_output if facts is not None else 1
+    with_limit = {"max_tokens": limit, **body}
+    check_parameters(with_limit)
+    model = find_model(body, models)
+    check_thinking_settings(with_limit, model, betas)
+    _check_content(body, model)
+
+
+def _check_content(body: JsonObject, model: ModelFacts) -> None:
+    check_tools(body, model)
+    check_messages(body, model)
+    check_images(body, model)
     check_pairing(body)
+    check_thinking_first(body)
+    check_cache_marks(body)
+    check_end(body, model)
+
+
+def _check_beyond(body: JsonObject, betas: Collection[str]) -> None:
+    beyond = unsimulated(body, betas)
+    if beyond is not None:
+        raise invalid(f"{beyond}: this fake of the API does not simulate it")
