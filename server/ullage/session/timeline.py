@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Literal
 
 from ullage.context.blocks import Json, Text, Thinking, ToolUse
@@ -44,6 +45,10 @@ from ullage.tools.tool import PlanEntry, ToolKind
 
 Describe = Callable[[str, Mapping[str, Json]], tuple[str, ToolKind]]
 """Title and kind of a call, from the tool's name and input."""
+
+
+LATEST = 200
+"""More items than one reply has, so that finding them costs the same however long the session is."""
 
 
 class Timeline:
@@ -137,12 +142,18 @@ class Timeline:
             elif isinstance(block, Thinking) and block.thinking:
                 self._put_if_new(ThinkingItem(item_id, at, block.thinking))
             elif isinstance(block, ToolUse):
-                item_id = block.id
                 self.put(self.call_item(block, at))
+                continue
+            else:
+                continue
             shown.add(item_id)
-        prefix = f"{reply.id}."
-        for item_id in [id_ for id_ in reversed(self._items) if id_.startswith(prefix) and id_ not in shown]:
-            self.remove(item_id)
+        for item in self._latest():
+            if item.id.startswith(f"{reply.id}.") and item.id not in shown:
+                self.remove(item.id)
+
+    def _latest(self) -> list[Item]:
+        """The newest items, newest first: all that a reply or the end of a turn can concern."""
+        return list(islice(reversed(self._items.values()), LATEST))
 
     def _put_if_new(self, item: AssistantItem | ThinkingItem) -> None:
         seen = self._items.get(item.id)
@@ -183,7 +194,7 @@ class Timeline:
             self.put(replace(item, status=status))
 
     def _log_end(self, end: TurnEnded, seq: int, at: float) -> None:
-        for item in list(self._items.values())[-100:]:
+        for item in self._latest():
             if isinstance(item, ToolCallItem) and item.status in ("pending", "awaiting_permission", "running"):
                 self.put(replace(item, status="cancelled", permission=(), permission_reason=""))
         if end.message:

@@ -1,0 +1,166 @@
+"""The timeline shows the log and the live stream alike, and its updates rebuild its snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import pytest
+
+from ullage.context.blocks import Json, Text, Thinking, ToolUse
+from ullage.context.entries import (
+    AssistantReply,
+    Clipped,
+    Compaction,
+    CompactionFailed,
+    CompactionRedone,
+    CompactionUndone,
+    Entry,
+    Logged,
+    Summarised,
+    ToolReturned,
+    TurnEnded,
+    UserPrompt,
+)
+from ullage.session.items import (
+    AssistantItem,
+    CompactionItem,
+    Item,
+    ItemRemoved,
+    ItemUpdated,
+    NoticeItem,
+    TextAppended,
+    ToolCallItem,
+    Update,
+    UserItem,
+)
+from ullage.session.timeline import Timeline
+from ullage.tools.tool import ToolKind
+
+
+def describe(name: str, input: Mapping[str, Json]) -> tuple[str, ToolKind]:
+    return f"{name} {' '.join(str(value) for value in input.values())}".strip(), "read"
+
+
+class Panel:
+    """A front end: rebuilds the items from the updates alone."""
+
+    def __init__(self) -> None:
+        self.items: dict[str, Item] = {}
+
+    def take(self, update: Update) -> None:
+        if isinstance(update, ItemUpdated):
+            self.items[update.item.id] = update.item
+        elif isinstance(update, ItemRemoved):
+            del self.items[update.item_id]
+        elif isinstance(update, TextAppended):
+            item = self.items[update.item_id]
+            self.items[update.item_id] = replace(item, **{update.field: getattr(item, update.field) + update.text})
+
+
+def shown(entries: Sequence[Entry]) -> list[Item]:
+    """The items of a log, after checking that the updates alone give the same ones in the same order."""
+    panel = Panel()
+    timeline = Timeline(describe, panel.take)
+    for seq, entry in enumerate(entries, start=1):
+        timeline.log(Logged(seq, float(seq), entry))
+    items, earlier = timeline.newest(1_000)
+    assert earlier == 0
+    assert list(panel.items.values()) == list(items)
+    return list(items)
+
+
+CALL = AssistantReply("r1", (Text("Looking."), ToolUse("t1", "read_file", {"path": "a.py"})), "m", "tool_use", None)
+RESULT = ToolReturned("t1", "read_file", "text", is_error=False, characters=4)
+COMPACTION = Compaction("c1", "manual", "digest", 3, (), None, Summarised(2, "handoff", 4), (), "", "", "ullage", 900, 300)
+
+
+def test_a_turn_is_shown_in_order() -> None:
+    user, said, call = shown([UserPrompt("p1", "Look"), CALL, RESULT, TurnEnded("end_turn")])
+    assert isinstance(user, UserItem)
+    assert not user.queued
+    assert isinstance(said, AssistantItem)
+    assert said.id == "r1.0"
+    assert isinstance(call, ToolCallItem)
+    assert (call.status, call.title, call.output) == ("completed", "read_file a.py", "text")
+
+
+@pytest.mark.parametrize(
+    ("then", "status"),
+    [
+        ([], "pending"),
+        ([RESULT], "completed"),
+        ([replace(RESULT, is_error=True)], "failed"),
+        ([TurnEnded("interrupted", "Gone.", "continue")], "cancelled"),
+    ],
+)
+def test_what_became_of_a_call(then: list[Entry], status: str) -> None:
+    call = shown([UserPrompt("p1", "Look"), CALL, *then])[2]
+    assert isinstance(call, ToolCallItem)
+    assert call.status == status
+
+
+def test_a_result_that_was_shortened_before_it_was_sent_shows_what_the_model_gets() -> None:
+    call = shown([UserPrompt("p1", "Look"), CALL, RESULT, Clipped(3, "te…", "out/t1.txt")])[2]
+    assert isinstance(call, ToolCallItem)
+    assert (call.output, call.full_output) == ("te…", "out/t1.txt")
+
+
+@pytest.mark.parametrize(
+    ("then", "status"),
+    [
+        ([], "completed"),
+        ([CompactionUndone("c1")], "undone"),
+        ([CompactionUndone("c1"), CompactionRedone("c1")], "completed"),
+    ],
+)
+def test_what_became_of_a_compaction(then: list[Entry], status: str) -> None:
+    item = shown([UserPrompt("p1", "Look"), CALL, RESULT, COMPACTION, *then])[-1]
+    assert isinstance(item, CompactionItem)
+    assert (item.status, item.summary, item.summarised, item.tokens_before, item.tokens_after) == (status, "handoff", 4, 900, 300)
+
+
+def test_a_failed_compaction_says_why() -> None:
+    item = shown([CompactionFailed("c1", "threshold", "the disk is full")])[-1]
+    assert isinstance(item, CompactionItem)
+    assert (item.status, item.error) == ("failed", "the disk is full")
+
+
+def test_an_end_with_a_message_is_a_notice() -> None:
+    notice = shown([UserPrompt("p1", "Look"), TurnEnded("error", "No network.", "settings")])[-1]
+    assert notice == NoticeItem("n2", 2.0, "error", "No network.", "settings")
+
+
+def test_a_queued_prompt_moves_to_where_its_turn_begins() -> None:
+    panel = Panel()
+    timeline = Timeline(describe, panel.take)
+    timeline.put(UserItem("p2", 1.0, "Second", (), queued=True))
+    timeline.log(Logged(1, 2.0, UserPrompt("p1", "First")))
+    timeline.log(Logged(2, 3.0, UserPrompt("p2", "Second")))
+    assert list(panel.items) == ["p1", "p2"]
+    assert [item.id for item in timeline.newest(10)[0]] == ["p1", "p2"]
+
+
+def test_what_streamed_is_not_told_twice_and_what_was_dropped_goes() -> None:
+    updates: list[Update] = []
+    timeline = Timeline(describe, updates.append)
+    timeline.put(AssistantItem("r1.0", 1.0, ""))
+    timeline.append_text("r1.0", "text", "Looking.")
+    timeline.put(AssistantItem("r1.1", 1.0, "half a"))
+    updates.clear()
+    timeline.log(Logged(1, 2.0, AssistantReply("r1", (Text("Looking."), Thinking("", "sig")), "m", "end_turn", None)))
+    assert updates == [ItemRemoved("r1.1")]
+
+
+@pytest.mark.parametrize(("before", "limit", "ids", "earlier"), [("p5", 2, ["p3", "p4"], 2), ("p2", 5, ["p1"], 0), ("p1", 5, [], 0)])
+def test_older_items_come_page_by_page(before: str, limit: int, ids: list[str], earlier: int) -> None:
+    timeline = Timeline(describe, lambda update: None)
+    for seq in range(1, 6):
+        timeline.log(Logged(seq, float(seq), UserPrompt(f"p{seq}", "x")))
+    items, left = timeline.before(before, limit)
+    assert ([item.id for item in items], left) == (ids, earlier)
+
+
+def test_an_unknown_item_is_refused() -> None:
+    with pytest.raises(KeyError):
+        Timeline(describe, lambda update: None).before("nothing", 5)
