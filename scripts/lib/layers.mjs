@@ -1,7 +1,7 @@
 /** The layers of the test suite: what each runs, and what came of it. */
 
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { Failure } from "./console.mjs";
 import { ROOT, STATE, VENV_PYTHON } from "./paths.mjs";
 import { run } from "./processes.mjs";
@@ -20,9 +20,8 @@ const REPORTS = join(STATE, "reports");
 export const LAYERS = [
   { name: "check", run: checks },
   { name: "python", run: python },
-  { name: "extension", run: () => nodeTests("extension", []) },
-  // The browser and VS Code take a core each; scenarios side by side would only wait for one another.
-  { name: "e2e", run: () => nodeTests("e2e", ["--test-concurrency=1"]) },
+  { name: "extension", run: extension },
+  { name: "e2e", run: endToEnd },
 ];
 
 /** The checks count as one test. @returns {Promise<Outcome>} */
@@ -38,17 +37,53 @@ async function python() {
   return outcome(report, code);
 }
 
-/** @param {string} name folder in tests/ @param {string[]} flags @returns {Promise<Outcome>} */
-async function nodeTests(name, flags) {
-  const folder = join(ROOT, "tests", name);
-  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith(".test.mjs")).toSorted();
-  if (files.length === 0) throw new Failure(`There are no tests in ${folder}`);
+/** Node 20 does not read TypeScript, so the tests are bundled with what they test. @returns {Promise<Outcome>} */
+async function extension() {
+  const sources = await testFiles("extension", ".test.ts");
+  const bundles = join(STATE, "extension-tests");
+  await rm(bundles, { recursive: true, force: true });
+  const { build } = await import("esbuild");
+  await build({
+    entryPoints: sources,
+    outdir: bundles,
+    outbase: join(ROOT, "tests", "extension"),
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    packages: "external",
+    platform: "node",
+    format: "esm",
+    target: "node20",
+    sourcemap: "inline",
+    logLevel: "warning",
+  });
+  const written = sources.map((path) => relative(join(ROOT, "tests", "extension"), path).replace(/\.ts$/, ".mjs"));
+  return nodeTests(
+    "extension",
+    ["--enable-source-maps"],
+    written.map((path) => join(bundles, path)),
+  );
+}
+
+/** The browser and VS Code take a core each; scenarios side by side would only wait for one another. @returns {Promise<Outcome>} */
+async function endToEnd() {
+  return nodeTests("e2e", ["--test-concurrency=1"], await testFiles("e2e", ".test.mjs"));
+}
+
+/** @param {string} name @param {string[]} flags @param {string[]} files @returns {Promise<Outcome>} */
+async function nodeTests(name, flags, files) {
   const report = await freshReport(name);
   const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout"];
   const junit = ["--test-reporter=junit", `--test-reporter-destination=${report}`];
-  const paths = files.map((file) => join(folder, file));
-  const code = await run([process.execPath, "--test", ...flags, ...reporters, ...junit, ...paths]);
+  const code = await run([process.execPath, "--test", ...flags, ...reporters, ...junit, ...files]);
   return outcome(report, code);
+}
+
+/** @param {string} layer folder in tests/ @param {string} ending @returns {Promise<string[]>} */
+async function testFiles(layer, ending) {
+  const folder = join(ROOT, "tests", layer);
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith(ending)).toSorted();
+  if (files.length === 0) throw new Failure(`There are no tests in ${folder}`);
+  return files.map((file) => join(folder, file));
 }
 
 /** @param {string} name @returns {Promise<string>} where the report goes; an older one is taken away */

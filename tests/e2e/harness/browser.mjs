@@ -1,7 +1,7 @@
 /** Which browser drives VS Code: one that is there, else one from the registry, else one from the system's packages. */
 
 import { accessSync, constants, createReadStream, createWriteStream, existsSync } from "node:fs";
-import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createBrotliDecompress } from "node:zlib";
@@ -83,6 +83,7 @@ async function unpack(folder) {
     const archive = join(folder, `${name}.tar`);
     await decompress(join(packed, `${name}.tar.br`), archive);
     await quietly(["tar", "--extract", "--file", archive, "--directory", folder]);
+    await rm(archive);
   }
   await mkdir(join(folder, "font-cache"), { recursive: true });
   const places = `<dir>${join(folder, "fonts")}</dir><cachedir>${join(folder, "font-cache")}</cachedir>`;
