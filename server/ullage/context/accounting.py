@@ -5,6 +5,7 @@ The gauge shows it and the trigger compares it. Where the line is stands in `gau
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -19,7 +20,7 @@ from ullage.context.entries import (
     Prelude,
     UserPrompt,
 )
-from ullage.context.request import Message
+from ullage.context.message import Message
 from ullage.context.tokens import (
     MESSAGE_TOKENS,
     Calibration,
@@ -34,7 +35,7 @@ class View(Protocol):
 
     @property
     def entries(self) -> Sequence[Logged]:
-        """The whole log; the entry with `seq` n stands at n − 1."""
+        """The whole log, in the order of `seq`."""
         ...
 
     @property
@@ -193,15 +194,20 @@ def _category(block: Block, source: Entry | None, tools: Mapping[str, str]) -> s
     if isinstance(source, Notice):
         return {"file_changed": "files", "rules": "rules", "resume": "user"}[source.about]
     if isinstance(source, Compaction):
-        restored = any(file.text and file.text in text for file in source.restored)
+        restored = any(file.text == text for file in source.restored)
         return "files" if restored else "summary"
     return "user"
 
 
 def _entry(view: View, seq: int) -> Entry | None:
-    if not 1 <= seq <= len(view.entries):
+    place = bisect_left(view.entries, seq, key=_seq_of)
+    if place == len(view.entries) or view.entries[place].seq != seq:
         return None
-    return view.entries[seq - 1].entry
+    return view.entries[place].entry
+
+
+def _seq_of(logged: Logged) -> int:
+    return logged.seq
 
 
 def _scaled(categories: Mapping[str, int], used: int) -> tuple[tuple[str, int], ...]:

@@ -8,7 +8,8 @@ from functools import cache
 from importlib.resources import files
 
 from ullage.context.blocks import AssistantBlock, Text, ToolUse
-from ullage.context.request import Message, Request
+from ullage.context.message import Message
+from ullage.context.request import Request
 
 BEGIN = "=== RECORD ==="
 END = "=== END OF RECORD ==="

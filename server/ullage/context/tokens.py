@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ullage.context.blocks import Block, RedactedThinking, Text, Thinking, ToolUse
 from ullage.context.entries import Prelude
-from ullage.context.request import Message
+from ullage.context.message import Message
 
 WEIGHTS: tuple[tuple[bytes, float], ...] = (
     (b"a", 0.26),  # a lower-case letter

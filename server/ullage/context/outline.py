@@ -1,0 +1,90 @@
+"""A file too long to be shown whole: an outline of what it defines, and the parts around given lines.
+
+Knows no language: it goes by the words that most languages begin a definition with, and by indentation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ullage.context.calls import one_line
+from ullage.context.tokens import estimate_text
+
+LINE_CHARACTERS = 160
+FEWEST_DEFINITIONS = 3
+"""With fewer found than that, the lines that are not indented serve as the outline."""
+
+DEFINITION = re.compile(
+    r"^\s{0,12}(?:@\w[\w.]*\s+)?(?:(?:export|default|declare|public|private|protected|internal|static|final|abstract|async|pub(?:\([a-z]+\))?|"
+    r"unsafe|extern|override|virtual|inline|open|sealed|data|suspend|partial|readonly)\s+)*"
+    r"(?:def|class|function\*?|func|fun|fn|interface|type|enum|struct|union|impl|trait|mod|module|namespace|package|object|record|protocol|"
+    r"extension|macro_rules!|template|CREATE\s+(?:TABLE|VIEW|INDEX|FUNCTION))\b"
+)
+VALUE_FUNCTION = re.compile(r"^\s{0,4}(?:export\s+)?(?:const|let|var)\s+\w+\s*(?::[^=]+)?=\s*(?:async\s*)?(?:\(|function\b|\w+\s*=>)")
+METHOD = re.compile(
+    r"^\s{2,8}(?:(?:public|private|protected|static|async|get|set|override|readonly|virtual)\s+)*[A-Za-z_$][\w$]*\([^;]*\)[^;]*\{\s*$"
+)
+CONTROL = re.compile(r"^\s*(?:if|for|while|switch|catch|return|else|do|try|with|match)\b")
+HEADING = re.compile(r"^#{1,6}\s+\S|^\[[^\]]+\]\s*$")
+PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".toml", ".ini", ".cfg")
+
+
+def outline(path: str, text: str, tokens: int) -> str:
+    """The lines that define something, with their numbers, in at most `tokens` tokens; empty where there is no room."""
+    lines = text.splitlines()
+    numbers = [number for number, line in enumerate(lines, 1) if _defines(path, line)]
+    if len(numbers) < FEWEST_DEFINITIONS:
+        numbers = [number for number, line in enumerate(lines, 1) if line[:1].strip() and any(character.isalnum() for character in line)]
+    while numbers:
+        shown = "\n".join(f"{number}: {one_line(lines[number - 1], LINE_CHARACTERS)}" for number in numbers)
+        size = estimate_text(shown)
+        if size <= tokens:
+            return shown
+        numbers = _thinned(numbers, lines, tokens / size)
+    return ""
+
+
+def parts(text: str, near_lines: Sequence[int], tokens: int) -> str:
+    """As much as fits around each of `near_lines` (counted from 1), in at most `tokens` tokens; the beginning where there are none."""
+    lines = text.splitlines()
+    centres = sorted({min(max(line, 1), len(lines)) for line in near_lines}) or [1]
+    smallest, largest = -1, len(lines)
+    while smallest < largest:
+        radius = (smallest + largest + 1) // 2
+        if estimate_text(_around(lines, centres, radius)) <= tokens:
+            smallest = radius
+        else:
+            largest = radius - 1
+    return _around(lines, centres, smallest) if smallest >= 0 else ""
+
+
+def _defines(path: str, line: str) -> bool:
+    if path.lower().endswith(PROSE):
+        return bool(HEADING.match(line))
+    if DEFINITION.match(line) or VALUE_FUNCTION.match(line):
+        return True
+    return bool(METHOD.match(line)) and not CONTROL.match(line)
+
+
+def _thinned(numbers: Sequence[int], lines: Sequence[str], share: float) -> list[int]:
+    """About that share of the lines: the deepest indented go first, then the last ones."""
+    depths = sorted({_depth(lines[number - 1]) for number in numbers})
+    if len(depths) > 1:
+        return [number for number in numbers if _depth(lines[number - 1]) < depths[-1]]
+    return list(numbers[: min(int(len(numbers) * share), len(numbers) - 1)])
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _around(lines: Sequence[str], centres: Sequence[int], radius: int) -> str:
+    ranges: list[tuple[int, int]] = []
+    for centre in centres:
+        first, last = max(centre - radius, 1), min(centre + radius, len(lines))
+        if ranges and first <= ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], last)
+        else:
+            ranges.append((first, last))
+    return "\n".join(f"lines {first}–{last}:\n" + "\n".join(lines[first - 1 : last]) for first, last in ranges)
