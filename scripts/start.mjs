@@ -27,10 +27,7 @@ await main(async () => {
 
 /** @returns {{folder: string | undefined, web: boolean, port: number}} */
 function readArguments() {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: { web: { type: "boolean", default: false }, port: { type: "string", default: String(USUAL_PORT) } },
-  });
+  const { values, positionals } = parsedArguments();
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Failure(`--port takes a number up to 65535, not ${values.port}`);
   const [named] = positionals;
@@ -39,6 +36,17 @@ function readArguments() {
   const folder = resolve(process.env["INIT_CWD"] ?? ".", named);
   if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new Failure(`There is no folder ${folder}`);
   return { folder, web: values.web, port };
+}
+
+function parsedArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: { web: { type: "boolean", default: false }, port: { type: "string", default: String(USUAL_PORT) } },
+    });
+  } catch (error) {
+    throw new Failure(`${error instanceof Error ? error.message : String(error)}\nUsage: npm start -- [FOLDER] [--web] [--port N]`);
+  }
 }
 
 /** @param {string} folder */

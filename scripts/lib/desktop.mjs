@@ -14,7 +14,7 @@ export async function hasDesktopVsCode() {
   if (env["VSCODE_IPC_HOOK_CLI"]) return false;
   if (process.platform === "linux" && !env["DISPLAY"] && !env["WAYLAND_DISPLAY"] && !env["WSL_DISTRO_NAME"]) return false;
   if (process.getuid?.() === 0) return false;
-  const { code } = await capture([program(), "--version"], {});
+  const { code } = await capture([...program(), "--version"]);
   return code === 0;
 }
 
@@ -25,9 +25,10 @@ export async function hasDesktopVsCode() {
  * @returns {Promise<number>}
  */
 export function openDesktopVsCode(folder) {
-  return run([program(), "--wait", "--new-window", `--extensionDevelopmentPath=${EXTENSION}`, folder]);
+  return run([...program(), "--wait", "--new-window", `--extensionDevelopmentPath=${EXTENSION}`, folder]);
 }
 
+/** On Windows `code` is a batch file, which only a shell can start. */
 function program() {
-  return process.platform === "win32" ? "code.cmd" : "code";
+  return process.platform === "win32" ? ["cmd", "/c", "code"] : ["code"];
 }

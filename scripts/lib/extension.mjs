@@ -1,6 +1,6 @@
 /** Building the extension, and packing it with the server into a .vsix. */
 
-import { cp, mkdir, readFile, rm } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { node24 } from "./node24.mjs";
@@ -27,7 +27,7 @@ export async function buildExtension() {
  */
 export async function packageExtension() {
   await buildExtension();
-  const { version } = JSON.parse(await readFile(join(EXTENSION, "package.json"), "utf8"));
+  const { version } = await readManifest();
   const vsix = join(STATE, `ullage-${version}.vsix`);
   const inputs = ["client-extension", "server", "pyproject.toml", "requirements.lock", "README.md", "LICENSE", "package-lock.json"];
   const what = {
@@ -59,8 +59,19 @@ async function stageExtension() {
   for (const name of ["LICENSE", "README.md", "CHANGELOG.md"]) {
     if (!existsSync(join(stage, name)) && existsSync(join(ROOT, name))) await cp(join(ROOT, name), join(stage, name));
   }
+  await writeFile(join(stage, "package.json"), JSON.stringify(await shippedManifest(), null, 2));
   await mkdir(server, { recursive: true });
   await quietly([VENV_PYTHON, "-m", "hatchling", "build", "--target", "wheel", "--directory", server]);
   await cp(join(ROOT, "requirements.lock"), join(server, "requirements.lock"));
   return stage;
+}
+
+/** The manifest without what is only for building: vsce would run the build again, where its packages are not. */
+async function shippedManifest() {
+  const { scripts: _scripts, devDependencies: _devDependencies, ...shipped } = await readManifest();
+  return shipped;
+}
+
+async function readManifest() {
+  return JSON.parse(await readFile(join(EXTENSION, "package.json"), "utf8"));
 }
