@@ -49,6 +49,8 @@ def exit_code(call: Call) -> int | None:
     content = call.returned.content
     if len(content) > 2 * EDGE_CHARACTERS:
         content = f"{content[:EDGE_CHARACTERS]}\n{content[-EDGE_CHARACTERS:]}"
+    if "exit" not in content and "Exit" not in content:
+        return None
     found = EXIT_CODE.search(content)
     return int(found.group(1)) if found else None
 

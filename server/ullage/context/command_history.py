@@ -13,6 +13,8 @@ OUTCOME_CHARACTERS = 120
 ERROR_CHARACTERS = 200
 SEARCHED_CHARACTERS = 6_000
 """The end of a failed output is where the error stands; the start is looked at as well."""
+MATCHED_CHARACTERS = 500
+"""Of a line; a longer one is packed data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,24 +119,28 @@ def _ended(call: Call) -> str:
     return "failed" if call.returned.is_error else "ok"
 
 
-ERROR_WORDS = re.compile(
-    r"(?:\b[A-Z]\w*(?:Error|Exception|Warning)\b)|\berror\b|\bfatal\b|\bpanic|\bFAILED\b|--- FAIL|\bfailed\b|\bcannot\b|"
-    r"\bnot found\b|\bno such\b|\bdenied\b|\brefused\b|\bundefined\b|\btimed out\b",
-    re.IGNORECASE,
-)
-STRONG_ERROR = re.compile(r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b.*:|^(?:error|fatal|panic)\b[^:]*:|\berror(?:\[\w+\])?: ", re.IGNORECASE)
+NAMING_WORDS = ("error", "exception", "fatal", "panic")
+TELLING_WORDS = (*NAMING_WORDS, "fail", "cannot", "not found", "no such", "denied", "refused", "undefined", "timed out", "warning")
+NAMED_ERROR = re.compile(r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b.*:|^(?:error|fatal|panic)\b[^:]*:|\berror(?:\[\w+\])?: ", re.IGNORECASE)
 
 
 def error_line(output: str) -> str:
-    """The line that says what went wrong, shortened: a line that names an error, else one with a telling word, else the first."""
+    """The line that says what went wrong, shortened: the last that names an error, else the first with a telling word, else the first."""
     searched = output
     if len(output) > 2 * SEARCHED_CHARACTERS:
         searched = f"{output[:SEARCHED_CHARACTERS]}\n{output[-SEARCHED_CHARACTERS:]}"
-    lines = [line.strip() for line in searched.splitlines() if any(character.isalnum() for character in line)]
+    lines = [line.strip() for line in searched.splitlines() if any(map(str.isalnum, line))]
     lines = [line for line in lines if not EXIT_CODE.fullmatch(line)] or lines
-    strong = [line for line in lines if STRONG_ERROR.search(line)]
-    telling = strong or [line for line in lines if ERROR_WORDS.search(line)] or lines[:1] or ["(no output)"]
-    return one_line(telling[-1] if strong else telling[0], ERROR_CHARACTERS)
+    telling = [line for line in lines if _has_word(line, TELLING_WORDS)]
+    named = [line for line in telling if _has_word(line, NAMING_WORDS) and NAMED_ERROR.search(line[:MATCHED_CHARACTERS])]
+    if named:
+        return one_line(named[-1], ERROR_CHARACTERS)
+    return one_line((telling or lines or ["(no output)"])[0], ERROR_CHARACTERS)
+
+
+def _has_word(line: str, words: Sequence[str]) -> bool:
+    lowered = line.lower()
+    return any(word in lowered for word in words)
 
 
 def last_line(output: str) -> str:

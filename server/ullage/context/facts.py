@@ -17,6 +17,8 @@ from ullage.context.file_history import FileFact, file_history
 from ullage.context.names import NameFact, names_in_use
 from ullage.context.sentences import constraints_in, decisions_in
 
+TEXTS_FOR_DECISIONS = 500
+"""Of the assistant, the newest: of a decision that is older, the files and the model's own summaries speak."""
 LAST_WORDS_CHARACTERS = 1_500
 CALL_CHARACTERS = 200
 
@@ -74,7 +76,9 @@ def facts(entries: Sequence[Logged]) -> Facts:
     return Facts(
         asked=asked,
         constraints=_once([Said(said.seq, sentence) for said in asked for sentence in constraints_in(said.text)]),
-        decisions=_once([Said(said.seq, sentence) for said in _told(entries) for sentence in decisions_in(said.text)]),
+        decisions=_once(
+            [Said(said.seq, sentence) for said in _told(entries)[-TEXTS_FOR_DECISIONS:] for sentence in decisions_in(said.text)]
+        ),
         files=file_history(calls),
         commands=command_history(calls),
         errors=error_history(calls),

@@ -12,6 +12,8 @@ from ullage.context.calls import one_line
 from ullage.context.tokens import estimate_text
 
 LINE_CHARACTERS = 160
+LONGEST_DEFINITION = 400
+"""Characters. A longer line is generated or packed code."""
 FEWEST_DEFINITIONS = 3
 """With fewer found than that, the lines that are not indented serve as the outline."""
 
@@ -60,6 +62,8 @@ def parts(text: str, near_lines: Sequence[int], tokens: int) -> str:
 
 
 def _defines(path: str, line: str) -> bool:
+    if len(line) > LONGEST_DEFINITION:
+        return False
     if path.lower().endswith(PROSE):
         return bool(HEADING.match(line))
     if DEFINITION.match(line) or VALUE_FUNCTION.match(line):

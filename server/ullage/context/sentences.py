@@ -67,5 +67,5 @@ def sentences(text: str) -> Iterator[str]:
 
 
 def _looks_like_code(sentence: str) -> bool:
-    letters = sum(character.isalpha() or character == " " for character in sentence)
+    letters = sum(map(str.isalpha, sentence)) + sentence.count(" ")
     return letters < 0.7 * len(sentence)
