@@ -1,4 +1,4 @@
-/** The strict fake of the model's API, as a process beside VS Code. */
+/** The strict fake of the model's API (tests/fake_api), as a process beside VS Code. Its README lists the forms of outcomes and rules. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -6,35 +6,65 @@ import { createInterface } from "node:readline";
 import { ROOT, VENV_PYTHON } from "../../../scripts/lib/paths.mjs";
 
 /**
+ * @typedef {object} RecordedRequest a request as the fake received it
+ * @property {string} path
+ * @property {any} body
+ */
+
+/**
  * @typedef {object} FakeApi
  * @property {string} url what `ullage.model.baseUrl` is set to
- * @property {(path: string, body?: unknown) => Promise<unknown>} control calls a control endpoint: GET without a body, POST with one
+ * @property {(...outcomes: unknown[]) => Promise<void>} enqueue what the next requests are answered with
+ * @property {(...rules: unknown[]) => Promise<void>} addRules what is answered when a request fits
+ * @property {(count?: number) => Promise<RecordedRequest[]>} requests what was received; with a count it waits for that many model calls
+ * @property {() => Promise<void>} held waits until an answer is being held back
+ * @property {() => Promise<void>} release lets held answers go on
  * @property {() => Promise<void>} stop
  */
 
-/** Start it and wait until it serves: the first line that it prints is a JSON object with its port. @returns {Promise<FakeApi>} */
-export async function startFakeApi() {
-  const child = spawn(VENV_PYTHON, ["-m", "tests.fake_api"], { cwd: ROOT, stdio: ["pipe", "pipe", "inherit"] });
+/**
+ * Start it and wait until it serves: the first line that it prints is a JSON object with its port.
+ *
+ * @param {object} [what]
+ * @param {number} [what.window] tokens of every model's window; each model's own if left out
+ * @returns {Promise<FakeApi>}
+ */
+export async function startFakeApi({ window } = {}) {
+  const flags = window === undefined ? [] : ["--window", String(window)];
+  const child = spawn(VENV_PYTHON, ["-m", "tests.fake_api", ...flags], { cwd: ROOT, stdio: ["pipe", "pipe", "inherit"] });
   const exited = once(child, "close");
   const line = await Promise.race([once(createInterface(child.stdout), "line"), exited.then(() => undefined)]);
   if (line === undefined) throw new Error("The fake API ended before it served");
   const { port } = JSON.parse(String(line[0]));
   const url = `http://127.0.0.1:${port}`;
+  const control = `${url}/__fake__`;
   return {
     url,
-    control: (path, body) => control(`${url}/__fake__/${path}`, body),
+    enqueue: async (...outcomes) => void (await post(`${control}/enqueue`, outcomes)),
+    addRules: async (...rules) => void (await post(`${control}/rules`, rules)),
+    requests: async (count) => (await get(`${control}/requests${count === undefined ? "" : `?count=${count}`}`)).requests,
+    held: async () => void (await get(`${control}/held`)),
+    release: async () => void (await post(`${control}/release`, undefined)),
     stop: async () => {
-      child.kill("SIGTERM");
+      child.stdin.end();
       await exited;
     },
   };
 }
 
+/** @param {string} url */
+async function get(url) {
+  return read(url, await fetch(url));
+}
+
 /** @param {string} url @param {unknown} body */
-async function control(url, body) {
-  const request = body === undefined ? {} : { method: "POST", body: JSON.stringify(body), headers: { "content-type": "application/json" } };
-  const response = await fetch(url, request);
+async function post(url, body) {
+  return read(url, await fetch(url, { method: "POST", body: JSON.stringify(body ?? null) }));
+}
+
+/** @param {string} url @param {Response} response @returns {Promise<any>} */
+async function read(url, response) {
   const text = await response.text();
   if (!response.ok) throw new Error(`The fake API answered ${response.status} to ${url}: ${text}`);
-  return text === "" ? undefined : JSON.parse(text);
+  return JSON.parse(text);
 }

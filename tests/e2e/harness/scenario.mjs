@@ -18,6 +18,7 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  * @typedef {object} Options
  * @property {string} [project] folder that is copied and opened, the sample workspace if left out
  * @property {Record<string, unknown>} [settings] user settings
+ * @property {number} [window] tokens of the models' window at the fake API
  * @property {boolean} [practice] no key and no fake API: the practice model answers
  */
 
@@ -54,8 +55,8 @@ export function scenario(name, options, body) {
 }
 
 /** @param {string} name @param {Options} options @param {(() => Promise<void>)[]} endings @returns {Promise<Scene>} */
-async function setScene(name, { project = SAMPLE_WORKSPACE, settings = {}, practice = false }, endings) {
-  const api = practice ? undefined : await startFakeApi();
+async function setScene(name, { project = SAMPLE_WORKSPACE, settings = {}, window, practice = false }, endings) {
+  const api = practice ? undefined : await startFakeApi({ window });
   if (api) endings.push(api.stop);
   const model = api ? { "ullage.model.provider": "anthropic", "ullage.model.baseUrl": api.url } : { "ullage.model.provider": "practice" };
   const key = api ? { ANTHROPIC_API_KEY: "fake-key-of-the-tests" } : { ANTHROPIC_API_KEY: "" };
