@@ -20,7 +20,11 @@ export function linkTarget(href: string): LinkTarget {
 function pathOf(address: string): string | undefined {
   const bare = address.replace(/^file:\/\/(?=\/)/i, "");
   // A drive letter is no scheme, a line number after a colon neither.
-  const isPath = bare !== "" && !bare.startsWith("#") && !bare.startsWith("//") && (/^[a-z]:[\\/]/i.test(bare) || !/^[a-z][a-z\d+.-]*:(?!\d+(:\d+)?$)/i.test(bare));
+  const isPath =
+    bare !== "" &&
+    !bare.startsWith("#") &&
+    !bare.startsWith("//") &&
+    (/^[a-z]:[\\/]/i.test(bare) || !/^[a-z][a-z\d+.-]*:(?!\d+(:\d+)?$)/i.test(bare));
   if (!isPath) {
     return undefined;
   }

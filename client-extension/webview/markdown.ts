@@ -10,14 +10,40 @@ import { highlight } from "./highlight";
 import { linkTarget } from "./links";
 
 const ALLOWED_TAGS = [
-  ...["a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s", "span", "strong"],
+  ...[
+    "a",
+    "blockquote",
+    "br",
+    "code",
+    "del",
+    "em",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "hr",
+    "li",
+    "ol",
+    "p",
+    "pre",
+    "s",
+    "span",
+    "strong",
+  ],
   ...["table", "tbody", "td", "th", "thead", "tr", "ul"],
 ];
 const ALLOWED_ATTR = ["class", "href", "start", "title"];
 
-const parser = new MarkdownIt({ html: false, linkify: false, breaks: false, highlight: (code, language) => highlight(code, language) ?? "" });
+const parser = new MarkdownIt({
+  html: false,
+  linkify: false,
+  breaks: false,
+  highlight: (code, language) => highlight(code, language) ?? "",
+});
 parser.validateLink = (href) => linkTarget(href).kind !== "none";
-parser.renderer.rules.image = (tokens, index) => parser.utils.escapeHtml(String(tokens[index]?.content ?? ""));
+parser.renderer.rules.image = (tokens, index) => parser.utils.escapeHtml(tokens[index]?.content ?? "");
 for (const cell of ["th_open", "td_open"]) {
   parser.renderer.rules[cell] = (tokens, index, options, _env, renderer) => {
     const token = tokens[index];
@@ -94,7 +120,13 @@ function offsetOfLine(source: string, line: number): number {
 }
 
 function toFragment(html: string, host: MarkdownHost): DocumentFragment {
-  const fragment = DOMPurify.sanitize(html, { ALLOWED_TAGS, ALLOWED_ATTR, ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false, RETURN_DOM_FRAGMENT: true });
+  const fragment = DOMPurify.sanitize(html, {
+    ALLOWED_TAGS,
+    ALLOWED_ATTR,
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+    RETURN_DOM_FRAGMENT: true,
+  });
   fragment.querySelectorAll("a").forEach((anchor) => bindLink(anchor, host));
   fragment.querySelectorAll("pre").forEach((block) => addCopyButton(block, host));
   return fragment;

@@ -1,0 +1,111 @@
+/** The card above the prompt box: what `/context` and `/help` show, and what went wrong. One at a time; it is no part of the conversation. */
+
+import { formatDollars, formatShare, formatTokens, formatTokensExactly } from "../src/format";
+import { shareOf } from "../src/gauge";
+import type { Gauge } from "../src/protocol";
+import type { Actions } from "./actions";
+import { element, icon, iconButton, setChildren, textButton } from "./dom";
+import { SLASH_COMMANDS } from "./slashCommands";
+
+const KEYS = [
+  ["Enter", "Send; while it works: queue"],
+  ["Shift+Enter", "New line"],
+  ["Ctrl+Enter", "While it works: let the prompt join the running turn"],
+  ["↑", "Earlier prompts"],
+  ["@", "Attach a file or the problems"],
+] as const;
+
+export class Cards {
+  readonly element = element("div", { className: "card-place" });
+
+  constructor(private readonly actions: Actions) {}
+
+  /** Says what went wrong. */
+  showError(message: string): void {
+    this.show("Not done", element("div", { className: "card-error", attributes: { role: "alert" } }, icon("warning"), message));
+  }
+
+  showHelp(): void {
+    const commands = SLASH_COMMANDS.map(({ name, argument, summary }) =>
+      drawRow(`/${name}${argument === undefined ? "" : ` ${argument}`}`, summary),
+    );
+    this.show(
+      "Commands and keys",
+      element("table", { className: "help" }, element("tbody", {}, ...commands, ...KEYS.map(([key, what]) => drawRow(key, what)))),
+    );
+  }
+
+  showContext(gauge: Gauge): void {
+    const compact = textButton({
+      label: "Compact now",
+      className: "primary",
+      onClick: () => {
+        this.hide();
+        void this.actions.send("ullage/session/compact", {});
+      },
+    });
+    this.show(
+      `Context ${gauge.estimated ? "~" : ""}${formatShare(shareOf(gauge))} full`,
+      element("p", {
+        className: "muted",
+        textContent: `${formatTokensExactly(gauge.used)} of ${formatTokensExactly(gauge.line)} tokens; the model's window is ${formatTokensExactly(gauge.size)}`,
+      }),
+      drawCategories(gauge),
+      element("p", { className: "muted", textContent: factsOf(gauge).join(" · ") }),
+      element("div", { className: "button-row" }, compact),
+    );
+  }
+
+  hide(): void {
+    this.element.replaceChildren();
+  }
+
+  private show(title: string, ...content: HTMLElement[]): void {
+    const close = iconButton({ label: "Close", icon: "close", onClick: () => this.hide() });
+    const head = element("div", { className: "card-head" }, element("strong", { textContent: title }), close);
+    const card = element("section", { className: "card", attributes: { "aria-label": title } }, head, ...content);
+    card.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") {
+        this.hide();
+      }
+    });
+    setChildren(this.element, card);
+  }
+}
+
+function drawCategories(gauge: Gauge): HTMLElement {
+  const rows = gauge.categories
+    .filter((category) => category.tokens > 0)
+    .map(({ name, tokens }) => {
+      const share = gauge.used > 0 ? tokens / gauge.used : 0;
+      const fill = element("span", { className: "meter-fill" });
+      fill.style.width = `${share * 100}%`;
+      return element(
+        "tr",
+        {},
+        element("td", { textContent: name }),
+        element(
+          "td",
+          { className: "category-bar" },
+          element("span", { className: "meter-bar", attributes: { "aria-hidden": "true" } }, fill),
+        ),
+        element("td", { className: "number", textContent: formatTokens(tokens) }),
+        element("td", { className: "number muted", textContent: `${Math.round(share * 100)}%` }),
+      );
+    });
+  return element("table", { className: "categories" }, element("tbody", {}, ...rows));
+}
+
+function factsOf(gauge: Gauge): string[] {
+  const price = gauge.freesCost == null ? "" : ` for about ${formatDollars(gauge.freesCost)}`;
+  return [
+    gauge.cacheHitRate == null ? "" : `${formatShare(gauge.cacheHitRate)} read from cache`,
+    gauge.cost == null ? "" : `${formatDollars(gauge.cost)} so far`,
+    gauge.frees > 0 ? `Compacting would free about ${formatTokens(gauge.frees)}${price}` : "Compacting would free nothing",
+    gauge.auto ? "Compacts by itself at 100%" : "Does not compact by itself",
+  ].filter((fact) => fact !== "");
+}
+
+function drawRow(key: string, what: string): HTMLElement {
+  return element("tr", {}, element("td", {}, element("kbd", { textContent: key })), element("td", { textContent: what }));
+}

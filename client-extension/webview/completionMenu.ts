@@ -1,0 +1,95 @@
+/** The menu above the prompt box for `/` and `@`: a list that is walked with the arrow keys while the cursor stays in the box. */
+
+import { element, icon, setChildren } from "./dom";
+
+export interface Completion {
+  label: string;
+  /** What stands behind the label, muted. */
+  detail: string;
+  icon: string;
+  accept: () => void;
+}
+
+export class CompletionMenu {
+  readonly element = element("div", { className: "menu", id: "completions", attributes: { role: "listbox", "aria-label": "Suggestions" } });
+  private completions: readonly Completion[] = [];
+  private selected = 0;
+
+  /** @param box the prompt box, told which option is selected. */
+  constructor(private readonly box: HTMLTextAreaElement) {
+    box.setAttribute("aria-controls", this.element.id);
+    box.setAttribute("aria-autocomplete", "list");
+    this.show([]);
+  }
+
+  get isOpen(): boolean {
+    return this.completions.length > 0;
+  }
+
+  /** Shows these; none closes the menu. */
+  show(completions: readonly Completion[]): void {
+    this.completions = completions;
+    this.selected = 0;
+    this.element.hidden = completions.length === 0;
+    this.draw();
+  }
+
+  /** True where the key was the menu's. */
+  takeKey(key: string): boolean {
+    if (!this.isOpen) {
+      return false;
+    }
+    switch (key) {
+      case "ArrowDown":
+      case "ArrowUp": {
+        const { length } = this.completions;
+        this.selected = (this.selected + (key === "ArrowDown" ? 1 : length - 1)) % length;
+        this.draw();
+        return true;
+      }
+      case "Enter":
+      case "Tab":
+        this.completions[this.selected]?.accept();
+        return true;
+      case "Escape":
+        this.show([]);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  private draw(): void {
+    const options = this.completions.map((completion, index) => this.drawOption(completion, index));
+    setChildren(this.element, ...options);
+    this.box.setAttribute("aria-expanded", String(this.isOpen));
+    if (this.isOpen) {
+      this.box.setAttribute("aria-activedescendant", `completion-${this.selected}`);
+      options[this.selected]?.scrollIntoView({ block: "nearest" });
+    } else {
+      this.box.removeAttribute("aria-activedescendant");
+    }
+  }
+
+  private drawOption(completion: Completion, index: number): HTMLElement {
+    const isSelected = index === this.selected;
+    return element(
+      "div",
+      {
+        id: `completion-${index}`,
+        className: isSelected ? "menu-option selected" : "menu-option",
+        attributes: { role: "option", "aria-selected": String(isSelected) },
+        on: {
+          mousedown: (event) => {
+            // The prompt box keeps the focus.
+            event.preventDefault();
+            completion.accept();
+          },
+        },
+      },
+      icon(completion.icon),
+      element("span", { className: "menu-label", textContent: completion.label }),
+      element("span", { className: "menu-detail", textContent: completion.detail }),
+    );
+  }
+}

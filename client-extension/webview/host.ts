@@ -1,0 +1,75 @@
+/** The panel's way to the extension host: requests with answers, and orders without. `acquireVsCodeApi` is called here and only once. */
+
+import type { ParamsOf, ResultOf } from "../src/protocol";
+import type { FileSuggestion, PanelCommand, PassThroughMethod, ToHost, ToPanel } from "./messages";
+
+interface VsCodeApi {
+  postMessage(message: ToHost): void;
+  getState(): unknown;
+  setState(state: unknown): void;
+}
+
+declare function acquireVsCodeApi(): VsCodeApi;
+
+/** What the panel itself remembers while it is hidden. */
+export interface Remembered {
+  draft: string;
+}
+
+/** What the parts of the panel may ask for. */
+export interface Host {
+  /** @throws Error with a message for the user. */
+  request: <M extends PassThroughMethod>(method: M, params: ParamsOf<M>) => Promise<ResultOf<M>>;
+  /** @throws Error with a message for the user. */
+  findFiles: (query: string) => Promise<FileSuggestion[]>;
+  runCommand: (command: PanelCommand) => void;
+  openLink: (href: string) => void;
+  openFile: (path: string, line?: number) => void;
+  copy: (text: string) => void;
+  /** Updates are missing. */
+  resync: () => void;
+  recall: () => Remembered;
+  remember: (state: Remembered) => void;
+}
+
+/** Connects to the extension host. `receive` gets all its messages but the answers to requests. */
+export function connectHost(receive: (message: Exclude<ToPanel, { type: "response" }>) => void): Host {
+  const api = acquireVsCodeApi();
+  const pending = new Map<number, PromiseWithResolvers<unknown>>();
+  let lastId = 0;
+
+  const ask = (make: (id: number) => ToHost): Promise<unknown> => {
+    lastId += 1;
+    const answer = Promise.withResolvers<unknown>();
+    pending.set(lastId, answer);
+    api.postMessage(make(lastId));
+    return answer.promise;
+  };
+
+  window.addEventListener("message", ({ data }: MessageEvent<ToPanel>) => {
+    if (data.type !== "response") {
+      receive(data);
+      return;
+    }
+    const answer = pending.get(data.id);
+    pending.delete(data.id);
+    if (data.error !== undefined) {
+      answer?.reject(new Error(data.error));
+    } else {
+      answer?.resolve(data.result);
+    }
+  });
+  api.postMessage({ type: "ready" });
+
+  return {
+    request: (method, params) => ask((id) => ({ type: "request", id, method, params })) as Promise<never>,
+    findFiles: (query) => ask((id) => ({ type: "findFiles", id, query })) as Promise<FileSuggestion[]>,
+    runCommand: (command) => api.postMessage({ type: "command", command }),
+    openLink: (href) => api.postMessage({ type: "openLink", href }),
+    openFile: (path, line) => api.postMessage({ type: "openFile", path, line }),
+    copy: (text) => api.postMessage({ type: "copy", text }),
+    resync: () => api.postMessage({ type: "resync" }),
+    recall: () => ({ draft: "", ...(api.getState() as Partial<Remembered> | undefined) }),
+    remember: (state) => api.setState(state),
+  };
+}

@@ -1,0 +1,49 @@
+/** The question whether a tool may run, and its answers. */
+
+import type { PermissionOption, ToolCallItem } from "../../src/protocol";
+import type { Actions } from "../actions";
+import { element, textButton } from "../dom";
+
+/** The buttons of an approval, and a field for the reason of a refusal. */
+export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement {
+  const options = item.permission ?? [];
+  const reason = element("input", {
+    type: "text",
+    className: "approval-reason",
+    placeholder: "Reason for refusing (optional)",
+    attributes: { "aria-label": "Reason for refusing" },
+  });
+  const root = element("div", { className: "approval", attributes: { role: "group", "aria-label": `Approval: ${item.title}` } });
+  const respond = async (option: PermissionOption) => {
+    root.classList.add("answered");
+    const given = option.kind === "reject_once" ? reason.value.trim() : "";
+    const taken = await actions.send("ullage/permission/respond", {
+      toolCallId: item.id,
+      optionId: option.optionId,
+      ...(given === "" ? {} : { reason: given }),
+    });
+    root.classList.toggle("answered", taken);
+  };
+  const refusal = options.find((option) => option.kind === "reject_once");
+  reason.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && !event.isComposing && refusal !== undefined) {
+      event.preventDefault();
+      void respond(refusal);
+    }
+  });
+  const buttons = options.map((option) =>
+    textButton({
+      label: option.name,
+      className: option.kind === "allow_once" ? "primary" : "secondary",
+      onClick: () => void respond(option),
+    }),
+  );
+  root.append(
+    element("div", { className: "approval-question", textContent: item.permissionReason || "May this tool run?" }),
+    element("div", { className: "button-row" }, ...buttons),
+  );
+  if (refusal !== undefined) {
+    root.append(reason);
+  }
+  return root;
+}

@@ -1,0 +1,99 @@
+/** A compaction: why, how, what it saved, what the model keeps of the past, and the way back. */
+
+import type { CompactionItem, CompactionStatus } from "../../src/protocol";
+import type { Actions } from "../actions";
+import { element, icon, setChildren, textButton } from "../dom";
+import { MarkdownView } from "../markdown";
+import { compactionFacts, compactionReason, compactionSizes, compactionTitle } from "./compactionText";
+import type { MakeItemView } from "./itemView";
+
+const ICONS: Record<CompactionStatus, string> = {
+  in_progress: "loading codicon-modifier-spin",
+  completed: "fold",
+  failed: "error",
+  undone: "discard",
+};
+
+export const makeCompactionView: MakeItemView<CompactionItem> = (item, actions) => {
+  const root = element("article", { className: "item compaction", attributes: { "aria-label": "Compaction" } });
+  const summary = new MarkdownView(actions);
+  const details = element("details", { className: "compaction-details" });
+  const update = (next: CompactionItem) => {
+    root.className = `item compaction ${next.status}`;
+    summary.update(next.summary);
+    drawDetails(details, next, summary, actions);
+    setChildren(
+      root,
+      drawHead(next, actions),
+      element("div", { className: "compaction-reason", textContent: compactionReason(next) }),
+      next.error !== "" && element("div", { className: "compaction-error", textContent: next.error }),
+      hasDetails(next) && details,
+    );
+  };
+  update(item);
+  return { element: root, update };
+};
+
+function drawHead(item: CompactionItem, actions: Actions): HTMLElement {
+  return element(
+    "div",
+    { className: "compaction-head" },
+    icon(ICONS[item.status], "compaction-icon"),
+    element("strong", { textContent: compactionTitle(item) }),
+    element("span", { className: "compaction-sizes", textContent: compactionSizes(item) }),
+    wayBack(item, actions),
+  );
+}
+
+function wayBack(item: CompactionItem, actions: Actions): HTMLElement | undefined {
+  const compactionId = item.id;
+  if (item.status === "completed") {
+    return textButton({
+      label: "Undo",
+      className: "quiet",
+      title: "Give the model back what it saw before",
+      onClick: () => void actions.send("ullage/session/undoCompaction", { compactionId }),
+    });
+  }
+  if (item.status === "undone") {
+    return textButton({
+      label: "Redo",
+      className: "quiet",
+      onClick: () => void actions.send("ullage/session/redoCompaction", { compactionId }),
+    });
+  }
+  return undefined;
+}
+
+function hasDetails(item: CompactionItem): boolean {
+  return item.summary !== "" || item.restored.length > 0 || item.skipped.length > 0 || compactionFacts(item).length > 0;
+}
+
+function drawDetails(details: HTMLElement, item: CompactionItem, summary: MarkdownView, actions: Actions): void {
+  const restored = item.restored.map(({ path, note }) => {
+    const open = element("button", { type: "button", className: "link-button", title: `Open ${path}`, textContent: path });
+    open.addEventListener("click", () => actions.openFile(path));
+    return element("li", {}, open, note !== "" && element("span", { className: "muted", textContent: ` ${note}` }));
+  });
+  setChildren(
+    details,
+    element("summary", { className: "fold" }, icon("chevron-right", "fold-mark"), detailsTitle(item)),
+    element("div", { className: "compaction-facts", textContent: compactionFacts(item).join(" · ") }),
+    restored.length > 0 && section("Read again", element("ul", {}, ...restored)),
+    item.skipped.length > 0 &&
+      section("Did not work", element("ul", {}, ...item.skipped.map((why) => element("li", { textContent: why })))),
+    item.summary !== "" && section("Summary", summary.element),
+  );
+}
+
+function detailsTitle(item: CompactionItem): string {
+  const parts = [item.summary === "" ? "Details" : "Summary"];
+  if (item.restored.length > 0) {
+    parts.push(`${item.restored.length} ${item.restored.length === 1 ? "file" : "files"} read again`);
+  }
+  return parts.join(", ");
+}
+
+function section(title: string, content: HTMLElement): HTMLElement {
+  return element("section", {}, element("h4", { textContent: title }), content);
+}

@@ -1,0 +1,59 @@
+/** A compaction in words. Pure. */
+
+import { formatDollars, formatTokens } from "../../src/format";
+import type { CompactionItem, CompactionRung, CompactionTrigger } from "../../src/protocol";
+
+const TRIGGERS: Record<CompactionTrigger, string> = {
+  manual: "You asked for it",
+  threshold: "The context reached its line",
+  idle: "Prepared while you were editing",
+  reactive: "The model said that the prompt was too long",
+  tool: "The agent asked for it",
+};
+
+const RUNGS: Record<CompactionRung, string> = {
+  moves: "Older results set aside, no summary needed",
+  model: "Summary written by the model",
+  digest: "Summary written from the log, without a model",
+  tail: "Only the newest messages kept",
+};
+
+/** The card's first line. */
+export function compactionTitle(item: CompactionItem): string {
+  switch (item.status) {
+    case "in_progress":
+      return "Compacting…";
+    case "failed":
+      return "Compaction failed";
+    case "undone":
+      return "Compaction undone";
+    case "completed":
+      return "Compacted";
+  }
+}
+
+/** `142k → 38k tokens`; empty while it is not known. */
+export function compactionSizes(item: CompactionItem): string {
+  return item.tokensAfter == null ? "" : `${formatTokens(item.tokensBefore)} → ${formatTokens(item.tokensAfter)} tokens`;
+}
+
+/** Why, and how, in one line. */
+export function compactionReason(item: CompactionItem): string {
+  return [TRIGGERS[item.trigger], item.rung == null ? "" : RUNGS[item.rung]].filter(Boolean).join(" · ");
+}
+
+/** What was done, as facts for a list. */
+export function compactionFacts(item: CompactionItem): string[] {
+  const facts = [
+    counted(item.summarised, "message summarised", "messages summarised"),
+    counted(item.cleared, "tool result set aside", "tool results set aside"),
+    counted(item.snipped, "entry cut from the middle", "entries cut from the middle"),
+    item.focus === "" ? "" : `Focus: ${item.focus}`,
+    item.cost == null ? "" : `Cost: ${formatDollars(item.cost)}`,
+  ];
+  return facts.filter((fact) => fact !== "");
+}
+
+function counted(count: number, one: string, many: string): string {
+  return count === 0 ? "" : `${count} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,45 @@
+/** A change of one file: added and removed lines, with what surrounds them. */
+
+import type { FileDiff } from "../../src/protocol";
+import { element } from "../dom";
+import { countChanges, diffLines, type DiffLine } from "../lineDiff";
+
+/** Lines shown at first; a longer diff has a button for the rest. */
+const FIRST_LINES = 200;
+
+const SIGNS = { same: " ", added: "+", removed: "−", gap: "⋯" } as const;
+
+export interface DrawnDiff {
+  element: HTMLElement;
+  added: number;
+  removed: number;
+}
+
+/** The diff as a table that a screen reader can walk. */
+export function drawDiff(diff: FileDiff): DrawnDiff {
+  const lines = diffLines(diff.oldText, diff.newText);
+  const body = element("tbody", {}, ...lines.slice(0, FIRST_LINES).map(drawLine));
+  const table = element("table", { className: "diff", attributes: { "aria-label": `Changes of ${diff.path}` } }, body);
+  const root = element("div", { className: "diff-scroll", tabIndex: 0 }, table);
+  const rest = lines.slice(FIRST_LINES);
+  if (rest.length > 0) {
+    const more = element("button", { type: "button", className: "link-button", textContent: `Show ${rest.length} more lines` });
+    more.addEventListener("click", () => {
+      body.append(...rest.map(drawLine));
+      more.remove();
+    });
+    root.append(more);
+  }
+  return { element: root, ...countChanges(lines) };
+}
+
+function drawLine(line: DiffLine): HTMLTableRowElement {
+  const number = line.newLine ?? line.oldLine;
+  return element(
+    "tr",
+    { className: `diff-${line.kind}` },
+    element("td", { className: "diff-number", textContent: number === undefined ? "" : String(number) }),
+    element("td", { className: "diff-sign", textContent: SIGNS[line.kind] }),
+    element("td", { className: "diff-text", textContent: line.text }),
+  );
+}

@@ -1,0 +1,12 @@
+/** What every kind of item has in common in the timeline. */
+
+import type { Item } from "../../src/protocol";
+import type { Actions } from "../actions";
+
+/** The DOM of one item. It lives as long as the item is shown, so what the user unfolded stays unfolded. */
+export interface ItemView<Kind extends Item = Item> {
+  readonly element: HTMLElement;
+  update(item: Kind): void;
+}
+
+export type MakeItemView<Kind extends Item> = (item: Kind, actions: Actions) => ItemView<Kind>;

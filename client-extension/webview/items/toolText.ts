@@ -1,0 +1,38 @@
+/** Turns what a tool got and gave into text for people. Pure. */
+
+/** A tool's input, one line per key: short values beside their key, long or several-line ones below it. Not whole JSON is shown as it is. */
+export function describeInput(input: string): string {
+  const parsed = parseObject(input);
+  if (parsed === undefined) {
+    return input;
+  }
+  return Object.entries(parsed)
+    .map(([key, value]) => describeValue(key, typeof value === "string" ? value : JSON.stringify(value, null, 2)))
+    .join("\n");
+}
+
+/** The command of an `execute` tool, where its input has one. */
+export function commandOf(input: string): string | undefined {
+  const command = parseObject(input)?.command;
+  return typeof command === "string" ? command : undefined;
+}
+
+/** Text without terminal control sequences, and without what a carriage return overwrote. */
+export function plainOutput(output: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are the control characters that are taken out
+  const withoutEscapes = output.replace(/\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)|[@-_])/g, "");
+  return withoutEscapes.replace(/\r\n/g, "\n").replace(/^.*\r(?!$)/gm, "");
+}
+
+function describeValue(key: string, value: string): string {
+  return value.includes("\n") ? `${key}:\n${value}` : `${key}: ${value}`;
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

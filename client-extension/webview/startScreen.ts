@@ -1,0 +1,87 @@
+/** What is seen before there is a conversation: the server is starting or down, or the session is empty. */
+
+import type { Actions } from "./actions";
+import { element, icon, setChildren, textButton } from "./dom";
+import type { PanelState } from "./state";
+
+const TOUR = "Take the tour";
+
+export class StartScreen {
+  readonly element = element("div", { className: "start" });
+  private drawn = "";
+
+  constructor(private readonly actions: Actions) {}
+
+  update(state: PanelState): void {
+    const { server, session } = state;
+    const empty = session === undefined || (session.items.length === 0 && session.earlier === 0);
+    this.element.hidden = !empty;
+    const drawn = JSON.stringify([empty, session === undefined && server, session?.model.practice]);
+    if (!empty || drawn === this.drawn) {
+      return;
+    }
+    this.drawn = drawn;
+    if (session === undefined) {
+      setChildren(this.element, ...(server.state === "stopped" ? this.stopped(server.message) : this.starting(server.message)));
+    } else {
+      setChildren(this.element, ...this.empty(session.model.practice));
+    }
+  }
+
+  private starting(message: string | undefined): HTMLElement[] {
+    return [icon("loading", "codicon-modifier-spin start-icon"), element("p", { textContent: message ?? "Starting Ullage…" })];
+  }
+
+  private stopped(message: string | undefined): HTMLElement[] {
+    return [
+      icon("error", "start-icon error"),
+      element("p", { textContent: message ?? "The Ullage server has stopped.", attributes: { role: "alert" } }),
+      element(
+        "div",
+        { className: "button-row centred" },
+        textButton({ label: "Restart", className: "primary", onClick: () => this.actions.runCommand("ullage.restartServer") }),
+        textButton({ label: "Show logs", className: "secondary", onClick: () => this.actions.runCommand("ullage.showLogs") }),
+      ),
+    ];
+  }
+
+  private empty(practice: boolean): HTMLElement[] {
+    return [
+      element("div", { className: "start-logo", attributes: { "aria-hidden": "true" } }, element("span", {})),
+      element("h2", { textContent: "What shall we work on?" }),
+      element("p", { className: "muted", textContent: "Ask about this workspace, or give it a task. It asks before it changes anything." }),
+      ...(practice ? [this.practiceCard()] : []),
+      element(
+        "ul",
+        { className: "tips" },
+        tip("@", "to attach a file or the problems"),
+        tip("/", "for commands, such as /compact"),
+        tip("%", "how full the context is; click it in the status bar to compact", "dashboard"),
+      ),
+    ];
+  }
+
+  private practiceCard(): HTMLElement {
+    return element(
+      "div",
+      { className: "practice-card", attributes: { role: "note" } },
+      element("p", {}, element("strong", { textContent: "This is the practice model." })),
+      element("p", {
+        className: "muted",
+        textContent:
+          "It is no language model: it plays a short tour, or searches your files with the real tools. Connect a model whenever you like.",
+      }),
+      element(
+        "div",
+        { className: "button-row" },
+        textButton({ label: TOUR, className: "primary", icon: "play", onClick: () => void this.actions.prompt(TOUR, [], "queue") }),
+        textButton({ label: "Set API key", className: "secondary", onClick: () => this.actions.runCommand("ullage.setApiKey") }),
+        textButton({ label: "Use a local server", className: "secondary", onClick: () => this.actions.runCommand("ullage.openSettings") }),
+      ),
+    );
+  }
+}
+
+function tip(key: string, text: string, iconName?: string): HTMLElement {
+  return element("li", {}, element("kbd", {}, iconName === undefined ? key : icon(iconName)), element("span", { textContent: text }));
+}

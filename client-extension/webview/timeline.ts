@@ -1,0 +1,145 @@
+/**
+ * The conversation: one view an item, kept by id. Only the newest part stands in the page; the rest comes when the user scrolls up.
+ * The end stays in sight as long as the user is at the end.
+ */
+
+import type { Item } from "../src/protocol";
+import type { Actions } from "./actions";
+import { element } from "./dom";
+import { makeItemView } from "./items";
+import type { ItemView } from "./items/itemView";
+import type { SessionView } from "./state";
+
+/** Items that come at a time. */
+export const PAGE = 60;
+
+/** Items in the page over which the oldest are taken out again, while the user is at the end. */
+const MOST_SHOWN = 3 * PAGE;
+
+/** Pixels from an edge that count as being there. */
+const NEAR = 48;
+
+interface Shown {
+  item: Item;
+  view: ItemView;
+}
+
+export class Timeline {
+  readonly element = element("div", {
+    className: "timeline",
+    tabIndex: 0,
+    attributes: { role: "log", "aria-label": "Conversation", "aria-live": "off" },
+  });
+  private readonly list = element("div", { className: "items" });
+  private readonly jump = element("button", { type: "button", className: "jump", title: "Go to the end", textContent: "↓ Newest" });
+  private readonly shown = new Map<string, Shown>();
+  private sessionId: string | undefined;
+  private session: SessionView | undefined;
+  /** How many items before the end stand in the page. */
+  private count = PAGE;
+  private atEnd = true;
+
+  /** @param foot what stands below the items and scrolls with them. */
+  constructor(
+    private readonly actions: Actions,
+    foot: HTMLElement,
+  ) {
+    this.element.append(this.list, foot, this.jump);
+    this.jump.hidden = true;
+    this.jump.addEventListener("click", () => this.goToEnd());
+    this.element.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    new ResizeObserver(() => this.keepEnd()).observe(this.list);
+    new ResizeObserver(() => this.keepEnd()).observe(this.element);
+  }
+
+  update(session: SessionView): void {
+    if (session.sessionId !== this.sessionId) {
+      this.sessionId = session.sessionId;
+      this.shown.clear();
+      this.list.replaceChildren();
+      this.count = PAGE;
+      this.atEnd = true;
+    }
+    this.session = session;
+    if (this.atEnd && this.count > MOST_SHOWN) {
+      this.count = PAGE;
+    }
+    this.draw();
+    this.keepEnd();
+  }
+
+  goToEnd(): void {
+    this.atEnd = true;
+    this.jump.hidden = true;
+    this.keepEnd();
+  }
+
+  private draw(): void {
+    const wanted = this.wantedItems();
+    const ids = new Set(wanted.map((item) => item.id));
+    for (const [id, { view }] of this.shown) {
+      if (!ids.has(id)) {
+        view.element.remove();
+        this.shown.delete(id);
+      }
+    }
+    let next = this.list.firstElementChild;
+    for (const item of wanted) {
+      const view = this.viewOf(item);
+      if (view.element === next) {
+        next = next.nextElementSibling;
+      } else {
+        this.list.insertBefore(view.element, next);
+      }
+    }
+  }
+
+  /** Queued prompts stand above the prompt box (`queue.ts`). */
+  private wantedItems(): Item[] {
+    const items = this.session?.items.filter((item) => !(item.kind === "user" && item.queued)) ?? [];
+    return items.slice(-this.count);
+  }
+
+  private viewOf(item: Item): ItemView {
+    const known = this.shown.get(item.id);
+    if (known === undefined) {
+      const view = makeItemView(item, this.actions);
+      this.shown.set(item.id, { item, view });
+      return view;
+    }
+    if (known.item !== item) {
+      known.item = item;
+      known.view.update(item);
+    }
+    return known.view;
+  }
+
+  private scrolled(): void {
+    const { scrollTop, scrollHeight, clientHeight } = this.element;
+    this.atEnd = scrollHeight - scrollTop - clientHeight < NEAR;
+    this.jump.hidden = this.atEnd;
+    if (scrollTop < NEAR && scrollHeight > clientHeight) {
+      this.showEarlier();
+    }
+  }
+
+  private showEarlier(): void {
+    if (this.session === undefined) {
+      return;
+    }
+    if (this.count < this.session.items.length) {
+      const before = this.element.scrollHeight;
+      this.count += PAGE;
+      this.draw();
+      this.element.scrollTop += this.element.scrollHeight - before;
+    } else if (this.session.earlier > 0) {
+      this.actions.loadEarlier();
+    }
+  }
+
+  private keepEnd(): void {
+    if (this.atEnd) {
+      this.element.scrollTop = this.element.scrollHeight;
+    }
+  }
+}
