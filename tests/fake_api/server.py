@@ -10,7 +10,7 @@ from typing import Self
 
 from tests.fake_api.catalogue import MODELS, ModelFacts, with_windows
 from tests.fake_api.connection import HttpRequest, ResponseWriter, serve_connection
-from tests.fake_api.record import RecordedRequest
+from tests.fake_api.record import RecordedRequest, total_dollars
 from tests.fake_api.routes import MAX_BODY, answer
 from tests.fake_api.routes import MESSAGES as MESSAGES_PATH
 from tests.fake_api.script import Rule, Script, Scripted
@@ -47,6 +47,8 @@ class FakeApi:
         )
         self.port = port
         """The TCP port; known once the server has started."""
+        self.connections_accepted = 0
+        """How many connections clients have opened so far."""
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
 
@@ -64,6 +66,11 @@ class FakeApi:
     def all_requests(self) -> list[RecordedRequest]:
         """Every request to the API, also for models and counts."""
         return list(self.state.log.requests)
+
+    @property
+    def dollars(self) -> float:
+        """What all requests cost together; each record has its own share."""
+        return total_dollars(self.state.log.requests)
 
     def enqueue(self, *items: Scripted) -> None:
         """Queues outcomes: one for each request, in order."""
@@ -117,6 +124,7 @@ class FakeApi:
             raise ExceptionGroup("faults of the fake API itself", self.state.faults)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections_accepted += 1
         connection = asyncio.create_task(serve_connection(reader, writer, self._handle, MAX_BODY))
         self._connections.add(connection)
         connection.add_done_callback(self._forget)

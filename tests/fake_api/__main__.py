@@ -1,0 +1,50 @@
+"""The fake as a process: prints `{"port": …}` on one line, serves until its standard input is closed."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import threading
+from pathlib import Path
+
+from tests.fake_api.catalogue import MODELS
+from tests.fake_api.script_json import script_from_file
+from tests.fake_api.server import FakeApi
+
+
+def main() -> None:
+    """Reads the arguments and serves."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fake_api", description=__doc__)
+    parser.add_argument("--port", type=int, default=0, help="TCP port on 127.0.0.1; by default a free one")
+    parser.add_argument("--window", type=int, help="tokens of every model's window; by default each model's own")
+    parser.add_argument("--script", type=Path, help="a JSON file with `queue` and `rules`")
+    arguments = parser.parse_args()
+    asyncio.run(_serve(arguments.port, arguments.window, arguments.script))
+
+
+async def _serve(port: int, window: int | None, script: Path | None) -> None:
+    windows = {} if window is None else dict.fromkeys(MODELS, window)
+    loaded = None if script is None else script_from_file(script)
+    async with FakeApi(loaded, windows=windows, port=port) as fake:
+        sys.stdout.write(json.dumps({"port": fake.port}) + "\n")
+        sys.stdout.flush()
+        await _until_stdin_closes()
+
+
+async def _until_stdin_closes() -> None:
+    """A daemon thread reads, so that an interrupt ends the process although the read still blocks."""
+    closed = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        sys.stdin.buffer.read()
+        loop.call_soon_threadsafe(closed.set)
+
+    threading.Thread(target=read, daemon=True).start()
+    await closed.wait()
+
+
+if __name__ == "__main__":
+    main()
