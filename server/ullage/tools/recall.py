@@ -5,9 +5,15 @@ Searching and opening the log is the business of `store/`, which implements `Rec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Protocol
+
+from ullage.context.blocks import Json, ToolSpec
+from ullage.tools.description import description
+from ullage.tools.input_check import check_input, integer, text
+from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, ToolOutcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +47,82 @@ class Recall(Protocol):
     async def range(self, first_seq: int, last_seq: int) -> str:
         """The entries of this session from `first_seq` to `last_seq` (both included) as text; empty where there are none."""
         ...
+
+
+FOUND = 10
+"""Hits at once; more of them would be read past."""
+
+
+class RecallTool:
+    """Searches and opens the log."""
+
+    kind: ToolKind = "read"
+
+    def __init__(self, recall: Recall) -> None:
+        self._recall = recall
+        self.spec = ToolSpec(
+            "recall",
+            description("recall"),
+            {
+                "type": "object",
+                "properties": {
+                    "query": {"type": "string", "minLength": 1, "description": "Words to search for."},
+                    "tool_use_id": {"type": "string", "minLength": 1, "description": "The tool call whose whole result is wanted."},
+                    "from": {"type": "integer", "minimum": 1, "description": "The first entry of a range of this session."},
+                    "to": {"type": "integer", "minimum": 1, "description": "The last entry of that range."},
+                },
+                "required": [],
+            },
+        )
+
+    def title(self, input: Mapping[str, Json]) -> str:
+        """`Recall "gauge"`."""
+        if "query" in input:
+            return f'Recall "{text(input, "query")}"'
+        if "tool_use_id" in input:
+            return f"Recall result {text(input, 'tool_use_id')}"
+        return f"Recall entries {integer(input, 'from', 1)} to {integer(input, 'to', 1)}" if "from" in input else "Recall"
+
+    def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
+        """Reading is free."""
+        return None
+
+    async def run(self, call: ToolCall) -> ToolOutcome:
+        """Hits, a whole result, or a range of entries as text."""
+        check_input(self.spec.input_schema, call.input)
+        ways = [way for way in ("query", "tool_use_id", "from") if way in call.input]
+        match ways:
+            case ["query"]:
+                return await self._search(text(call.input, "query"))
+            case ["tool_use_id"]:
+                return await self._open(text(call.input, "tool_use_id"))
+            case ["from"]:
+                first = integer(call.input, "from", 1)
+                return await self._expand(first, integer(call.input, "to", first))
+            case _:
+                raise BadToolInput("Give exactly one of `query`, `tool_use_id`, or `from` with `to`")
+
+    async def _search(self, words: str) -> ToolOutcome:
+        hits = await self._recall.search(words, FOUND)
+        if not hits:
+            return ToolOutcome("Nothing that was said or returned in this workspace has these words. Try fewer or other ones.")
+        return ToolOutcome("\n\n".join(map(_shown, hits)))
+
+    async def _open(self, tool_use_id: str) -> ToolOutcome:
+        found = await self._recall.result(tool_use_id)
+        if found is None:
+            return ToolOutcome(f"There is no result of a tool call {tool_use_id}. Search with `query` to find its id.", is_error=True)
+        return ToolOutcome(found or "(The result was empty.)")
+
+    async def _expand(self, first: int, last: int) -> ToolOutcome:
+        if last < first:
+            raise BadToolInput(f"`to` ({last}) is before `from` ({first})")
+        found = await self._recall.range(first, last)
+        return ToolOutcome(found or f"This session has no entries {first} to {last}", is_error=not found)
+
+
+def _shown(hit: RecallHit) -> str:
+    when = datetime.fromtimestamp(hit.at, tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
+    place = f"entry {hit.seq}" if hit.current else f"another session, entry {hit.seq}"
+    result = f", tool_use_id {hit.tool_use_id}" if hit.tool_use_id is not None else ""
+    return f"[{hit.what}, {when}, {place}{result}]\n{hit.excerpt}"

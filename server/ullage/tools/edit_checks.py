@@ -1,0 +1,56 @@
+"""What `write_file` and `edit_file` have in common: nothing is written over text that the agent has not seen."""
+
+from __future__ import annotations
+
+from ullage.context.entries import FileTouch
+from ullage.tools.excerpt import excerpt, file_diff, first_difference, split_lines
+from ullage.tools.permission import edit_need
+from ullage.tools.tool import PermissionNeed, ToolOutcome
+from ullage.workspace.files import CurrentText, WorkspaceFiles
+from ullage.workspace.folders import OutsideWorkspace
+from ullage.workspace.reads import FileReads
+
+
+def permission_to_edit(name: str, files: WorkspaceFiles) -> PermissionNeed | None:
+    """What must be allowed; None for a path that the call itself is going to refuse."""
+    try:
+        return edit_need(files.folders.show(files.folders.resolve_for_writing(name)))
+    except OutsideWorkspace:
+        return None
+
+
+def refuse_unseen(reason: str, current: CurrentText, files: WorkspaceFiles, reads: FileReads) -> ToolOutcome:
+    """Refuses with the text as it is now, which the agent has then seen."""
+    lines = split_lines(current.text)
+    shown = excerpt(lines, 1, len(lines) or 1)
+    touch = FileTouch(files.folders.show(current.path), "read", current.sha256, partial=not shown.is_whole(lines))
+    reads.saw(touch)
+    rest = ""
+    if shown.last < len(lines):
+        rest = f"\n(Lines 1 to {shown.last} of {len(lines)}. Read on with read_file, offset={shown.last + 1}.)"
+    return ToolOutcome(f"{reason} Its text now:\n{shown.text or '(The file is empty.)'}{rest}", is_error=True, touched=(touch,))
+
+
+def edited(what_was_done: str, old: str, written: CurrentText, intended: str, files: WorkspaceFiles, reads: FileReads) -> ToolOutcome:
+    """The outcome of an edit that was made.
+
+    `intended` is the text that was asked for: where the editor formatted it when saving, the agent has not seen what came
+    of that, and is told.
+    """
+    shown = files.folders.show(written.path)
+    formatted = written.text != intended
+    touch = FileTouch(shown, "edited", written.sha256, partial=formatted)
+    reads.saw(touch)
+    remarks = [what_was_done]
+    if formatted:
+        remarks.append("The editor changed it further when saving (formatting); read the file again before the next edit.")
+    if written.unsaved:
+        remarks.append(
+            "The file had unsaved changes of the user, so it stays unsaved in the editor: commands still see the old text on disk."
+        )
+    return ToolOutcome(
+        " ".join(remarks),
+        touched=(touch,),
+        diff=file_diff(shown, old, written.text),
+        line=first_difference(old, written.text),
+    )

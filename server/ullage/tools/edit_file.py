@@ -1,0 +1,95 @@
+"""The `edit_file` tool: replaces one exact piece of a file's text by another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from ullage.context.blocks import Json, ToolSpec
+from ullage.tools.description import description
+from ullage.tools.edit_checks import edited, permission_to_edit, refuse_unseen
+from ullage.tools.failures import FILE_ERRORS, file_failure
+from ullage.tools.input_check import boolean, check_input, text
+from ullage.tools.near_miss import explain_no_match, line_numbers_of
+from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
+from ullage.workspace.files import WorkspaceFiles
+from ullage.workspace.reads import FileReads
+
+PLACES_NAMED = 10
+"""How many places of a piece that is not unique are named."""
+
+
+class EditFile:
+    """Edits by exact replacement."""
+
+    kind: ToolKind = "edit"
+
+    def __init__(self, files: WorkspaceFiles, reads: FileReads) -> None:
+        self._files = files
+        self._reads = reads
+        self.spec = ToolSpec(
+            "edit_file",
+            description("edit_file"),
+            {
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string", "minLength": 1, "description": "Relative to the workspace folder, or absolute."},
+                    "old_text": {"type": "string", "description": "The exact text to replace, without line numbers."},
+                    "new_text": {"type": "string", "description": "What stands there afterwards."},
+                    "replace_all": {"type": "boolean", "description": "Replace every occurrence; otherwise there must be exactly one."},
+                },
+                "required": ["path", "old_text", "new_text"],
+            },
+        )
+
+    def title(self, input: Mapping[str, Json]) -> str:
+        """`Edit src/tank.py`."""
+        return f"Edit {text(input, 'path')}".rstrip()
+
+    def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
+        """Editing asks."""
+        check_input(self.spec.input_schema, input)
+        return permission_to_edit(text(input, "path"), self._files)
+
+    async def run(self, call: ToolCall) -> ToolOutcome:
+        """Edits, or says why not and what would."""
+        check_input(self.spec.input_schema, call.input)
+        name = text(call.input, "path")
+        old_text, new_text = text(call.input, "old_text"), text(call.input, "new_text")
+        if not old_text:
+            return ToolOutcome("`old_text` is empty. To make a new file or to replace a whole one, use write_file.", is_error=True)
+        if old_text == new_text:
+            return ToolOutcome("`old_text` and `new_text` are the same; nothing was changed", is_error=True)
+        try:
+            return await self._edit(name, old_text, new_text, every=boolean(call.input, "replace_all"))
+        except FILE_ERRORS as error:
+            return file_failure(error, name, self._files.folders)
+
+    async def _edit(self, name: str, old_text: str, new_text: str, *, every: bool) -> ToolOutcome:
+        path = self._files.folders.resolve_for_writing(name)
+        current = await self._files.read(path)
+        standing = self._reads.standing(self._files.folders.show(path), current.sha256)
+        if standing != "current":
+            why = "changed since you last saw it" if standing == "stale" else "has not been read yet"
+            return refuse_unseen(f"`{name}` {why}, so it was not edited.", current, self._files, self._reads)
+        if "\r" not in current.text:
+            old_text, new_text = old_text.replace("\r\n", "\n"), new_text.replace("\r\n", "\n")
+        places = line_numbers_of(old_text, current.text)
+        if not places:
+            why = await asyncio.to_thread(explain_no_match, old_text, current.text)
+            return ToolOutcome(f"`old_text` does not occur in `{name}`. {why}", is_error=True)
+        if len(places) > 1 and not every:
+            return ToolOutcome(
+                f"`old_text` occurs {len(places)} times in `{name}` (lines {_listed(places)}). Add lines before or after it "
+                "until it is unique, or set replace_all.",
+                is_error=True,
+            )
+        text_now = current.text.replace(old_text, new_text)
+        written = await self._files.write(path, text_now, current.sha256)
+        done = f"Edited `{name}` at line {_listed(places)}." if len(places) == 1 else f"Edited `{name}` in {len(places)} places."
+        return edited(done, current.text, written, text_now, self._files, self._reads)
+
+
+def _listed(places: list[int]) -> str:
+    named = ", ".join(str(place) for place in places[:PLACES_NAMED])
+    return f"{named} ..." if len(places) > PLACES_NAMED else named

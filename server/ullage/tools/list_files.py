@@ -1,0 +1,86 @@
+"""The `list_files` tool: what is in a folder, level by level, without what is ignored."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+from ullage.context.blocks import Json, ToolSpec
+from ullage.tools.description import description
+from ullage.tools.failures import FILE_ERRORS, file_failure
+from ullage.tools.input_check import check_input, integer, text
+from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
+from ullage.workspace.folders import Folders
+from ullage.workspace.ignore import IgnoreRules
+from ullage.workspace.walk import Found, children
+
+DEPTH = 2
+LISTED = 500
+"""Names at most; the nearest levels come first, so that what is left out lies deep."""
+
+
+class ListFiles:
+    """Lists folders."""
+
+    kind: ToolKind = "read"
+
+    def __init__(self, folders: Folders) -> None:
+        self._folders = folders
+        self.spec = ToolSpec(
+            "list_files",
+            description("list_files"),
+            {
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string", "description": "The folder; the workspace folder if left out."},
+                    "depth": {"type": "integer", "minimum": 1, "description": f"How many levels; {DEPTH} if left out."},
+                },
+                "required": [],
+            },
+        )
+
+    def title(self, input: Mapping[str, Json]) -> str:
+        """`List src`."""
+        return f"List {text(input, 'path') or '.'}"
+
+    def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
+        """Reading is free."""
+        return None
+
+    async def run(self, call: ToolCall) -> ToolOutcome:
+        """Paths as the other tools take them; folders end in `/`."""
+        check_input(self.spec.input_schema, call.input)
+        name = text(call.input, "path") or "."
+        try:
+            start = self._folders.resolve(name)
+            if not start.exists():
+                raise FileNotFoundError(start)
+            if not start.is_dir():
+                return ToolOutcome(f"`{name}` is a file. Use read_file to read it.", is_error=True)
+        except FILE_ERRORS as error:
+            return file_failure(error, name, self._folders)
+        return ToolOutcome(await asyncio.to_thread(self._listing, start, integer(call.input, "depth", DEPTH)))
+
+    def _listing(self, start: Path, depth: int) -> str:
+        rules = IgnoreRules(self._folders.roots).below(start)
+        found: list[Found] = []
+        level = [start]
+        for _ in range(depth):
+            here = [child for folder in level for child in children(folder, rules)]
+            found += here
+            level = [child.path for child in here if child.kind == "folder"]
+            if not level or len(found) > LISTED:
+                break
+        lines = [self._line(each) for each in sorted(found[:LISTED], key=lambda each: each.path)]
+        if start == self._folders.first:
+            lines += [f"{other.as_posix()}/ (another workspace folder)" for other in self._folders.roots[1:]]
+        if len(found) > LISTED:
+            lines.append(f"(Only the first {LISTED}. List a folder of these, or use search.)")
+        elif level:
+            lines.append(f"(Folders below level {depth} are not listed.)")
+        return "\n".join(lines) or "(Nothing but what is ignored.)"
+
+    def _line(self, found: Found) -> str:
+        mark = {"file": "", "folder": "/", "link": " (link)"}[found.kind]
+        return f"{self._folders.show(found.path)}{mark}"

@@ -1,0 +1,80 @@
+"""What a call has to be allowed, and whether something that the user always allows covers it.
+
+Where the patterns are kept is not known here; never in the workspace, since a repository could bring its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import PurePosixPath
+
+from ullage.tools.command_patterns import command_patterns
+from ullage.tools.tool import PermissionNeed
+
+STEERING_FOLDERS = frozenset({".git", ".vscode", ".idea", ".devcontainer", ".github", ".husky", ".ullage"})
+STEERING_FILES = frozenset(
+    {
+        ".bash_login",
+        ".bash_profile",
+        ".bashrc",
+        ".envrc",
+        ".gitconfig",
+        ".gitmodules",
+        ".mcp.json",
+        ".npmrc",
+        ".pre-commit-config.yaml",
+        ".profile",
+        ".yarnrc.yml",
+        ".zprofile",
+        ".zshenv",
+        ".zshrc",
+        "agents.md",
+        "claude.md",
+    }
+)
+"""What makes editors, shells, git or agents run or obey something: each edit of these is asked for anew."""
+
+SHOWN_CHARACTERS = 300
+"""No more of a command is put into the question; the panel shows all of it with the call."""
+
+
+def command_need(command: str) -> PermissionNeed:
+    """What running a command needs. Allowing it always allows each of its parts, in any combination."""
+    parts = command_patterns(command)
+    shown = command if len(command) <= SHOWN_CHARACTERS else f"{command[:SHOWN_CHARACTERS]} ..."
+    return PermissionNeed("command", " and ".join(f"`{part}`" for part in parts), f"Run `{shown}`", parts)
+
+
+def edit_need(path: str) -> PermissionNeed:
+    """What editing a file needs, `path` as `Folders.show` gives it. Allowing it always allows all files of its folder."""
+    pure = PurePosixPath(path)
+    names = [part.casefold() for part in pure.parts]
+    if STEERING_FOLDERS.intersection(names) or STEERING_FILES.intersection(names[-1:]):
+        return PermissionNeed("edit", "", f"Edit {path}, which steers what other programs or the agent do")
+    folder = pure.parent.as_posix()
+    pattern = path if folder == "." else f"{folder}/**"
+    return PermissionNeed("edit", f"edits of `{pattern}`", f"Edit {path}", (pattern,))
+
+
+def patterns_of(need: PermissionNeed) -> tuple[str, ...]:
+    """What is to be remembered when the user always allows it; nothing where it is asked each time."""
+    if not need.pattern:
+        return ()
+    return need.parts or (need.pattern,)
+
+
+class Allowed:
+    """The patterns that the user always allows for one kind of action in one workspace."""
+
+    def __init__(self, patterns: Collection[str]) -> None:
+        self._patterns = frozenset(patterns)
+
+    def covers(self, need: PermissionNeed) -> bool:
+        """Whether every part of what is needed is allowed."""
+        needed = patterns_of(need)
+        return bool(needed) and all(self._covers_one(need, pattern) for pattern in needed)
+
+    def _covers_one(self, need: PermissionNeed, pattern: str) -> bool:
+        if pattern in self._patterns:
+            return True
+        return need.action == "edit" and any(f"{folder}/**" in self._patterns for folder in PurePosixPath(pattern).parents)

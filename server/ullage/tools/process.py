@@ -1,0 +1,146 @@
+"""Runs one command with all that it starts, streams what it says, and leaves nothing of it behind.
+
+What the command is and may do is decided in `bash.py` and `sandbox.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import os
+import signal
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+KEPT_CHARACTERS = 4_000_000
+"""How much of an output is kept, half from its start and half from its end, so that no command fills the memory."""
+
+GRACE_SECONDS = 1.0
+"""How long processes get to end by themselves when they are told to, before they are killed."""
+
+LEFTOVER_SECONDS = 0.5
+"""How long output is still waited for after the command itself has ended; what holds it open then is in the background."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How a command ended. `exit_code` is negative for a signal, as `subprocess` has it."""
+
+    output: str
+    exit_code: int
+    ended: Literal["by itself", "by timeout"]
+    had_leftovers: bool
+    """Processes that it left in the background were ended."""
+
+
+async def run_process(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float, on_output: Callable[[str], None]
+) -> Finished:
+    """Runs the command to its end, at most `timeout` seconds; standard output and error come as one text.
+
+    Cancelling ends it and all that it started. Raises `OSError` where it cannot be started.
+    """
+    loop = asyncio.get_running_loop()
+    transport, protocol = await loop.subprocess_exec(
+        lambda: _Output(on_output),
+        *command,
+        cwd=folder,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    group = transport.get_pid()
+    try:
+        ended = await _wait(protocol, timeout)
+        had_leftovers = not protocol.closed.is_set()
+        if ended == "by timeout" or had_leftovers:
+            await _end(group, protocol)
+        code = transport.get_returncode()
+        return Finished(protocol.text(), -signal.SIGKILL if code is None else code, ended, had_leftovers and ended == "by itself")
+    finally:
+        _signal(group, kill=True)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(protocol.exited.wait(), GRACE_SECONDS)
+        transport.close()
+
+
+async def _wait(protocol: _Output, timeout: float) -> Literal["by itself", "by timeout"]:
+    try:
+        await asyncio.wait_for(protocol.exited.wait(), timeout)
+    except TimeoutError:
+        return "by timeout"
+    with suppress(TimeoutError):
+        await asyncio.wait_for(protocol.closed.wait(), LEFTOVER_SECONDS)
+    return "by itself"
+
+
+async def _end(group: int, protocol: _Output) -> None:
+    """Asks all processes of the group to end, and kills those that have not."""
+    _signal(group, kill=False)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(protocol.closed.wait(), GRACE_SECONDS)
+    _signal(group, kill=True)
+    with suppress(TimeoutError):
+        await asyncio.wait_for(protocol.exited.wait(), GRACE_SECONDS)
+
+
+def _signal(group: int, *, kill: bool) -> None:
+    if sys.platform == "win32":
+        subprocess.run(["taskkill", "/T", "/F", "/PID", str(group)], check=False, capture_output=True)
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL if kill else signal.SIGTERM)
+
+
+class _Output(asyncio.SubprocessProtocol):
+    """Takes the output as it comes. The low-level protocol tells the end of the process apart from the end of its output."""
+
+    def __init__(self, on_output: Callable[[str], None]) -> None:
+        self.exited = asyncio.Event()
+        self.closed = asyncio.Event()
+        self._on_output = on_output
+        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._head: list[str] = []
+        self._head_room = KEPT_CHARACTERS // 2
+        self._tail: deque[str] = deque()
+        self._tail_length = 0
+        self._dropped = 0
+
+    def text(self) -> str:
+        """All that was kept."""
+        gap = [f"\n[{self._dropped:,} characters left out here]\n"] if self._dropped else []
+        return "".join([*self._head, *gap, *self._tail])
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        self._take(self._decoder.decode(data))
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        self._take(self._decoder.decode(b"", final=True))
+        self.closed.set()
+
+    def process_exited(self) -> None:
+        self.exited.set()
+
+    def _take(self, text: str) -> None:
+        if not text:
+            return
+        self._on_output(text)
+        head, tail = text[: self._head_room], text[self._head_room :]
+        if head:
+            self._head.append(head)
+            self._head_room -= len(head)
+        if tail:
+            self._tail.append(tail)
+            self._tail_length += len(tail)
+        while self._tail_length > KEPT_CHARACTERS // 2:
+            oldest = self._tail.popleft()
+            self._tail_length -= len(oldest)
+            self._dropped += len(oldest)

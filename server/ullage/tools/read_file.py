@@ -1,0 +1,72 @@
+"""The `read_file` tool: a file's text with line numbers, as the user has it before them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ullage.context.blocks import Json, ToolSpec
+from ullage.context.entries import FileTouch
+from ullage.tools.description import description
+from ullage.tools.excerpt import excerpt, split_lines
+from ullage.tools.failures import FILE_ERRORS, file_failure
+from ullage.tools.input_check import check_input, integer, text
+from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
+from ullage.workspace.files import CurrentText, WorkspaceFiles
+from ullage.workspace.reads import FileReads
+
+LIMIT = 2_000
+"""Lines at once where the model does not say."""
+
+
+class ReadFile:
+    """Reads through the editor, and notes what was seen."""
+
+    kind: ToolKind = "read"
+
+    def __init__(self, files: WorkspaceFiles, reads: FileReads) -> None:
+        self._files = files
+        self._reads = reads
+        self.spec = ToolSpec(
+            "read_file",
+            description("read_file"),
+            {
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string", "minLength": 1, "description": "Relative to the workspace folder, or absolute."},
+                    "offset": {"type": "integer", "minimum": 1, "description": "The line to begin with; 1 is the first."},
+                    "limit": {"type": "integer", "minimum": 1, "description": f"How many lines; {LIMIT} if left out."},
+                },
+                "required": ["path"],
+            },
+        )
+
+    def title(self, input: Mapping[str, Json]) -> str:
+        """`Read src/tank.py`."""
+        return f"Read {text(input, 'path')}".rstrip()
+
+    def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
+        """Reading is free."""
+        return None
+
+    async def run(self, call: ToolCall) -> ToolOutcome:
+        """The lines asked for, and how to get the rest."""
+        check_input(self.spec.input_schema, call.input)
+        name = text(call.input, "path")
+        try:
+            current = await self._files.read(self._files.folders.resolve(name))
+        except FILE_ERRORS as error:
+            return file_failure(error, name, self._files.folders)
+        return self._show(name, current, integer(call.input, "offset", 1), integer(call.input, "limit", LIMIT))
+
+    def _show(self, name: str, current: CurrentText, offset: int, limit: int) -> ToolOutcome:
+        lines = split_lines(current.text)
+        if offset > max(1, len(lines)):
+            return ToolOutcome(f"`{name}` has only {len(lines)} lines; offset {offset} is behind its end", is_error=True)
+        shown = excerpt(lines, offset, limit)
+        touch = FileTouch(self._files.folders.show(current.path), "read", current.sha256, partial=not shown.is_whole(lines))
+        self._reads.saw(touch)
+        parts = ["(Unsaved text from the editor; on disk it is different.)"] if current.unsaved else []
+        parts.append(shown.text or "(The file is empty.)")
+        if shown.last < len(lines):
+            parts.append(f"(Lines {shown.first} to {shown.last} of {len(lines)}. Go on with offset={shown.last + 1}.)")
+        return ToolOutcome("\n".join(parts), touched=(touch,))

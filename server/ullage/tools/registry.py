@@ -1,0 +1,47 @@
+"""Which tools a session has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ullage.tools.bash import Bash
+from ullage.tools.compact import Compact
+from ullage.tools.dependencies import ToolDependencies
+from ullage.tools.diagnostics import Diagnostics
+from ullage.tools.edit_file import EditFile
+from ullage.tools.list_files import ListFiles
+from ullage.tools.read_file import ReadFile
+from ullage.tools.recall import RecallTool
+from ullage.tools.search import SearchFiles
+from ullage.tools.todo import Todo
+from ullage.tools.tool import Tool
+from ullage.tools.write_file import WriteFile
+
+
+def build_tools(dependencies: ToolDependencies, *, trusted: bool) -> Mapping[str, Tool]:
+    """The tools by name, always in the same order, since it is part of what the prompt cache holds.
+
+    In a workspace that the user does not trust there is none that writes or runs anything.
+    """
+    tools = _reading(dependencies) + (_acting(dependencies) if trusted else [])
+    return {tool.spec.name: tool for tool in tools}
+
+
+def _reading(dependencies: ToolDependencies) -> list[Tool]:
+    return [
+        ReadFile(dependencies.files, dependencies.reads),
+        ListFiles(dependencies.folders),
+        SearchFiles(dependencies.folders, dependencies.editor),
+        Diagnostics(dependencies.folders, dependencies.editor),
+        Todo(),
+        RecallTool(dependencies.recall),
+        Compact(),
+    ]
+
+
+def _acting(dependencies: ToolDependencies) -> list[Tool]:
+    return [
+        WriteFile(dependencies.files, dependencies.reads),
+        EditFile(dependencies.files, dependencies.reads),
+        Bash(dependencies.folders, dependencies.bash_timeout, sandbox=dependencies.sandbox),
+    ]

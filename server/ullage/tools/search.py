@@ -1,0 +1,140 @@
+"""The `search` tool: finds a regular expression in the files of the workspace, unsaved text in the editor included.
+
+Searching files is done by `search_ripgrep.py` where ripgrep is installed, else by `search_python.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from ullage.context.blocks import Json, ToolSpec
+from ullage.tools.description import description
+from ullage.tools.failures import FILE_ERRORS, file_failure
+from ullage.tools.input_check import boolean, check_input, text
+from ullage.tools.search_python import lines_matching, search_with_python
+from ullage.tools.search_ripgrep import search_with_ripgrep
+from ullage.tools.search_types import MATCHES, BadPattern, Found, Match, Search
+from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
+from ullage.workspace.editor import Editor
+from ullage.workspace.folders import Folders
+from ullage.workspace.ignore import IgnoreRules
+from ullage.workspace.text_file import normalise_newlines
+
+SHOWN_CHARACTERS = 24_000
+"""No more is returned, so that the result is not clipped in the middle."""
+
+
+class SearchFiles:
+    """Searches files."""
+
+    kind: ToolKind = "search"
+
+    def __init__(self, folders: Folders, editor: Editor) -> None:
+        self._folders = folders
+        self._editor = editor
+        self.spec = ToolSpec(
+            "search",
+            description("search"),
+            {
+                "type": "object",
+                "properties": {
+                    "pattern": {"type": "string", "minLength": 1, "description": "A regular expression, matched line by line."},
+                    "path": {"type": "string", "description": "A folder or file to search in; all workspace folders if left out."},
+                    "glob": {"type": "string", "description": "Only files whose path matches, such as `*.py` or `src/**/*.ts`."},
+                    "case_sensitive": {"type": "boolean", "description": "Tell capital letters apart; not if left out."},
+                },
+                "required": ["pattern"],
+            },
+        )
+
+    def title(self, input: Mapping[str, Json]) -> str:
+        """`Search "gauge" in src`."""
+        place = text(input, "path") or text(input, "glob")
+        return f'Search "{text(input, "pattern")}"{f" in {place}" if place else ""}'
+
+    def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
+        """Reading is free."""
+        return None
+
+    async def run(self, call: ToolCall) -> ToolOutcome:
+        """`path:line: text` for each line that matches."""
+        check_input(self.spec.input_schema, call.input)
+        name = text(call.input, "path")
+        try:
+            places = self._places(name)
+        except FILE_ERRORS as error:
+            return file_failure(error, name, self._folders)
+        search = Search(
+            pattern=text(call.input, "pattern"),
+            case_sensitive=boolean(call.input, "case_sensitive"),
+            places=places,
+            wanted=_file_filter(text(call.input, "glob"), self._folders),
+            skipped=frozenset(self._editor.open_paths()),
+        )
+        try:
+            found = await self._find(search)
+        except BadPattern as error:
+            return ToolOutcome(f"`{search.pattern}` is not a valid regular expression: {error}", is_error=True)
+        return ToolOutcome(self._shown(found))
+
+    def _places(self, name: str) -> tuple[Path, ...]:
+        if not name:
+            self._folders.resolve(".")  # says what to do where there is no folder
+            return self._folders.roots
+        path = self._folders.resolve(name)
+        if not path.exists() and self._editor.open_text(path) is None:
+            raise FileNotFoundError(path)
+        return (path,)
+
+    async def _find(self, search: Search) -> Found:
+        """Open documents first, by their text in the editor; then all other files."""
+        rules = IgnoreRules(self._folders.roots)
+        open_matches = [match for path in sorted(search.skipped) for match in self._in_editor(path, search, rules)]
+        ripgrep = shutil.which("rg")
+        if ripgrep is not None:
+            found = await search_with_ripgrep(ripgrep, search, rules)
+        else:
+            found = await asyncio.to_thread(search_with_python, search, rules)
+        return Found((*open_matches, *found.matches)[:MATCHES], found.cut_short or len(open_matches) + len(found.matches) > MATCHES)
+
+    def _in_editor(self, path: Path, search: Search, rules: IgnoreRules) -> list[Match]:
+        open_text = self._editor.open_text(path)
+        place = next((place for place in search.places if path.is_relative_to(place)), None)
+        if open_text is None or place is None or not self._folders.contains(path) or not search.wanted(path):
+            return []
+        if path != place and rules.below(place).ignores(path, is_folder=False):
+            return []
+        return lines_matching(path, normalise_newlines(open_text)[0], search)
+
+    def _shown(self, found: Found) -> str:
+        if not found.matches:
+            return "No matches." if not found.cut_short else "No matches in the time there was. Search in a folder or with a glob."
+        lines: list[str] = []
+        characters = 0
+        for match in found.matches:
+            line = f"{self._folders.show(match.path)}:{match.line}: {match.text}"
+            characters += len(line) + 1
+            if lines and characters > SHOWN_CHARACTERS:
+                break
+            lines.append(line)
+        if found.cut_short or len(lines) < len(found.matches):
+            lines.append(f"(Only the first {len(lines)} matches. Narrow the search with path, glob or a longer pattern.)")
+        return "\n".join(lines)
+
+
+def _file_filter(glob: str, folders: Folders) -> Callable[[Path], bool]:
+    """Globs mean what they mean in a .gitignore: without a `/` they match at any depth."""
+    if not glob:
+        return lambda path: True
+    spec = GitIgnoreSpec.from_lines([glob])
+    return lambda path: spec.match_file(_below_folder(path, folders))
+
+
+def _below_folder(path: Path, folders: Folders) -> str:
+    root = next((root for root in folders.roots if path.is_relative_to(root)), None)
+    return path.relative_to(root).as_posix() if root is not None else path.name

@@ -1,0 +1,63 @@
+"""The `todo` tool: the agent's task list, which the user sees and which survives every compaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, cast
+
+from ullage.context.blocks import Json, ToolSpec
+from ullage.tools.description import description
+from ullage.tools.input_check import check_input
+from ullage.tools.tool import PermissionNeed, PlanEntry, ToolCall, ToolKind, ToolOutcome
+
+
+class Todo:
+    """Replaces the task list."""
+
+    kind: ToolKind = "think"
+
+    def __init__(self) -> None:
+        self.spec = ToolSpec(
+            "todo",
+            description("todo"),
+            {
+                "type": "object",
+                "properties": {
+                    "todos": {
+                        "type": "array",
+                        "description": "All tasks, in order.",
+                        "items": {
+                            "type": "object",
+                            "properties": {
+                                "content": {"type": "string", "minLength": 1, "description": "What is to be done."},
+                                "status": {"type": "string", "enum": ["pending", "in_progress", "completed"]},
+                            },
+                            "required": ["content", "status"],
+                        },
+                    }
+                },
+                "required": ["todos"],
+            },
+        )
+
+    def title(self, input: Mapping[str, Json]) -> str:
+        """Always the same."""
+        return "Update the task list"
+
+    def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
+        """Planning is free."""
+        return None
+
+    async def run(self, call: ToolCall) -> ToolOutcome:
+        """The new list, counted."""
+        check_input(self.spec.input_schema, call.input)
+        todos = cast("list[dict[str, str]]", call.input["todos"])
+        plan = tuple(
+            PlanEntry(todo["content"].strip(), cast("Literal['pending', 'in_progress', 'completed']", todo["status"])) for todo in todos
+        )
+        if not plan:
+            return ToolOutcome("The task list is empty now.", plan=())
+        counts = {status: sum(entry.status == status for entry in plan) for status in ("completed", "in_progress", "pending")}
+        return ToolOutcome(
+            f"Task list: {counts['completed']} completed, {counts['in_progress']} in progress, {counts['pending']} pending.", plan=plan
+        )

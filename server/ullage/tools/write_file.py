@@ -1,0 +1,93 @@
+"""The `write_file` tool: makes a new file, or replaces the whole text of one that the agent knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ullage.context.blocks import Json, ToolSpec
+from ullage.context.entries import FileTouch
+from ullage.tools.description import description
+from ullage.tools.edit_checks import edited, permission_to_edit, refuse_unseen
+from ullage.tools.excerpt import file_diff, split_lines
+from ullage.tools.failures import FILE_ERRORS, file_failure
+from ullage.tools.input_check import check_input, text
+from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
+from ullage.workspace.files import CurrentText, WorkspaceFiles
+from ullage.workspace.reads import FileReads
+
+
+class WriteFile:
+    """Writes whole files."""
+
+    kind: ToolKind = "edit"
+
+    def __init__(self, files: WorkspaceFiles, reads: FileReads) -> None:
+        self._files = files
+        self._reads = reads
+        self.spec = ToolSpec(
+            "write_file",
+            description("write_file"),
+            {
+                "type": "object",
+                "properties": {
+                    "path": {"type": "string", "minLength": 1, "description": "Relative to the workspace folder, or absolute."},
+                    "content": {"type": "string", "description": "The whole text of the file."},
+                },
+                "required": ["path", "content"],
+            },
+        )
+
+    def title(self, input: Mapping[str, Json]) -> str:
+        """`Write src/tank.py`."""
+        return f"Write {text(input, 'path')}".rstrip()
+
+    def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
+        """Writing asks."""
+        check_input(self.spec.input_schema, input)
+        return permission_to_edit(text(input, "path"), self._files)
+
+    async def run(self, call: ToolCall) -> ToolOutcome:
+        """Writes, or refuses with the text that would have been lost."""
+        check_input(self.spec.input_schema, call.input)
+        name, content = text(call.input, "path"), text(call.input, "content").replace("\r\n", "\n")
+        try:
+            return await self._write(name, content)
+        except FILE_ERRORS as error:
+            return file_failure(error, name, self._files.folders)
+
+    async def _write(self, name: str, content: str) -> ToolOutcome:
+        path = self._files.folders.resolve_for_writing(name)
+        try:
+            current = await self._files.read(path)
+        except FileNotFoundError:
+            return self._created(name, await self._files.write(path, content, None))
+        refusal = self._refusal(name, current)
+        if refusal is not None:
+            return refuse_unseen(refusal, current, self._files, self._reads)
+        if current.text == content:
+            return ToolOutcome(f"`{name}` has exactly this text already; nothing was written")
+        written = await self._files.write(path, content, current.sha256)
+        return edited(f"Replaced the text of `{name}` ({_lines(content)}).", current.text, written, content, self._files, self._reads)
+
+    def _refusal(self, name: str, current: CurrentText) -> str | None:
+        shown = self._files.folders.show(current.path)
+        match self._reads.standing(shown, current.sha256):
+            case "unseen" if current.text:
+                return f"`{name}` exists, and you have not read it. It was not overwritten."
+            case "stale":
+                return f"`{name}` changed since you last saw it. It was not overwritten."
+            case "current" if not self._reads.saw_whole(shown):
+                return f"Of `{name}` you have seen only a part. It was not overwritten; edit_file changes parts."
+            case _:
+                return None
+
+    def _created(self, name: str, written: CurrentText) -> ToolOutcome:
+        shown = self._files.folders.show(written.path)
+        touch = FileTouch(shown, "created", written.sha256)
+        self._reads.saw(touch)
+        return ToolOutcome(f"Created `{name}` ({_lines(written.text)}).", touched=(touch,), diff=file_diff(shown, "", written.text), line=1)
+
+
+def _lines(content: str) -> str:
+    count = len(split_lines(content))
+    return "1 line" if count == 1 else f"{count} lines"
