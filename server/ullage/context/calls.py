@@ -39,20 +39,20 @@ def command_of(call: Call) -> str | None:
     return command.strip() if isinstance(command, str) and command.strip() else None
 
 
-EXIT_CODE = re.compile(r"(?i)\bexit(?:ed)?(?: with)?(?: (?:code|status))?[:= ]+(-?\d{1,3})\b")
-EDGE_CHARACTERS = 400
-"""An exit code is looked for only at the edges of the output, where tools put it."""
+EXIT_CODE = re.compile(r"(?i)\(?(?:process |command )?exit(?:ed)?(?: with)?(?: (?:code|status))?[:= ]+(-?\d{1,3})\W*")
 
 
 def exit_code(call: Call) -> int | None:
-    """The exit code that the result names; None where it names none."""
+    """The exit code that the first or last line of the result names, where a command ran; None where none is named."""
     content = call.returned.content
-    if len(content) > 2 * EDGE_CHARACTERS:
-        content = f"{content[:EDGE_CHARACTERS]}\n{content[-EDGE_CHARACTERS:]}"
-    if "exit" not in content and "Exit" not in content:
+    if command_of(call) is None or ("exit" not in content and "Exit" not in content):
         return None
-    found = EXIT_CODE.search(content)
-    return int(found.group(1)) if found else None
+    lines = content.strip().splitlines()
+    for line in (lines[-1], lines[0]) if lines else ():
+        found = EXIT_CODE.fullmatch(line.strip())
+        if found:
+            return int(found.group(1))
+    return None
 
 
 def failed(call: Call) -> bool:

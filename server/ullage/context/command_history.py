@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ullage.context.calls import EXIT_CODE, Call, command_of, exit_code, failed, one_line
+from ullage.context.fold import NO_OUTPUT
 
 COMMAND_CHARACTERS = 160
 OUTCOME_CHARACTERS = 120
@@ -144,8 +145,9 @@ def _has_word(line: str, words: Sequence[str]) -> bool:
 
 
 def last_line(output: str) -> str:
-    """The last line with a word in it, shortened; empty where there is none."""
+    """The last line with a word in it, shortened; empty where there is none. What a tool adds itself is no such line."""
     for line in reversed(output[-2_000:].splitlines()):
-        if any(character.isalnum() for character in line):
-            return one_line(line.strip(), OUTCOME_CHARACTERS)
+        stripped = line.strip()
+        if any(map(str.isalnum, stripped)) and stripped != NO_OUTPUT and not EXIT_CODE.fullmatch(stripped):
+            return one_line(stripped, OUTCOME_CHARACTERS)
     return ""
