@@ -84,7 +84,7 @@ def public_url(url: str) -> str:
 
 def understand(problem: Exception, endpoint: Endpoint) -> Failure:
     """The failure behind an exception that a call raised."""
-    from anthropic import AnthropicError, APIConnectionError, APIStatusError
+    from anthropic import AnthropicError, APIConnectionError, APIStatusError, CredentialsError
     from httpx2 import HTTPError, InvalidURL
 
     if isinstance(problem, ModelError):
@@ -104,6 +104,8 @@ def understand(problem: Exception, endpoint: Endpoint) -> Failure:
         return Failure(error, BUSY_ATTEMPTS)
     if isinstance(problem, InvalidURL):
         return Failure(_not_a_url(endpoint))
+    if isinstance(problem, CredentialsError):
+        return Failure(AuthenticationFailed(f"{_NO_KEY} The credentials of the environment cannot be used: {problem}"))
     if isinstance(problem, AnthropicError | TypeError) and "authentication" in str(problem):
         return Failure(AuthenticationFailed(_NO_KEY))
     raise problem

@@ -124,6 +124,10 @@ ModelEvent: TypeAlias = TextDelta | ThinkingDelta | ToolUseStarted | ToolInputDe
 class Model(Protocol):
     """A language model behind whatever wire."""
 
+    def expected(self) -> ModelCard:
+        """What is known of the model without asking anybody: for the gauge until `card` has answered."""
+        ...
+
     async def card(self) -> ModelCard:
         """What is known of the model; asked once and remembered. Never raises for want of a network: falls back."""
         ...

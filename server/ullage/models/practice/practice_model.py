@@ -1,0 +1,178 @@
+"""The practice model as a `Model`: finds out where the request stands, chooses the next step, and plays it like a stream."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
+
+from ullage.context.blocks import AssistantBlock, Text, Thinking, ToolUse
+from ullage.context.request import Request
+from ullage.models.errors import PromptTooLong
+from ullage.models.model import (
+    ModelCard,
+    ModelEvent,
+    Prices,
+    Reply,
+    TextDelta,
+    ThinkingDelta,
+    ToolInputDelta,
+    ToolUseStarted,
+)
+from ullage.models.practice import looking_around
+from ullage.models.practice.calls import Mark
+from ullage.models.practice.scenario import Scenario, Step
+from ullage.models.practice.situation import Situation, situation_of
+from ullage.models.practice.usage import SimulatedUsage
+
+NAME = "practice"
+WINDOW = 64_000
+"""Tokens: so small that the context is full in the tour, after the edit, and the compaction can be watched."""
+MAX_OUTPUT = 8_000
+CHUNK_SECONDS = 0.02
+"""Between two chunks of text at the usual pace: a little faster than anybody reads."""
+
+_CHUNK = re.compile(r".{1,24}(?:\s+|$)|.{1,24}", re.DOTALL)
+_FREE = Prices(0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+class PracticeModel:
+    """Plays `scenarios`, and looks around for everything else.
+
+    `pace` multiplies all waiting: 0 plays without any, 1 like a model that types.
+    """
+
+    def __init__(self, scenarios: Sequence[Scenario], *, pace: float = 1.0, window: int = WINDOW) -> None:
+        self._scenarios = {scenario.name: scenario for scenario in reversed(scenarios)}
+        self._in_order = tuple(scenarios)
+        self._endings = (*(ending for scenario in scenarios for ending in scenario.endings), looking_around.HOW_TO_GET_A_MODEL)
+        self._pace = pace
+        self._usage = SimulatedUsage()
+        self._card = ModelCard(
+            name=NAME,
+            display_name="Practice (no language model)",
+            window=window,
+            max_output=MAX_OUTPUT,
+            prices=_FREE,
+            source="practice",
+            practice=True,
+            writes_summaries=False,
+            adaptive_thinking=False,
+        )
+
+    def expected(self) -> ModelCard:
+        """Always the same."""
+        return self._card
+
+    async def card(self) -> ModelCard:
+        """Always the same."""
+        return self._card
+
+    async def stream(self, request: Request, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
+        """Plays the next step. `max_output_tokens` is not looked at: no step is long."""
+        used = self._usage.of_request(request)
+        if used.total_input_tokens > self._card.window:
+            raise PromptTooLong(
+                f"The conversation is too long for the practice model (prompt is too long: {used.total_input_tokens} tokens"
+                f" > {self._card.window} maximum). Compact it or begin a new session.",
+                window=self._card.window,
+            )
+        mark, step = self._next(request)
+        blocks = _blocks(mark, step)
+        await self._wait(step.delay)
+        for index, block in enumerate(blocks):
+            async for event in self._played(index, block):
+                yield event
+        stop_reason = "tool_use" if step.calls else "end_turn"
+        yield Reply(blocks, NAME, stop_reason, self._usage.with_output(used, blocks))
+
+    async def aclose(self) -> None:
+        """There is nothing to free."""
+
+    def _next(self, request: Request) -> tuple[Mark, Step]:
+        situation = situation_of(request, self._in_order, self._endings)
+        tools = [tool.name for tool in request.tools]
+        if situation.played is not None and situation.wants_to_go_on:
+            mark, step = self._continued(situation.played, situation, request, tools)
+        else:
+            mark, step = self._begun(situation.prompt, tools)
+        missing = [call.name for call in step.calls if call.name not in tools]
+        if missing:
+            return mark, Step(text=_without(missing))
+        return mark, step if not situation.aside else _heard(step, situation.aside)
+
+    def _begun(self, prompt: str, tools: Sequence[str]) -> tuple[Mark, Step]:
+        for scenario in self._in_order:
+            if scenario.is_asked_for(prompt):
+                return Mark(scenario.name, 0), scenario.steps[0]
+        return Mark(looking_around.PLAY, 0), looking_around.first_step(prompt, tools)
+
+    def _continued(self, played: Mark, situation: Situation, request: Request, tools: Sequence[str]) -> tuple[Mark, Step]:
+        scenario = self._scenarios.get(played.play)
+        if scenario is None or played.step >= len(scenario.steps) - 1:
+            following = Mark(looking_around.PLAY, played.step + 1)
+            return following, looking_around.next_step(played.step, request, situation.results, tools)
+        step = scenario.steps[played.step]
+        if situation.was_interrupted or _is_due_again(step, situation):
+            return played, step
+        following = Mark(played.play, played.step + 1)
+        unmet = _unmet(step, situation)
+        return following, Step(text=unmet) if unmet else scenario.steps[following.step]
+
+    async def _played(self, index: int, block: AssistantBlock) -> AsyncGenerator[ModelEvent, None]:
+        match block:
+            case Thinking(thinking, _):
+                for chunk in _CHUNK.findall(thinking):
+                    yield ThinkingDelta(index, chunk)
+                    await self._wait(CHUNK_SECONDS)
+            case Text(text):
+                for chunk in _CHUNK.findall(text):
+                    yield TextDelta(index, chunk)
+                    await self._wait(CHUNK_SECONDS)
+            case ToolUse(id, name, input):
+                yield ToolUseStarted(index, id, name)
+                for chunk in _CHUNK.findall(json.dumps(input, ensure_ascii=False)):
+                    yield ToolInputDelta(index, chunk)
+                    await self._wait(CHUNK_SECONDS / 2)
+            case _:
+                pass
+
+    async def _wait(self, seconds: float) -> None:
+        await asyncio.sleep(seconds * self._pace)
+
+
+def _blocks(mark: Mark, step: Step) -> tuple[AssistantBlock, ...]:
+    """The step as a reply. Its thinking has no signature: it is for the user and never goes back to any model."""
+    thinking = (Thinking(step.thinking, ""),) if step.thinking else ()
+    text = (Text(step.text),) if step.text else ()
+    return (*thinking, *text, *(ToolUse(mark.new_id(), call.name, call.input) for call in step.calls))
+
+
+def _is_due_again(step: Step, situation: Situation) -> bool:
+    """Whether the step asks to be played again after such results; not more than once."""
+    return bool(step.again_if) and situation.plays < 2 and any(step.again_if in result.content for result in situation.results)
+
+
+def _unmet(step: Step, situation: Situation) -> str:
+    """What to say where the results are not as expected; empty where they are, or where a compaction took them."""
+    if not situation.results:
+        return ""
+    everything = "\n".join(result.content for result in situation.results)
+    any_failed = any(result.is_error for result in situation.results)
+    return next((each.otherwise for each in step.expects if not each.holds(everything, any_failed)), "")
+
+
+def _heard(step: Step, aside: str) -> Step:
+    said = " ".join(aside.split())
+    note = f"(You said: {said[:200]} As the practice model I can only go on with what I was doing.)"
+    return replace(step, text=f"{note}\n\n{step.text}".strip())
+
+
+def _without(missing: Sequence[str]) -> str:
+    names = ", ".join(f"`{name}`" for name in dict.fromkeys(missing))
+    return (
+        f"The next step needs {names}, which is not available here (in a workspace that is not trusted nothing is written or run),"
+        f" so I end it. {looking_around.HOW_TO_GET_A_MODEL}"
+    )

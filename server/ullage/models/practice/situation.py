@@ -1,0 +1,114 @@
+"""Where a request stands: what the user asks, which step was played last, what its calls gave.
+
+Read from the request alone. Tool use ids say it exactly; where a compaction took them, the words of a step that the record quotes do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ullage.context.blocks import Text, ToolResult, ToolUse
+from ullage.context.fold import INTERRUPTED
+from ullage.context.request import Request
+from ullage.context.restore import resume_text
+from ullage.models.practice.calls import Mark, mark_of, marks_in
+from ullage.models.practice.scenario import Scenario
+
+QUOTED_CHARACTERS = 60
+"""So much of the end of a step's text is looked for in the record of a compaction."""
+
+_OF_THE_PROGRAM = re.compile(r"\s*(<|\[|#|Your reply was cut off|Changed since you last saw|Rules of this workspace)")
+"""How texts begin that the program and not the user wrote: files, records, notices."""
+_RESUME = resume_text("", rules_changed=False, at_work=True).splitlines()[0]
+"""Stands in every text that says how to go on after a compaction."""
+_GO_ON = re.compile(r"\W*(please\s+)?(continue|go on|go ahead|carry on|resume|weiter|mach weiter)\W*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the practice model has to answer."""
+
+    prompt: str
+    """What the user asks for in the last message; empty where they ask for nothing new."""
+    aside: str
+    """What the user said to the running turn beside the results of its calls."""
+    played: Mark | None
+    """The step that was played last; None where none was, or where all was said."""
+    plays: int
+    """How often that step was played in a row, as far as the request tells."""
+    results: tuple[ToolResult, ...]
+    """What the calls of that step gave, where they are in the last message."""
+
+    @property
+    def wants_to_go_on(self) -> bool:
+        """Whether what was begun is to be gone on with."""
+        return self.played is not None and (not self.prompt or _GO_ON.fullmatch(self.prompt) is not None)
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether a call of the last step did not finish: the turn was cancelled, or the server died."""
+        return any(result.is_error and result.content == INTERRUPTED for result in self.results)
+
+
+def situation_of(request: Request, scenarios: Sequence[Scenario], endings: Sequence[str]) -> Situation:
+    """The situation at the end of `request`. A reply that holds one of `endings` left nothing to go on with."""
+    last = request.messages[-1]
+    results = tuple(block for block in last.blocks if isinstance(block, ToolResult))
+    said = _of_the_user(block.text for block in last.blocks if isinstance(block, Text))
+    answered = next((mark for result in reversed(results) if (mark := mark_of(result.tool_use_id))), None)
+    if answered is None:
+        return Situation(said, "", _last_played(request, scenarios, endings), 1, results)
+    plays = _plays(request, answered)
+    situation = Situation(said, "", answered, plays, results)
+    return situation if situation.was_interrupted else Situation("", said, answered, plays, results)
+
+
+def _plays(request: Request, mark: Mark) -> int:
+    plays = 0
+    for message in reversed(request.messages):
+        if message.role == "assistant":
+            if not any(isinstance(block, ToolUse) and mark_of(block.id) == mark for block in message.blocks):
+                break
+            plays += 1
+    return plays
+
+
+def _of_the_user(texts: Iterable[str]) -> str:
+    said = [text for text in texts if not _OF_THE_PROGRAM.match(text) and _RESUME not in text]
+    return said[-1].strip() if said else ""
+
+
+def _last_played(request: Request, scenarios: Sequence[Scenario], endings: Sequence[str]) -> Mark | None:
+    for message in reversed(request.messages):
+        for block in reversed(message.blocks):
+            if isinstance(block, ToolUse):
+                return mark_of(block.id)
+            if not isinstance(block, Text):
+                continue
+            if any(_quotes(block.text, ending) for ending in endings):
+                return None
+            mark = _recorded_step(block.text, scenarios) if message.role == "user" else None
+            if mark is not None:
+                return mark
+    return None
+
+
+def _recorded_step(record: str, scenarios: Sequence[Scenario]) -> Mark | None:
+    """The last step that the record of a compaction speaks of: by its words, else by the id of a call."""
+    for scenario in scenarios:
+        for index in range(len(scenario.steps) - 1, -1, -1):
+            if _quotes(record, scenario.steps[index].text):
+                return Mark(scenario.name, index)
+    return next(reversed(marks_in(record)), None)
+
+
+def _quotes(text: str, words: str) -> bool:
+    end = _plain(words)[-QUOTED_CHARACTERS:]
+    return bool(end) and end in _plain(text)
+
+
+def _plain(text: str) -> str:
+    """On one line and without quote marks, as records may show it."""
+    return " ".join(text.replace(">", " ").split())

@@ -1,0 +1,75 @@
+"""Prompts of no scenario: the words that are searched for, the tools that are called, the report with its links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.models.practice.workbench import Workbench
+from ullage.context.blocks import ToolUse
+from ullage.models.practice.looking_around import words_of
+from ullage.models.practice.practice_model import PracticeModel
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "pump.py").write_text("def start_pump(tank):\n    return tank.open_valve()\n\n\ndef stop_pump(tank):\n    pass\n")
+    (tmp_path / "notes" / "a b.md").write_text("The pump is `loud`.\n")
+    return Workbench(PracticeModel((), pace=0), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        ("Where is start_pump called?", ("start_pump", "called")),
+        ("What does the pump do?", ("pump",)),
+        ("Wo wird die Überlaufsicherung geprüft?", ("Überlaufsicherung", "geprüft")),
+        ("fix src/tank.py and the volumes of every single tank", ("src/tank.py", "volumes", "single")),
+        ("hi", ()),
+        ("", ()),
+    ],
+)
+def test_words_worth_a_search(prompt: str, expected: tuple[str, ...]) -> None:
+    assert words_of(prompt)[: len(expected) or 1] == expected
+
+
+async def test_it_searches_reads_and_reports_with_links(bench: Workbench) -> None:
+    report = await bench.prompt("Where is start_pump, or another pump?")
+    names = [[block.name for block in reply.blocks if isinstance(block, ToolUse)] for reply in bench.replies]
+    assert names == [["search", "search", "search", "list_files"], ["read_file"], []]
+    assert "[pump.py:1](pump.py#L1): `def start_pump(tank):`" in report
+    assert "[notes/a b.md:1](notes/a%20b.md#L1): `The pump is 'loud'.`" in report
+    assert "no language model" in report
+    assert "Ullage: Set API key" in report
+    assert "ullage.model.baseUrl" in report
+
+
+async def test_nothing_found_is_said(bench: Workbench) -> None:
+    assert "found none" in await bench.prompt("Where is the combobulator?")
+
+
+@pytest.mark.parametrize("prompt", ["hi", "?"])
+async def test_without_a_word_worth_a_search_it_says_what_it_is(bench: Workbench, prompt: str) -> None:
+    assert "no language model" in await bench.prompt(prompt)
+    assert bench.replies[-1].stop_reason == "end_turn"
+
+
+async def test_without_tools_it_says_what_it_is(tmp_path: Path) -> None:
+    bench = Workbench(PracticeModel((), pace=0), tmp_path, tools=())
+    assert "no language model" in await bench.prompt("Where is start_pump?")
+
+
+async def test_it_goes_on_after_a_compaction(bench: Workbench) -> None:
+    bench.start("Where is start_pump?")
+    bench.run(await bench.step())
+    bench.compact_all(at_work=True)
+    assert "no language model" in await bench.go_on()
+
+
+async def test_each_prompt_is_answered_anew(bench: Workbench) -> None:
+    await bench.prompt("Where is start_pump?")
+    report = await bench.prompt("And stop_pump?")
+    assert "stop_pump" in report
+    assert "start_pump" not in report

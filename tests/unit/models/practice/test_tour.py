@@ -1,0 +1,184 @@
+"""The tour, played on the sample workspace: it mends the bug, always in the same steps, and goes on wherever it was cut."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.unit.models.practice.workbench import TOOLS, Workbench
+from ullage.context.blocks import Text, ToolUse
+from ullage.context.gauge import line
+from ullage.context.policy import ULLAGE
+from ullage.models.model import Reply
+from ullage.models.practice.practice_model import PracticeModel
+from ullage.models.practice.scenario import load_scenarios
+
+SAMPLE = Path(__file__).parents[4] / "sample-workspace"
+PRELUDE_TOKENS = 5_000
+"""About what the real system prompt and tools take beyond those of the workbench."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(SAMPLE, tmp_path / "sample", ignore=shutil.ignore_patterns("__pycache__")))
+
+
+def tour_in(folder: Path, **changes: tuple[str, ...]) -> Workbench:
+    return Workbench(PracticeModel(load_scenarios(), pace=0), folder, **changes)
+
+
+def is_mended(folder: Path) -> bool:
+    return subprocess.run([sys.executable, "-m", "unittest"], cwd=folder, capture_output=True, check=False).returncode == 0
+
+
+def played(bench: Workbench) -> list[tuple[object, ...]]:
+    """What was said and called, without the ids."""
+    return [
+        tuple((block.name, dict(block.input)) if isinstance(block, ToolUse) else block for block in reply.blocks) for reply in bench.replies
+    ]
+
+
+def said_in_full(reply: Reply) -> str:
+    return "\n".join(block.text for block in reply.blocks if isinstance(block, Text))
+
+
+async def test_it_mends_the_bug(folder: Path) -> None:
+    bench = tour_in(folder)
+    assert not is_mended(folder)
+    last = await bench.prompt("Take the tour, please")
+    assert is_mended(folder)
+    assert last.startswith("Done.")
+    assert [reply.stop_reason for reply in bench.replies] == ["tool_use"] * (len(bench.replies) - 1) + ["end_turn"]
+
+
+async def test_it_is_always_the_same(folder: Path, tmp_path: Path) -> None:
+    again = Path(shutil.copytree(folder, tmp_path / "again"))
+    first, second = tour_in(folder), tour_in(again)
+    await first.prompt("take the tour")
+    await second.prompt("take the tour")
+    assert played(first) == played(second)
+    ids = [block.id for bench in (first, second) for reply in bench.replies for block in reply.blocks if isinstance(block, ToolUse)]
+    assert len(set(ids)) == len(ids)
+
+
+async def test_it_says_that_it_is_no_language_model(folder: Path) -> None:
+    bench = tour_in(folder)
+    await bench.prompt("take the tour")
+    assert "no language model" in said_in_full(bench.replies[0])
+    assert "Ullage: Set API key" in said_in_full(bench.replies[-1])
+
+
+async def test_the_context_is_full_after_the_edit_and_not_before(folder: Path) -> None:
+    bench = tour_in(folder)
+    card = await bench.model.card()
+    await bench.prompt("take the tour")
+    full_at = line(card.window, ULLAGE.line, ULLAGE.line.cap)
+    sizes = [usage.context_tokens + PRELUDE_TOKENS for usage in bench.usages]
+    names = [[block.name for block in reply.blocks if isinstance(block, ToolUse)] for reply in bench.replies]
+    edited = next(index for index, calls in enumerate(names) if "edit_file" in calls)
+    assert sizes[edited + 1] < full_at < sizes[-3]
+    assert sizes[-1] < card.window
+
+
+async def test_what_was_sent_before_is_read_from_the_cache(folder: Path) -> None:
+    bench = tour_in(folder)
+    await bench.prompt("take the tour")
+    for before, after in zip(bench.usages, bench.usages[1:], strict=False):
+        assert after.cache_read_tokens == before.total_input_tokens
+        assert after.output_tokens > 0
+
+
+@pytest.mark.parametrize("cut_after", range(1, 10))
+async def test_it_goes_on_after_a_compaction_that_leaves_only_the_record(folder: Path, cut_after: int) -> None:
+    (tour,) = [scenario for scenario in load_scenarios() if scenario.name == "tour"]
+    bench = tour_in(folder)
+    bench.start("take the tour")
+    for _ in range(cut_after):
+        bench.run(await bench.step())
+    bench.compact_all(at_work=True)
+    bench.run(await bench.step())
+    assert said_in_full(bench.replies[-1]) == tour.steps[cut_after].text
+
+
+@pytest.mark.parametrize("cut_after", [1, 2, 5, 8])
+async def test_a_call_that_was_interrupted_is_made_again(folder: Path, cut_after: int) -> None:
+    bench = tour_in(folder)
+    bench.start("take the tour")
+    for _ in range(cut_after):
+        bench.run(await bench.step())
+    interrupted = await bench.step()
+    repeated = await bench.step()
+    assert [(call.name, call.input) for call in repeated] == [(call.name, call.input) for call in interrupted]
+    bench.run(repeated)
+    assert (await bench.go_on()).startswith("Done.")
+
+
+async def test_a_new_prompt_after_an_interrupted_call_is_answered(folder: Path) -> None:
+    bench = tour_in(folder)
+    bench.start("take the tour")
+    await bench.step()
+    assert "`volume_at`" in said_in_full((await bench.answer_to("where is volume_at?"))[0])
+
+
+async def test_go_on_means_the_tour(folder: Path) -> None:
+    bench = tour_in(folder)
+    bench.start("take the tour")
+    bench.run(await bench.step())
+    await bench.step()
+    assert (await bench.prompt("continue")).startswith("Done.")
+
+
+async def test_words_to_the_running_turn_are_heard(folder: Path) -> None:
+    bench = tour_in(folder)
+    bench.start("take the tour")
+    bench.run(await bench.step())
+    assert "hurry up" in said_in_full((await bench.answer_to("hurry up", steering=True))[0])
+    assert bench.replies[-1].stop_reason == "tool_use"
+
+
+async def test_after_its_end_nothing_is_left_to_go_on_with(folder: Path) -> None:
+    bench = tour_in(folder)
+    await bench.prompt("take the tour")
+    assert "practice model" in await bench.prompt("continue")
+    assert bench.replies[-1].stop_reason == "end_turn"
+
+
+async def test_a_refused_edit_ends_it(folder: Path) -> None:
+    bench = tour_in(folder)
+    bench.refused.add("edit_file")
+    assert "The edit was not made" in await bench.prompt("take the tour")
+
+
+async def test_an_edit_of_a_text_that_was_not_seen_is_tried_once_more(folder: Path) -> None:
+    bench = tour_in(folder)
+    bench.unseen = 1
+    assert (await bench.prompt("take the tour")).startswith("Done.")
+    calls = [block.name for reply in bench.replies for block in reply.blocks if isinstance(block, ToolUse)]
+    assert calls.count("edit_file") == 2
+
+
+async def test_an_edit_that_is_never_taken_ends_it(folder: Path) -> None:
+    bench = tour_in(folder)
+    bench.unseen = 99
+    assert "The edit was not made" in await bench.prompt("take the tour")
+
+
+async def test_a_second_tour_finds_nothing_to_mend(folder: Path) -> None:
+    bench = tour_in(folder)
+    await bench.prompt("take the tour")
+    assert "All tests pass" in await bench.prompt("take the tour")
+
+
+async def test_another_folder_ends_it(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing")
+    bench = tour_in(tmp_path)
+    assert "not the sample workspace" in await bench.prompt("take the tour")
+
+
+async def test_without_commands_it_says_so(folder: Path) -> None:
+    bench = tour_in(folder, tools=tuple(name for name in TOOLS if name != "bash"))
+    assert "needs `bash`" in await bench.prompt("take the tour")

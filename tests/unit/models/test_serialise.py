@@ -1,0 +1,132 @@
+"""Requests as bytes: stable, growing at the end only, with marks where they were asked for and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ullage.context.blocks import (
+    AssistantBlock,
+    Block,
+    Json,
+    RedactedThinking,
+    Role,
+    SystemPart,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolSpec,
+    ToolUse,
+)
+from ullage.context.request import Breakpoint, Message, Request
+from ullage.models.serialise import Serialiser, block_json, message_bytes
+
+SYSTEM = (SystemPart("system", "You are Ullage."), SystemPart("rules", "Be brief."))
+TOOLS = (ToolSpec("bash", "Runs a command", {"type": "object", "properties": {"command": {"type": "string"}}}),)
+
+texts = st.text(max_size=20)
+values: st.SearchStrategy[Json] = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=5,
+)
+said: st.SearchStrategy[AssistantBlock] = st.one_of(
+    st.builds(Text, texts),
+    st.builds(Thinking, texts, texts),
+    st.builds(RedactedThinking, texts),
+    st.builds(ToolUse, texts, texts, st.dictionaries(texts, values, max_size=3)),
+)
+blocks: st.SearchStrategy[Block] = st.one_of(said, st.builds(ToolResult, texts, texts, st.booleans()))
+roles: st.SearchStrategy[Role] = st.sampled_from(("user", "assistant"))
+
+
+def message(role: Role, content: list[Block]) -> Message:
+    return Message(role, tuple(content), (1,) * len(content))
+
+
+messages = st.builds(message, roles, st.lists(blocks, min_size=1, max_size=4))
+
+
+def request(content: list[Message], *breakpoints: Breakpoint) -> Request:
+    return Request(SYSTEM, TOOLS, content, breakpoints)
+
+
+def body(serialiser: Serialiser, asked: Request) -> bytes:
+    return serialiser.body(asked, model="m", max_tokens=10, adaptive_thinking=True)
+
+
+def without_marks(sent: bytes) -> Any:
+    """The request without its cache marks."""
+
+    def bare(members: list[tuple[str, Any]]) -> dict[str, Any]:
+        return {key: value for key, value in members if key != "cache_control"}
+
+    return json.loads(sent, object_pairs_hook=bare)
+
+
+@given(st.lists(messages, min_size=1, max_size=6), st.data())
+def test_each_request_begins_with_the_bytes_of_the_one_before(conversation: list[Message], data: st.DataObject) -> None:
+    serialiser = Serialiser()
+    before = b""
+    for length in range(1, len(conversation) + 1):
+        bare = body(serialiser, request(conversation[:length]))
+        assert bare.startswith(before)
+        before = bare.removesuffix(b"]}")
+        marked = [Breakpoint(index, 0) for index in data.draw(st.sets(st.integers(0, length - 1), max_size=3))]
+        assert without_marks(body(serialiser, request(conversation[:length], *marked))) == without_marks(bare)
+
+
+@given(st.lists(messages, min_size=1, max_size=4))
+def test_what_was_remembered_is_what_would_be_written_anew(conversation: list[Message]) -> None:
+    serialiser = Serialiser()
+    first = body(serialiser, request(conversation))
+    copies = [Message(each.role, each.blocks, each.sources) for each in conversation]
+    assert body(serialiser, request(conversation)) == first
+    assert body(serialiser, request(copies)) == first
+    assert body(Serialiser(), request(copies)) == first
+
+
+@given(blocks)
+def test_a_block_says_the_same_after_its_way_over_the_wire(block: Block) -> None:
+    assert json.loads(message_bytes(Message("user", (block,), (1,)))) == {"role": "user", "content": [block_json(block)]}
+
+
+def test_marks_stand_at_the_end_of_the_system_and_where_they_were_asked_for() -> None:
+    content = [
+        Message("user", (Text("a"), Text("b")), (1, 1)),
+        Message("assistant", (Thinking("t", "s"), Text("c")), (2, 2)),
+        Message("user", (ToolResult("id", "d"),), (3,)),
+    ]
+    sent = json.loads(body(Serialiser(), request(content, Breakpoint(0, 1), Breakpoint(1, 0), Breakpoint(2, 0))))
+    marked = [
+        (kind, index)
+        for kind, group in (("system", [sent["system"]]), ("messages", [each["content"] for each in sent["messages"]]))
+        for index, each in enumerate(group)
+        if any("cache_control" in block for block in each)
+    ]
+    assert marked == [("system", 0), ("messages", 0), ("messages", 2)]
+    assert "cache_control" in sent["system"][-1]
+    assert "cache_control" not in sent["system"][0]
+    assert "cache_control" in sent["messages"][0]["content"][1]
+
+
+def test_the_order_of_keys_is_kept() -> None:
+    call = ToolUse("id", "bash", {"z": 1, "a": {"y": 2, "b": 3}})
+    assert b'"input":{"z":1,"a":{"y":2,"b":3}}' in message_bytes(Message("assistant", (call,), (1,)))
+
+
+def test_a_broken_character_does_not_break_the_request() -> None:
+    assert json.loads(message_bytes(Message("user", (Text("half \ud83d of it"),), (1,))))["content"][0]["text"] == "half ? of it"
+
+
+def test_a_changed_prelude_is_written_anew() -> None:
+    serialiser = Serialiser()
+    content = [Message("user", (Text("a"),), (1,))]
+    body(serialiser, request(content))
+    other = Request((SystemPart("system", "Other."),), (), content, ())
+    sent = json.loads(body(serialiser, other))
+    assert sent["system"][0]["text"] == "Other."
+    assert "tools" not in sent
