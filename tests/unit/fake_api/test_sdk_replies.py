@@ -20,6 +20,11 @@ async def stream(client: AsyncAnthropic, **body: Any) -> Message:
         return await running.get_final_message()
 
 
+async def whole_reply(client: AsyncAnthropic, **body: Any) -> Message:
+    """A reply without streaming."""
+    return await client.messages.create(**body, stream=False)
+
+
 async def raw_events(client: AsyncAnthropic, **body: Any) -> list[RawMessageStreamEvent]:
     """The events of a streamed reply."""
     reply: AsyncStream[RawMessageStreamEvent] = await client.messages.create(**body, stream=True)
@@ -71,7 +76,7 @@ async def test_a_reply_without_streaming_is_the_same(fake: FakeApi, client: Asyn
     blocks = [Think("hm"), Say("text"), Call("read_file", {"path": "a"}, id="toolu_1"), RedactedThink()]
     fake.enqueue(blocks, blocks)
     streamed = await stream(client, **request(tools=[tool()]))
-    whole: Message = await client.messages.create(**request(tools=[tool()]))
+    whole = await whole_reply(client, **request(tools=[tool()]))
     assert [block.type for block in whole.content] == ["thinking", "text", "tool_use", "redacted_thinking"]
     assert [block.type for block in streamed.content] == [block.type for block in whole.content]
     assert [block.to_dict() for block in streamed.content[1:3]] == [block.to_dict() for block in whole.content[1:3]]
