@@ -18,6 +18,7 @@ from ullage.context.request import Request
 from ullage.models.errors import PromptTooLong
 from ullage.models.failures import Endpoint, not_the_messages_api, understand
 from ullage.models.limits import assumed_claude_card, card_from_table, local_card
+from ullage.models.limits import expected_card
 from ullage.models.model import ModelCard, ModelEvent
 from ullage.models.model_card import ask_anthropic, ask_other_server
 from ullage.models.reply import ReplyBuilder
@@ -71,6 +72,10 @@ class AnthropicModel:
         """What the table says of the model, else what is assumed of one behind such an endpoint."""
         other = local_card(self._name, None) if self._endpoint.base_url else assumed_claude_card(self._name)
         return card_from_table(self._name) or other
+
+    def expected(self) -> ModelCard:
+        """What the table says of the model, or what is assumed of it."""
+        return expected_card(self._name, anthropic=not self._endpoint.base_url)
 
     async def card(self) -> ModelCard:
         """What the endpoint, else the table, says of the model; a window that a refusal named since then counts more."""

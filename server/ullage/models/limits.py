@@ -80,6 +80,11 @@ _KNOWN: dict[str, _Known] = {
 _DATE = re.compile(r"-\d{8}$")
 
 
+def expected_card(name: str, *, anthropic: bool) -> ModelCard:
+    """What is known of a model without asking: the table, else what is assumed of Anthropic's own or another endpoint."""
+    return card_from_table(name) or (assumed_claude_card(name) if anthropic else local_card(name, None))
+
+
 def card_from_table(name: str) -> ModelCard | None:
     """What the table knows of a model, also under its dated name; None where it is not in it."""
     known = _KNOWN.get(_DATE.sub("", name))

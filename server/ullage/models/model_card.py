@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 from urllib.parse import quote
 
-from ullage.models.limits import assumed_claude_card, card_from_table, local_card
+from ullage.models.limits import card_from_table, expected_card, local_card
 from ullage.models.model import ModelCard
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ TIMEOUT = 4.0
 
 async def ask_anthropic(connect: Connect, name: str) -> ModelCard:
     """The card of a model of Anthropic's own endpoint: from the Models API, else the table, else assumed."""
-    fallback = card_from_table(name) or assumed_claude_card(name)
+    fallback = expected_card(name, anthropic=True)
     info = await _get(connect, f"/v1/models/{quote(name, safe='')}")
     return _card_from_models_api(fallback, info) or fallback
 
@@ -44,11 +44,11 @@ async def ask_other_server(connect: Connect, name: str) -> ModelCard:
         _get(connect, "/v1/models"),
         _get(connect, "/props"),
     )
-    known = card_from_table(name)
-    card = _card_from_models_api(known or local_card(name, None), info)
+    card = _card_from_models_api(expected_card(name, anthropic=False), info)
     if card is not None:
         return card
     window = _vllm_window(listed, name) or _positive(_mapping(props.get("default_generation_settings")).get("n_ctx"))
+    known = card_from_table(name)
     if known is not None:
         return replace(known, window=window, source="server") if window else known
     return local_card(name, window)
