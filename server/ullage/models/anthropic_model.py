@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, cast
 from ullage.context.request import Request
 from ullage.models.errors import PromptTooLong
 from ullage.models.failures import Endpoint, not_the_messages_api, understand
-from ullage.models.limits import assumed_claude_card, card_from_table, local_card
 from ullage.models.limits import expected_card
 from ullage.models.model import ModelCard, ModelEvent
 from ullage.models.model_card import ask_anthropic, ask_other_server
@@ -67,11 +66,6 @@ class AnthropicModel:
         """Imports the SDK and makes its client, in a thread. Raises nothing: the first call reports what is wrong."""
         with suppress(Exception):
             await self._client()
-
-    def expected(self) -> ModelCard:
-        """What the table says of the model, else what is assumed of one behind such an endpoint."""
-        other = local_card(self._name, None) if self._endpoint.base_url else assumed_claude_card(self._name)
-        return card_from_table(self._name) or other
 
     def expected(self) -> ModelCard:
         """What the table says of the model, or what is assumed of it."""

@@ -66,10 +66,6 @@ class PracticeModel:
         """Always the same."""
         return self._card
 
-    def expected(self) -> ModelCard:
-        """Always the same."""
-        return self._card
-
     async def card(self) -> ModelCard:
         """Always the same."""
         return self._card
