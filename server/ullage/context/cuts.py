@@ -17,16 +17,21 @@ Property: TypeAlias = Callable[[Sequence[Message], int], bool]
 
 
 def parts_no_call_from_its_result(messages: Sequence[Message], cut: int) -> bool:
-    """A call and its result stay on the same side: the API refuses either without the other."""
-    if not 0 < cut < len(messages):
+    """A call and its result stay on the same side: the API refuses either without the other.
+
+    A call whose result is still to come, in a last message, stays after every cut.
+    """
+    if cut == 0:
         return True
     called = {block.id for block in messages[cut - 1].blocks if isinstance(block, ToolUse)}
+    if cut == len(messages):
+        return not called
     return not any(isinstance(block, ToolResult) and block.tool_use_id in called for block in messages[cut].blocks)
 
 
 def keeps_batches_whole(messages: Sequence[Message], cut: int) -> bool:
     """No results come first after a cut, whichever their calls: they were made and answered together."""
-    return cut == len(messages) or cut == 0 or not isinstance(messages[cut].blocks[0], ToolResult)
+    return cut in (0, len(messages)) or not isinstance(messages[cut].blocks[0], ToolResult)
 
 
 def keeps_what_is_unanswered(messages: Sequence[Message], cut: int) -> bool:

@@ -63,14 +63,15 @@ def plan(
     0 means that a summary is wanted in any case.
     """
     wanted = int(policy.line.goal_share * line) if goal is None else goal
-    moves = _cheap_moves(projection, policy, count, digest)
-    if _prelude_tokens(projection, count) + moves.tokens <= wanted:
-        return moves.as_plan()
+    cleared = _moved(projection, count, clear(projection, policy.clear))
+    cheap = _with_snip(cleared, projection, policy, count, digest)
+    if _prelude_tokens(projection, count) + cheap.tokens <= wanted:
+        return _alone(cheap, projection, count)
     usual_tail = min(policy.summary.tail_tokens, int(policy.summary.tail_share * line))
     # Where the usual tail leaves nothing to summarise it must be shorter.
-    tails = (usual_tail, int(policy.summary.tail_share * moves.tokens), 0)
-    cuts = (_cut_before_tail(moves.view.messages, tail, count) for tail in tails)
-    return _with_summary(moves, cuts, policy.summary, count) or moves.as_plan()
+    tails = (usual_tail, int(policy.summary.tail_share * cleared.tokens), 0)
+    cuts = (_cut_before_tail(cleared.view.messages, tail, count) for tail in tails)
+    return _with_summary(cleared, cuts, policy.summary, count) or _alone(cheap, projection, count)
 
 
 def reactive_plan(
@@ -85,52 +86,48 @@ def reactive_plan(
     Everything but the last few messages is summarised; where these do not fit under `line` (tokens, with system and tools) or
     are all there is, fewer stay.
     """
-    moves = _cheap_moves(projection, policy, count, digest)
-    messages = moves.view.messages
+    cleared = _moved(projection, count, clear(projection, policy.clear))
+    messages = cleared.view.messages
     cuts = legal_cuts(messages)
     usual = max(cut for cut in cuts if cut <= max(len(messages) - policy.summary.reactive_keep_messages, 0))
     later = [cut for cut in cuts if cut >= usual]
     room = line - _prelude_tokens(projection, count)
     fitting = [cut for cut in later if count(messages[cut:]) <= room]
-    return _with_summary(moves, fitting or later[-1:], policy.summary, count) or moves.as_plan()
+    summarised = _with_summary(cleared, fitting or later[-1:], policy.summary, count)
+    return summarised or _alone(_with_snip(cleared, projection, policy, count, digest), projection, count)
 
 
 @dataclass(frozen=True, slots=True)
 class _Moves:
-    """Cheap moves and the view after them. `tokens` of its messages, `tokens_before` of those before."""
+    """Cheap moves, planned when `through` was the last entry; the view after them, and the tokens of its messages."""
 
     through: int
     cleared: tuple[Cleared, ...]
     snipped: Snipped | None
     view: Projection
     tokens: int
-    tokens_before: int
-
-    def as_plan(self) -> Plan | None:
-        """These moves alone, where they gain anything; that old thinking goes with any compaction is a gain too."""
-        if self.tokens >= self.tokens_before:
-            return None
-        return Plan(self.through, self.cleared, self.snipped, None, 0, self.tokens)
 
 
-def _cheap_moves(projection: Projection, policy: Policy, count: Count, digest: Digest) -> _Moves:
+def _moved(projection: Projection, count: Count, cleared: tuple[Cleared, ...], snipped: Snipped | None = None) -> _Moves:
+    view = preview(projection, cleared, snipped)
     through = projection.entries[-1].seq if projection.entries else 0
-    before = count(projection.messages)
-    unmoved = preview(projection)
-    moves = _Moves(through, (), None, unmoved, count(unmoved.messages), before)
+    return _Moves(through, cleared, snipped, view, count(view.messages))
+
+
+def _with_snip(cleared: _Moves, projection: Projection, policy: Policy, count: Count, digest: Digest) -> _Moves:
+    """Snip, then clear; clearing alone where nothing can be snipped or the marker is longer than what it stands for."""
     snipped = snip(projection, policy.snip, digest)
-    if snipped is not None:
-        view = preview(projection, snipped=snipped)
-        tokens = count(view.messages)
-        if tokens < moves.tokens:
-            moves = _Moves(through, (), snipped, view, tokens, before)
-    cleared = clear(moves.view, policy.clear)
-    if cleared:
-        view = preview(projection, cleared, moves.snipped)
-        tokens = count(view.messages)
-        if tokens < moves.tokens:
-            moves = _Moves(through, cleared, moves.snipped, view, tokens, before)
-    return moves
+    if snipped is None:
+        return cleared
+    both = _moved(projection, count, clear(preview(projection, snipped=snipped), policy.clear), snipped)
+    return both if both.tokens < cleared.tokens else cleared
+
+
+def _alone(moves: _Moves, projection: Projection, count: Count) -> Plan | None:
+    """Cheap moves alone, where they gain anything; that old thinking goes with any compaction is a gain too."""
+    if moves.tokens >= count(projection.messages):
+        return None
+    return Plan(moves.through, moves.cleared, moves.snipped, None, 0, moves.tokens)
 
 
 def _cut_before_tail(messages: Sequence[Message], tail_tokens: int, count: Count) -> int:
@@ -146,28 +143,23 @@ def _cut_before_tail(messages: Sequence[Message], tail_tokens: int, count: Count
     return min((cut for cut in cuts if cut >= start), default=cuts[-1])
 
 
-def _with_summary(moves: _Moves, cuts: Iterable[int], numbers: SummaryNumbers, count: Count) -> Plan | None:
-    """The moves with a summary of what is before the first of `cuts` that has anything new before it.
+def _with_summary(cleared: _Moves, cuts: Iterable[int], numbers: SummaryNumbers, count: Count) -> Plan | None:
+    """A summary of what is before the first of `cuts` that has anything new before it, and what is cleared after it.
 
-    None where there is none, or where the summary would not make the context smaller still.
+    Nothing is snipped beside it: it takes the place of the middle too. None where there is no such cut, or where the
+    summary would not make the context smaller than clearing alone does.
     """
-    cut = next((cut for cut in cuts if _has_news(moves.view, cut)), None)
+    view = cleared.view
+    cut = next((cut for cut in cuts if _has_news(view, cut)), None)
     if cut is None:
         return None
-    messages = moves.view.messages
-    to = moves.view.last_seq_before(cut)
-    covered = [logged for logged in moves.view.entries if logged.seq <= to]
-    tokens = count(messages[cut:]) + _summary_tokens(covered, count(messages[:cut]), numbers, count)
-    if tokens >= moves.tokens:
+    to = view.last_seq_before(cut)
+    covered = [logged for logged in view.entries if logged.seq <= to]
+    tokens = count(view.messages[cut:]) + _summary_tokens(covered, count(view.messages[:cut]), numbers, count)
+    if tokens >= cleared.tokens:
         return None
-    return Plan(
-        through=moves.through,
-        cleared=tuple(cleared for cleared in moves.cleared if cleared.seq > to),
-        snipped=moves.snipped if moves.snipped is not None and moves.snipped.last_seq > to else None,
-        summarise_to=to,
-        covers=messages_in(covered),
-        estimated_after=tokens,
-    )
+    kept = tuple(each for each in cleared.cleared if each.seq > to)
+    return Plan(cleared.through, kept, None, to, messages_in(covered), tokens)
 
 
 def _has_news(view: Projection, cut: int) -> bool:

@@ -1,0 +1,149 @@
+"""Dependencies point one way, as ARCHITECTURE.md draws them: read from the imports themselves."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import ullage
+
+ROOT = Path(ullage.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+
+MAY_IMPORT = {
+    "context": set[str](),
+    "store": {"context"},
+    "workspace": {"context"},
+    "models": {"context", "store", "workspace"},
+    "tools": {"context", "store", "workspace"},
+    "session": {"context", "store", "workspace", "models", "tools"},
+    "lsp": {"context", "store", "workspace", "models", "tools", "session"},
+}
+"""Beside itself, by folder. Modules at the top (the command line) may import anything."""
+
+ONLY_IN = {
+    "pygls": {"lsp"},
+    "lsprotocol": {"lsp"},
+    "cattrs": {"lsp"},
+    "attrs": {"lsp"},
+    "attr": {"lsp"},
+    "anthropic": {"models"},
+    "httpx2": {"models"},
+}
+"""Packages that one folder alone knows."""
+
+LATE_ONLY = {"anthropic", "httpx2"}
+"""Slow to import, so imported in functions alone: the server must answer `initialize` first."""
+
+NO_IO_NO_CLOCK = {
+    "asyncio",
+    "os",
+    "random",
+    "secrets",
+    "shutil",
+    "socket",
+    "sqlite3",
+    "subprocess",
+    "tempfile",
+    "threading",
+    "time",
+    "uuid",
+}
+"""Standard modules that `context/` has no use for."""
+
+
+@dataclass(frozen=True)
+class Import:
+    """One module that a file imports. `early` where that happens as soon as the file itself is imported."""
+
+    file: Path
+    line: int
+    module: str
+    early: bool
+
+    @property
+    def folder(self) -> str:
+        """The folder of Ullage that the file is in; empty for those at the top."""
+        parts = self.file.relative_to(ROOT).parts
+        return parts[0] if len(parts) > 1 else ""
+
+    @property
+    def package(self) -> str:
+        return self.module.split(".")[0]
+
+    @property
+    def target(self) -> str:
+        """The folder of Ullage that is imported from; empty for its top and for other packages."""
+        parts = self.module.split(".")
+        return parts[1] if parts[0] == "ullage" and len(parts) > 1 and (ROOT / parts[1]).is_dir() else ""
+
+    def __str__(self) -> str:
+        return f"{self.file.relative_to(ROOT)}:{self.line} imports {self.module}"
+
+
+def imports_of(file: Path) -> Iterator[Import]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    package = ["ullage", *file.relative_to(ROOT).parts[:-1]]
+    yield from _imports_in(tree, file, package, early=True)
+
+
+def _imports_in(node: ast.AST, file: Path, package: list[str], *, early: bool) -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import):
+            yield from (Import(file, child.lineno, name.name, early) for name in child.names)
+        elif isinstance(child, ast.ImportFrom):
+            above = package[: len(package) - child.level + 1] if child.level else []
+            module = ".".join([*above, *([child.module] if child.module else [])])
+            yield Import(file, child.lineno, module, early)
+            yield from (Import(file, child.lineno, f"{module}.{name.name}", early) for name in child.names)
+        elif isinstance(child, ast.If) and _is_for_types_alone(child):
+            for branch, is_early in ((child.body, False), (child.orelse, early)):
+                yield from _imports_in(ast.Module(branch, []), file, package, early=is_early)
+        else:
+            is_function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            yield from _imports_in(child, file, package, early=early and not is_function)
+
+
+def _is_for_types_alone(statement: ast.If) -> bool:
+    return ast.unparse(statement.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+
+IMPORTS = [each for file in FILES for each in imports_of(file)]
+
+
+def check_none(offending: list[Import]) -> None:
+    assert sorted({str(each) for each in offending}) == []
+
+
+def test_the_folders_are_those_of_the_picture():
+    folders = {path.name for path in ROOT.iterdir() if path.is_dir() and path.name != "__pycache__"}
+    assert folders == MAY_IMPORT.keys()
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_a_folder_imports_only_what_is_below_it(folder: str):
+    allowed = MAY_IMPORT[folder] | {folder, ""}
+    check_none([each for each in IMPORTS if each.folder == folder and each.target not in allowed])
+
+
+@pytest.mark.parametrize("folder", MAY_IMPORT)
+def test_no_folder_imports_the_command_line(folder: str):
+    check_none([each for each in IMPORTS if each.folder == folder and each.module.startswith(("ullage.cli", "ullage.__main__"))])
+
+
+@pytest.mark.parametrize("package", ONLY_IN)
+def test_a_package_is_known_only_where_it_belongs(package: str):
+    check_none([each for each in IMPORTS if each.package == package and each.folder not in ONLY_IN[package]])
+
+
+@pytest.mark.parametrize("package", sorted(LATE_ONLY))
+def test_what_is_slow_to_import_is_imported_late(package: str):
+    check_none([each for each in IMPORTS if each.package == package and each.early])
+
+
+def test_the_context_has_no_io_and_no_clock():
+    check_none([each for each in IMPORTS if each.folder == "context" and each.package in NO_IO_NO_CLOCK])
