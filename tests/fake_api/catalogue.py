@@ -69,6 +69,8 @@ class ModelFacts:
     """Most tokens of one image (section 2.7)."""
     tool_prompt: int = 290
     """Tokens of the system prompt that tools bring with them (section 2.2)."""
+    retires: str | None = None
+    """When a deprecated model ends, as the SDK warns; None for an active one."""
     aliases: tuple[str, ...] = ()
 
 
@@ -201,6 +203,7 @@ _SONNET_4_5 = replace(
     strips_old_thinking=True,
     prefill=True,
     images=100,
+    retires="2026-11-30T00:00:00Z",
     aliases=("claude-sonnet-4-5",),
 )
 _HAIKU_5_5 = ModelFacts(
@@ -220,6 +223,7 @@ _HAIKU_4_5 = replace(
     line="haiku",
     prices=_prices(1, 5, read=0.10),
     minimum_cached=4_096,
+    retires=None,
     aliases=("claude-haiku-4-5",),
 )
 _TEST_SMALL = replace(
@@ -261,6 +265,7 @@ _ALL = (
         display_name="Claude Mythos Preview",
         line="mythos",
         minimum_cached=2_048,
+        retires="2026-06-30T00:00:00Z",
     ),
     _OPUS_4_6,
     _SONNET_4_6,

@@ -13,7 +13,7 @@ from tests.fake_api.state import FakeState
 
 _PREFIX = "/__fake__/"
 _WAIT_SECONDS = 30.0
-"""Longest wait of `requests?count=N` and `held?count=N`."""
+"""Longest wait of `requests?count=N`, `requests?ended=N` and `held?count=N`."""
 
 
 def is_control(request: HttpRequest) -> bool:
@@ -42,16 +42,15 @@ async def _control(state: FakeState, request: HttpRequest) -> Any:
             state.script.add_rules(*rules_from_json(_body(request)))
             return {}
         case "GET", "requests":
-            count = _count(request)
-            if count is not None:
-                await state.log.wait_for(count, "/v1/messages")
+            await state.log.wait_for(_number(request, "count") or 0, "/v1/messages")
+            await state.log.wait_for_end(_number(request, "ended") or 0, "/v1/messages")
             return {
                 "requests": [record.as_json() for record in state.log.requests],
                 "queued": state.script.queued,
                 "dollars": total_dollars(state.log.requests),
             }
         case "GET", "held":
-            await state.holds.until_waiting(_count(request) or 1)
+            await state.holds.until_waiting(_number(request, "count") or 1)
             return {"held": state.holds.waiting}
         case "POST", "release":
             return {"released": state.holds.release()}
@@ -66,6 +65,6 @@ def _body(request: HttpRequest) -> Any:
     return json.loads(request.body or b"null")
 
 
-def _count(request: HttpRequest) -> int | None:
-    values = request.query.get("count")
+def _number(request: HttpRequest, name: str) -> int | None:
+    values = request.query.get(name)
     return int(values[0]) if values else None

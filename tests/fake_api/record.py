@@ -113,6 +113,12 @@ class RequestLog:
             await self._arrivals.wait_for(lambda: len(self.of_path(path)) >= count)
         return self.of_path(path)
 
+    async def wait_for_end(self, count: int, path: str) -> list[RecordedRequest]:
+        """Waits until the first `count` requests for `path` are over, and gives all."""
+        for request in (await self.wait_for(count, path))[:count]:
+            await request.ended.wait()
+        return self.of_path(path)
+
     def clear(self) -> None:
         """Forgets the requests; numbers go on."""
         self.requests.clear()

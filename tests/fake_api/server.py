@@ -92,6 +92,10 @@ class FakeApi:
         """Waits until `count` requests for a reply have arrived, and gives them."""
         return await self.state.log.wait_for(count, MESSAGES_PATH)
 
+    async def until_ended(self, count: int) -> list[RecordedRequest]:
+        """Waits until the first `count` requests for a reply are over, and gives all."""
+        return await self.state.log.wait_for_end(count, MESSAGES_PATH)
+
     async def start(self) -> None:
         """Begins to listen."""
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
