@@ -147,7 +147,7 @@ def compactions(draw: st.DrawFn, last_seq: int, number: int) -> Compaction:
 
 
 @st.composite
-def histories(draw: st.DrawFn, max_chunks: int = 12) -> list[Logged]:
+def histories(draw: st.DrawFn, max_chunks: int = 7) -> list[Logged]:
     """A whole log: turns, interrupted ones, stray entries, compactions, undo, redo and changes of the prelude, in any order."""
     entries: list[Entry] = [draw(preludes)]
     made = 0
