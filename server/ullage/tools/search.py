@@ -6,6 +6,7 @@ Searching files is done by `search_ripgrep.py` where ripgrep is installed, else 
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -45,7 +46,7 @@ class SearchFiles:
                 "properties": {
                     "pattern": {"type": "string", "minLength": 1, "description": "A regular expression, matched line by line."},
                     "path": {"type": "string", "description": "A folder or file to search in; all workspace folders if left out."},
-                    "glob": {"type": "string", "description": "Only files whose path matches, such as `*.py` or `src/**/*.ts`."},
+                    "glob": {"type": "string", "description": "Only files whose path matches, such as `*.py` or `src/**/*.{ts,tsx}`."},
                     "case_sensitive": {"type": "boolean", "description": "Tell capital letters apart; not if left out."},
                 },
                 "required": ["pattern"],
@@ -128,11 +129,19 @@ class SearchFiles:
 
 
 def _file_filter(glob: str, folders: Folders) -> Callable[[Path], bool]:
-    """Globs mean what they mean in a .gitignore: without a `/` they match at any depth."""
+    """Globs mean what they mean in a .gitignore (without a `/` they match at any depth), and know `{this,that}` besides."""
     if not glob:
         return lambda path: True
-    spec = GitIgnoreSpec.from_lines([glob])
+    spec = GitIgnoreSpec.from_lines(_without_braces(glob))
     return lambda path: spec.match_file(_below_folder(path, folders))
+
+
+def _without_braces(glob: str) -> list[str]:
+    braces = re.search(r"\{([^{}]*)\}", glob)
+    if braces is None:
+        return [glob]
+    start, end = glob[: braces.start()], glob[braces.end() :]
+    return [each for choice in braces.group(1).split(",") for each in _without_braces(f"{start}{choice}{end}")]
 
 
 def _below_folder(path: Path, folders: Folders) -> str:

@@ -1,0 +1,116 @@
+"""Commands as real processes: output, exit codes, timeouts, cancelling, and nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.unit.tools.workplace import Workplace
+from ullage.tools.process import KEPT_CHARACTERS
+from ullage.tools.tool import ToolCall
+
+HOLDS = "exec 3>alive; "
+"""From here on the shell and all that it starts hold a pipe open, whose end says that every one of them is gone."""
+
+
+@pytest.fixture
+async def all_gone(workplace: Workplace) -> asyncio.Future[bytes]:
+    """Done when the last process that holds the pipe `alive` has ended."""
+    os.mkfifo(workplace.root / "alive")
+    return asyncio.ensure_future(asyncio.to_thread((workplace.root / "alive").read_bytes))
+
+
+@pytest.mark.parametrize(
+    ("command", "content", "is_error"),
+    [
+        ("echo hello", "hello", False),
+        ("echo out; echo err >&2", "out\nerr", False),
+        ("true", "(no output)", False),
+        ("echo no; exit 3", "no\n(exit code 3)", True),
+        ("kill -TERM $$", "(no output)\n(Ended by signal 15.)", True),
+        ("cat", "(no output)", False),
+        ("printf '\\303\\274\\377'", "ü�", False),
+        ("no-such-program-here 2>/dev/null", "(no output)\n(exit code 127)", True),
+    ],
+)
+async def test_output_and_exit_code(workplace: Workplace, command: str, content: str, is_error: bool) -> None:
+    outcome = await workplace.call("bash", command=command)
+    assert (outcome.content, outcome.is_error) == (content, is_error)
+
+
+async def test_commands_run_in_the_first_folder(workplace: Workplace) -> None:
+    assert (await workplace.call("bash", command="pwd -P")).content == str(workplace.root)
+
+
+async def test_output_is_streamed_while_it_runs(workplace: Workplace) -> None:
+    os.mkfifo(workplace.root / "go")
+    seen = asyncio.Event()
+    call = ToolCall("toolu_1", {"command": "echo first; cat go; echo last"}, lambda text: seen.set())
+    running = asyncio.create_task(workplace.tools["bash"].run(call))
+    await seen.wait()
+    assert not running.done()
+    await asyncio.to_thread((workplace.root / "go").write_text, "middle\n")
+    assert (await running).content == "first\nmiddle\nlast"
+
+
+async def test_secrets_do_not_reach_commands(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    monkeypatch.setenv("HARMLESS", "kept")
+    content = (await workplace.call("bash", command="env")).content
+    assert "HARMLESS=kept" in content
+    assert "sk-secret" not in content
+
+
+async def test_a_timeout_ends_the_child_of_the_child(workplace: Workplace, all_gone: asyncio.Future[bytes]) -> None:
+    brief = Workplace(workplace.root, bash_timeout=0.3)
+    outcome = await brief.call("bash", command=f"{HOLDS} echo started; (sleep 1000 & wait); echo never")
+    assert outcome.is_error
+    assert outcome.content == "started\n(Ended after 0.3 seconds, with everything that it had started.)"
+    await all_gone
+
+
+async def test_what_ignores_the_request_to_end_is_killed(workplace: Workplace, all_gone: asyncio.Future[bytes]) -> None:
+    brief = Workplace(workplace.root, bash_timeout=0.3)
+    outcome = await brief.call("bash", command=f"{HOLDS} trap '' TERM; while :; do sleep 0.05; done")
+    assert outcome.is_error
+    await all_gone
+
+
+async def test_cancelling_ends_the_child_of_the_child(workplace: Workplace, all_gone: asyncio.Future[bytes]) -> None:
+    started = asyncio.Event()
+    call = ToolCall("toolu_1", {"command": f"{HOLDS} (sleep 1000 & echo started; wait)"}, lambda text: started.set())
+    running = asyncio.create_task(workplace.tools["bash"].run(call))
+    await started.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await all_gone
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+async def test_nothing_stays_in_the_background(workplace: Workplace, all_gone: asyncio.Future[bytes], quiet: bool) -> None:
+    silenced = " >/dev/null 2>&1" if quiet else ""
+    outcome = await workplace.call("bash", command=f"{HOLDS} sleep 1000{silenced} & echo done")
+    assert not outcome.is_error
+    assert outcome.content.startswith("done")
+    assert quiet or "left in the background were ended" in outcome.content
+    await all_gone
+
+
+async def test_endless_output_does_not_fill_the_memory(workplace: Workplace) -> None:
+    outcome = await workplace.call("bash", command="echo start; head -c 9000000 /dev/zero | tr '\\0' x; echo end")
+    assert len(outcome.content) < KEPT_CHARACTERS + 200
+    assert outcome.content.startswith("start\n")
+    assert outcome.content.endswith("end")
+    assert "characters left out here" in outcome.content
+    assert sum(map(len, workplace.output)) < 300_000
+
+
+async def test_a_folder_that_is_gone_is_an_error(tmp_path: Path) -> None:
+    workplace = Workplace(tmp_path / "gone")
+    outcome = await workplace.call("bash", command="true")
+    assert outcome.is_error
+    assert "could not be started" in outcome.content

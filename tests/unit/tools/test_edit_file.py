@@ -1,0 +1,117 @@
+"""Edits: one exact place, only over text that was seen, and help where it misses."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.tools.workplace import Workplace
+from ullage.workspace.text_file import text_sha256
+
+CODE = "def level(tank):\n    if tank.empty:\n        return 0\n    return tank.depth\n\n\ndef room(tank):\n    return 0\n"
+
+
+@pytest.fixture
+async def read(workplace: Workplace) -> Workplace:
+    workplace.put({"tank.py": CODE})
+    await workplace.call("read_file", path="tank.py")
+    return workplace
+
+
+async def test_the_one_place_is_replaced(read: Workplace) -> None:
+    outcome = await read.call("edit_file", path="tank.py", old_text="tank.depth", new_text="tank.depth - 1")
+    after = CODE.replace("tank.depth", "tank.depth - 1")
+    assert outcome.content == "Edited `tank.py` at line 4."
+    assert read.text("tank.py") == after
+    assert (outcome.touched[0].kind, outcome.touched[0].sha256, outcome.line) == ("edited", text_sha256(after), 4)
+    assert outcome.diff is not None
+    assert outcome.diff.old_text == "def level(tank):\n    if tank.empty:\n        return 0\n    return tank.depth\n\n\ndef room(tank):"
+
+
+async def test_edits_follow_one_another_without_reading_again(read: Workplace) -> None:
+    await read.call("edit_file", path="tank.py", old_text="tank.depth", new_text="tank.height")
+    outcome = await read.call("edit_file", path="tank.py", old_text="tank.height", new_text="tank.width")
+    assert not outcome.is_error
+    assert "tank.width" in read.text("tank.py")
+
+
+async def test_every_place_is_replaced_on_demand(read: Workplace) -> None:
+    outcome = await read.call("edit_file", path="tank.py", old_text="return 0", new_text="return 1", replace_all=True)
+    assert outcome.content == "Edited `tank.py` in 2 places."
+    assert read.text("tank.py").count("return 1") == 2
+
+
+@pytest.mark.parametrize(
+    ("old_text", "words"),
+    [
+        ("return 0", "occurs 2 times in `tank.py` (lines 3, 8)"),
+        ("  if tank.empty:\n    return 0", "The same words are there with other spaces or indentation:\n     1\tdef level(tank):"),
+        ("     2\t    if tank.empty:", "It has line numbers in it"),
+        (
+            "return tank.dpeth",
+            "The closest lines are:\n     2\t    if tank.empty:\n     3\t        return 0\n     4\t    return tank.depth",
+        ),
+        ("zzz qqq xxx", "Nothing similar is in it"),
+        ("", "is empty"),
+    ],
+)
+async def test_a_miss_says_what_is_there(read: Workplace, old_text: str, words: str) -> None:
+    outcome = await read.call("edit_file", path="tank.py", old_text=old_text, new_text="x")
+    assert outcome.is_error
+    assert words in outcome.content
+    assert read.text("tank.py") == CODE
+
+
+async def test_an_edit_that_changes_nothing_is_an_error(read: Workplace) -> None:
+    assert (await read.call("edit_file", path="tank.py", old_text="tank", new_text="tank")).is_error
+
+
+async def test_unseen_text_is_shown_instead_of_edited(workplace: Workplace) -> None:
+    workplace.put({"tank.py": CODE})
+    refused = await workplace.call("edit_file", path="tank.py", old_text="tank.depth", new_text="x")
+    assert refused.is_error
+    assert "has not been read yet" in refused.content
+    assert "     4\t    return tank.depth" in refused.content
+    assert not (await workplace.call("edit_file", path="tank.py", old_text="tank.depth", new_text="x")).is_error
+
+
+async def test_stale_text_is_refused_with_the_text_now(read: Workplace) -> None:
+    read.put({"tank.py": CODE + "# formatted\n"})
+    refused = await read.call("edit_file", path="tank.py", old_text="tank.depth", new_text="x")
+    assert refused.is_error
+    assert "changed since you last saw it" in refused.content
+    assert "# formatted" in refused.content
+    assert read.text("tank.py") == CODE + "# formatted\n"
+
+
+async def test_unsaved_text_is_edited_in_the_editor(workplace: Workplace) -> None:
+    workplace.put({"tank.py": CODE})
+    path = workplace.root / "tank.py"
+    workplace.editor.documents[path] = CODE + "# typed\n"
+    await workplace.call("read_file", path="tank.py")
+    outcome = await workplace.call("edit_file", path="tank.py", old_text="# typed", new_text="# typed and edited")
+    assert "stays unsaved in the editor" in outcome.content
+    assert workplace.editor.documents[path] == CODE + "# typed and edited\n"
+    assert workplace.text("tank.py") == CODE
+
+
+async def test_what_the_user_types_meanwhile_wins(read: Workplace) -> None:
+    path = read.root / "tank.py"
+    read.editor.documents[path] = CODE
+    read.editor.typed_meanwhile = True
+    outcome = await read.call("edit_file", path="tank.py", old_text="tank.depth", new_text="x")
+    assert outcome.is_error
+    assert "Read it again" in outcome.content
+    assert read.text("tank.py") == CODE
+
+
+async def test_windows_line_ends_are_no_obstacle(workplace: Workplace) -> None:
+    workplace.put({"a.txt": "a\r\nb\r\nc\r\n"})
+    await workplace.call("read_file", path="a.txt")
+    await workplace.call("edit_file", path="a.txt", old_text="a\r\nb", new_text="a\r\nB")
+    assert (workplace.root / "a.txt").read_bytes() == b"a\r\nB\r\nc\r\n"
+
+
+async def test_a_missing_file_is_named(workplace: Workplace) -> None:
+    outcome = await workplace.call("edit_file", path="nope.py", old_text="a", new_text="b")
+    assert outcome.is_error
+    assert "`nope.py` does not exist" in outcome.content

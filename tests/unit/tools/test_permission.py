@@ -1,0 +1,104 @@
+"""What has to be allowed, and what an earlier "always" covers."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.tools.workplace import Workplace
+from ullage.tools.permission import Allowed, command_need, edit_need, patterns_of
+from ullage.tools.tool import BadToolInput, PermissionNeed
+
+
+@pytest.mark.parametrize(
+    ("remembered", "asked", "covered"),
+    [
+        ("pytest -q", "pytest -x tests", True),
+        ("pytest -q", "python -m pytest", False),
+        ("git status", "git status -s", True),
+        ("git status", "git push", False),
+        ("pytest -q", "pytest && rm -r x", False),
+        ("pytest -q", "pytest | tee out", False),
+        ("pytest -q", "pytest > out", False),
+        ("pytest -q", "pytest $(rm -r x)", False),
+        ("pytest -q", "pytest\nrm -r x", False),
+        ("cd src && pytest", "pytest", True),
+        ("cd src && pytest", "pytest; cd lib; pytest", True),
+        ("cd src && pytest", "cd src && rm x", False),
+        ("rm -r build", "rm -r build", True),
+        ("rm -r build", "rm -r /", False),
+        ("echo $HOME", "echo $HOME", True),
+        ("echo $HOME", "echo $PATH", False),
+    ],
+)
+def test_commands(remembered: str, asked: str, covered: bool) -> None:
+    allowed = Allowed(patterns_of(command_need(remembered)))
+    assert allowed.covers(command_need(asked)) is covered
+
+
+@pytest.mark.parametrize(
+    ("remembered", "asked", "covered"),
+    [
+        ("src/tank.py", "src/gauge.py", True),
+        ("src/tank.py", "src/deep/gauge.py", True),
+        ("src/deep/gauge.py", "src/tank.py", False),
+        ("src/tank.py", "srcs/tank.py", False),
+        ("README.md", "README.md", True),
+        ("README.md", "setup.py", False),
+        ("README.md", "docs/README.md", False),
+        ("src/tank.py", "src/.vscode/tasks.json", False),
+        (".git/config", ".git/config", False),
+    ],
+)
+def test_edits(remembered: str, asked: str, covered: bool) -> None:
+    allowed = Allowed(patterns_of(edit_need(remembered)))
+    assert allowed.covers(edit_need(asked)) is covered
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        ".git/hooks/pre-commit",
+        ".vscode/settings.json",
+        "sub/.VSCODE/tasks.json",
+        ".bashrc",
+        "home/.zshrc",
+        "AGENTS.md",
+        "lib/CLAUDE.md",
+        ".envrc",
+    ],
+)
+def test_what_steers_other_programs_is_asked_each_time(path: str) -> None:
+    need = edit_need(path)
+    assert need.pattern == ""
+    assert patterns_of(need) == ()
+    assert not Allowed([path, f"{path.rpartition('/')[0]}/**", "**", ""]).covers(need)
+
+
+def test_actions_do_not_mix() -> None:
+    assert not Allowed(patterns_of(edit_need("src/a.py"))).covers(PermissionNeed("command", "src/b.py", "Run it"))
+
+
+def test_reading_is_free_and_the_rest_asks(workplace: Workplace) -> None:
+    tools = workplace.tools
+    assert tools["read_file"].permission({"path": "a"}) is None
+    assert tools["search"].permission({"pattern": "a"}) is None
+    command = tools["bash"].permission({"command": "npm test"})
+    assert command is not None
+    assert (command.action, command.pattern, command.description) == ("command", "`npm test *`", "Run `npm test`")
+    edit = tools["edit_file"].permission({"path": "./src/../src/a.py", "old_text": "a", "new_text": "b"})
+    assert edit is not None
+    assert (edit.action, edit.pattern, edit.description) == ("edit", "edits of `src/**`", "Edit src/a.py")
+
+
+def test_a_link_does_not_hide_what_is_edited(workplace: Workplace) -> None:
+    workplace.put({".vscode/settings.json": "{}"})
+    (workplace.root / "harmless.json").symlink_to(workplace.root / ".vscode" / "settings.json")
+    need = workplace.tools["write_file"].permission({"path": "harmless.json", "content": ""})
+    assert need is not None
+    assert need.pattern == ""
+
+
+def test_wrong_input_is_not_asked_for(workplace: Workplace) -> None:
+    with pytest.raises(BadToolInput):
+        workplace.tools["bash"].permission({"command": ""})
+    assert workplace.tools["write_file"].permission({"path": "../x", "content": ""}) is None

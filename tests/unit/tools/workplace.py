@@ -1,0 +1,74 @@
+"""A workspace on a real disk with all tools, for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from tests.unit.workspace.editors import MemoryEditor
+from ullage.context.blocks import Json
+from ullage.tools.dependencies import ToolDependencies
+from ullage.tools.recall import RecallHit
+from ullage.tools.registry import build_tools
+from ullage.tools.tool import ToolCall, ToolOutcome
+from ullage.workspace.files import WorkspaceFiles
+from ullage.workspace.folders import Folders
+from ullage.workspace.own_writes import OwnWrites
+from ullage.workspace.reads import FileReads
+
+
+class ListRecall:
+    """What was said, in a list."""
+
+    def __init__(self) -> None:
+        self.hits: list[RecallHit] = []
+        self.results: dict[str, str] = {}
+        self.entries: dict[int, str] = {}
+
+    async def search(self, words: str, limit: int) -> Sequence[RecallHit]:
+        return [hit for hit in self.hits if words in hit.excerpt][:limit]
+
+    async def result(self, tool_use_id: str) -> str | None:
+        return self.results.get(tool_use_id)
+
+    async def range(self, first_seq: int, last_seq: int) -> str:
+        return "\n".join(text for seq, text in self.entries.items() if first_seq <= seq <= last_seq)
+
+
+class Workplace:
+    """One session's tools over `root`, whose files can be written directly as someone else would."""
+
+    def __init__(self, *roots: Path, bash_timeout: float = 30.0, sandbox: bool = False, trusted: bool = True) -> None:
+        self.folders = Folders(roots)
+        self.editor = MemoryEditor()
+        self.reads = FileReads()
+        self.recall = ListRecall()
+        files = WorkspaceFiles(self.folders, self.editor, OwnWrites())
+        self.tools = build_tools(
+            ToolDependencies(self.folders, files, self.editor, self.reads, self.recall, bash_timeout, sandbox), trusted=trusted
+        )
+        self.output: list[str] = []
+
+    @property
+    def root(self) -> Path:
+        """The first folder."""
+        assert self.folders.first is not None
+        return self.folders.first
+
+    def put(self, files: Mapping[str, str]) -> None:
+        """Writes files by name."""
+        for name, text in files.items():
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, newline="")
+
+    def text(self, name: str) -> str:
+        """What is on disk."""
+        return (self.root / name).read_text()
+
+    async def call(self, tool: str, **input: Json) -> ToolOutcome:
+        """Runs a tool as the loop does, after asking what must be allowed."""
+        self.tools[tool].permission(input)
+        outcome = await self.tools[tool].run(ToolCall("toolu_1", input, self.output.append))
+        assert outcome.content
+        return outcome
