@@ -17,6 +17,7 @@ from ullage.context.file_history import FileFact
 from ullage.context.names import NameFact
 from ullage.context.policy import SummaryNumbers
 from ullage.context.quotes import Quotes, quote
+from ullage.context.redact import redact
 from ullage.context.tokens import estimate_text
 
 DIGEST_TOKENS = 3_600
@@ -94,7 +95,7 @@ def brief(entries: Sequence[Logged]) -> str:
         lines.append("Read: " + _some(read, 8))
     if found.commands:
         lines.append("Ran: " + _some([f"`{one_line(fact.command, 60)}` ({fact.ended})" for fact in found.commands[-4:]], 4))
-    return "\n".join(lines)
+    return redact("\n".join(lines))
 
 
 def _some(words: Sequence[str], most: int) -> str:

@@ -50,7 +50,7 @@ class Facts:
     """Everything that the digest is written from, each kind in the order in which it happened unless said otherwise."""
 
     asked: tuple[Said, ...]
-    """What the user typed, verbatim."""
+    """What the user typed, verbatim; where something was attached, its name on a line of its own."""
     constraints: tuple[Said, ...]
     """Sentences of the user; the same sentence only once, where it was said last."""
     decisions: tuple[Said, ...]
@@ -72,7 +72,7 @@ class Facts:
 def facts(entries: Sequence[Logged]) -> Facts:
     """Reads the facts out of `entries`, which should begin with the session's first."""
     calls = answered_calls(entries)
-    asked = tuple(Said(logged.seq, logged.entry.text) for logged in entries if isinstance(logged.entry, UserPrompt))
+    asked = tuple(Said(logged.seq, _typed(logged.entry)) for logged in entries if isinstance(logged.entry, UserPrompt))
     return Facts(
         asked=asked,
         constraints=_once([Said(said.seq, sentence) for said in asked for sentence in constraints_in(said.text)]),
@@ -88,6 +88,12 @@ def facts(entries: Sequence[Logged]) -> Facts:
         last_call=_last_call(calls),
         cut_at_work=_cut_at_work(entries),
     )
+
+
+def _typed(prompt: UserPrompt) -> str:
+    if not prompt.attachments:
+        return prompt.text
+    return f"{prompt.text}\n(attached: {', '.join(attachment.name for attachment in prompt.attachments)})"
 
 
 def _told(entries: Sequence[Logged]) -> list[Said]:

@@ -139,5 +139,9 @@ def test_brief_stays_brief():
     assert "and 288 more" in brief(entries)
 
 
+def test_brief_is_redacted():
+    assert "correcthorse9" not in brief(work(ran("mysql --password=correcthorse9")))
+
+
 def test_brief_of_nothing_is_empty():
     assert brief([]) == ""

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.context.logs import returned, says, use
 from tests.unit.context.work import asked, edited, planned, ran, work
 from ullage.context.blocks import Json, ToolUse
-from ullage.context.entries import AssistantReply, Entry, TurnEnded
+from ullage.context.entries import AssistantReply, Attachment, Entry, TurnEnded, UserPrompt
 from ullage.context.facts import Said, Task, facts
 
 
@@ -20,6 +20,11 @@ def test_nothing_gives_no_facts():
 def test_what_the_user_typed_is_kept_verbatim_and_in_order():
     found = facts(work(asked("First,\n  do this."), says("Done"), asked("Then that.", steering=True)))
     assert found.asked == (Said(1, "First,\n  do this."), Said(3, "Then that."))
+
+
+def test_what_was_attached_is_named():
+    prompt = UserPrompt("p", "Look at these", (Attachment("src/a.py", "x = 1"), Attachment("problems", "none")))
+    assert facts(work(prompt)).asked == (Said(1, "Look at these\n(attached: src/a.py, problems)"),)
 
 
 def test_a_constraint_said_twice_stands_where_it_was_said_last():

@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.context.logs import compaction, says
+from tests.unit.context.strategies import histories
 from tests.unit.context.work import asked, edited, planned, ran, work
-from ullage.context.entries import CompactionRedone, CompactionUndone, Entry, Summarised
+from ullage.context.entries import CompactionRedone, CompactionUndone, Entry, Logged, Summarised
 from ullage.context.handoff import handoff, tail_note
 from ullage.context.policy import SummaryNumbers
 from ullage.context.tokens import estimate_text
@@ -108,6 +109,11 @@ def test_the_models_part_comes_back_whatever_it_says(text: str):
     first = handoff(work(*STEPS), f"Marked: {text}", "", NUMBERS)
     again = handoff(work(*STEPS, compaction("c1", summarised=Summarised(8, first))), None, "", NUMBERS)
     assert "Marked:" in again
+
+
+@given(histories(), st.sampled_from([None, MODEL_TEXT]))
+def test_there_is_a_handoff_for_every_history(entries: list[Logged], model_text: str | None):
+    assert handoff(entries, model_text, "a.py", NUMBERS).startswith("# Record of the conversation so far")
 
 
 def test_tail_note():
