@@ -44,10 +44,15 @@ def _make_converter_for_ours() -> Converter:
         converter.register_structure_hook(kind, _exactly(kind))
     converter.register_structure_hook(float, _number)
     converter.register_structure_hook(int | str, _message_id)
-    converter.register_structure_hook_factory(attrs.has, lambda kind: make_dict_structure_fn(kind, converter, **_keys(kind)))
-    converter.register_unstructure_hook_factory(
-        attrs.has, lambda kind: make_dict_unstructure_fn(kind, converter, _cattrs_omit_if_default=True, **_keys(kind))
-    )
+
+    def structure_hook(kind: Any) -> Any:
+        return make_dict_structure_fn(kind, converter, **_keys(kind))
+
+    def unstructure_hook(kind: Any) -> Any:
+        return make_dict_unstructure_fn(kind, converter, _cattrs_omit_if_default=True, **_keys(kind))
+
+    converter.register_structure_hook_factory(attrs.has, structure_hook)
+    converter.register_unstructure_hook_factory(attrs.has, unstructure_hook)
     for union, kinds in (
         (protocol.AttachmentRef, protocol.ATTACHMENT_KINDS),
         (items.Item, items.ITEM_KINDS),

@@ -1,0 +1,5 @@
+"""`python -m ullage`."""
+
+from ullage.cli import main
+
+raise SystemExit(main())

@@ -1,0 +1,92 @@
+"""The command line: `ullage serve`. Imports nothing that takes long before it knows what is wanted."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import logging
+import os
+import sys
+from collections.abc import Sequence
+
+logger = logging.getLogger("ullage")
+
+_OLDEST_PYTHON = (3, 11)
+
+_SECRETS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+"""Taken out of the environment at the start, so that no command of the agent inherits them."""
+
+_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command that the arguments name; gives the exit code."""
+    if sys.version_info < _OLDEST_PYTHON:
+        found = ".".join(str(part) for part in sys.version_info[:3])
+        wanted = ".".join(str(part) for part in _OLDEST_PYTHON)
+        return _failed(f"Ullage needs Python {wanted} or later; this is {found} ({sys.executable})")
+    options = _parser().parse_args(arguments)
+    return options.run(options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    from ullage import __version__
+
+    parser = argparse.ArgumentParser(prog="ullage", description="A coding agent that lives in your editor.")
+    parser.add_argument("--version", action="version", version=f"ullage {__version__}")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    serve = commands.add_parser("serve", help="speak to an editor over stdin and stdout (PROTOCOL.md)")
+    serve.add_argument("--tcp", type=_port, metavar="PORT", help="listen on this port of the loopback address instead; 0 takes a free one")
+    serve.add_argument("--log-level", type=str.upper, choices=_LEVELS, default="INFO", help="how much is logged (default: INFO)")
+    serve.set_defaults(run=_serve)
+    return parser
+
+
+def _port(text: str) -> int:
+    port = int(text)
+    if not 0 <= port <= 65535:
+        raise ValueError
+    return port
+
+
+def _serve(options: argparse.Namespace) -> int:
+    api_key, auth_token = (os.environ.pop(name, None) for name in _SECRETS)
+    from ullage.lsp.log import log_to_stderr
+
+    log_to_stderr(options.log_level)
+    if auth_token and not api_key:
+        logger.warning("ANTHROPIC_AUTH_TOKEN is not used; set ANTHROPIC_API_KEY")
+    try:
+        return asyncio.run(_serve_client(options.tcp, api_key))
+    except PortNotFree as error:
+        return _failed(str(error))
+    except KeyboardInterrupt:
+        return 130
+
+
+class PortNotFree(Exception):
+    """`str()` says which port cannot be listened on, and why."""
+
+
+async def _serve_client(port: int | None, api_key: str | None) -> int:
+    from ullage.lsp.features import register_features
+    from ullage.lsp.server import UllageServer
+    from ullage.lsp.transport import open_stdio, open_tcp
+
+    if port is None:
+        connection = open_stdio()
+    else:
+        try:
+            listening_on, coming = await open_tcp(port)
+        except OSError as error:
+            raise PortNotFree(f"Cannot listen on port {port}: {error.strerror or error}. Choose another port.") from error
+        logger.info("listening on 127.0.0.1:%d", listening_on)
+        connection = await coming
+    server = UllageServer(api_key)
+    register_features(server)
+    return await server.serve(connection)
+
+
+def _failed(message: str) -> int:
+    sys.stderr.write(f"{message}\n")
+    return 1

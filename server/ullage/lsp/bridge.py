@@ -1,0 +1,90 @@
+"""Between the sessions and the wire: requests go in, updates come out.
+
+Imported after `initialize` was answered, off the event loop: the sessions bring the models and tools with them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError
+
+from ullage.lsp.agent_protocol import AgentProtocol
+from ullage.lsp.convert import update_to_wire
+from ullage.lsp.methods import METHODS
+from ullage.lsp.progress import CompactionProgress
+from ullage.lsp.protocol import LIST_CHANGED, REQUEST_FAILED, UPDATE, Nothing, UpdateParams
+from ullage.session.errors import SessionError
+from ullage.session.items import CompactionItem, ItemUpdated, Update
+from ullage.session.sessions import Sessions
+from ullage.session.settings import Settings
+from ullage.workspace.editor import Editor
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What the sessions work in, as the client told it."""
+
+    folders: Sequence[Path]
+    editor: Editor
+    settings: Settings
+    api_key: str | None
+    state_folder: Path | None
+
+
+class Bridge:
+    """The sessions of one client. `own` runs work in the background that ends with the server."""
+
+    def __init__(
+        self,
+        protocol: AgentProtocol,
+        around: Surroundings,
+        warn: Callable[[str], None],
+        own: Callable[[Coroutine[Any, Any, None]], object],
+    ) -> None:
+        self._protocol = protocol
+        self._own = own
+        self._progress = CompactionProgress(protocol)
+        self._loop = asyncio.get_running_loop()
+        self.sessions = Sessions(
+            around.folders,
+            around.editor,
+            around.settings,
+            around.api_key,
+            around.state_folder,
+            self._updated,
+            lambda: protocol.notify(LIST_CHANGED, Nothing()),
+            warn,
+        )
+
+    async def answer(self, method: str, params: object) -> object:
+        """Does what a request asks for. Raises `JsonRpcException`."""
+        try:
+            return await METHODS[method](self.sessions, params)
+        except SessionError as error:
+            raise JsonRpcException(str(error), REQUEST_FAILED, {"reason": error.reason}) from error
+        except Exception as error:
+            logger.exception("%s failed", method)
+            raise JsonRpcInternalError(f"{method} failed inside the server: {type(error).__name__}. The server's log says more.") from error
+
+    def _updated(self, session_id: str, seq: int, update: Update) -> None:
+        # In the loop's next round: an answer with a snapshot that was taken before this update then leaves before it.
+        self._loop.call_soon(self._send, session_id, seq, update)
+
+    def _send(self, session_id: str, seq: int, update: Update) -> None:
+        self._protocol.notify(UPDATE, UpdateParams(session_id, seq, update_to_wire(update)))
+        if isinstance(update, ItemUpdated) and isinstance(update.item, CompactionItem) and self._progress.wants(update.item):
+            self._own(self._progress.show(update.item, lambda: self._cancel(session_id)))
+
+    def _cancel(self, session_id: str) -> None:
+        try:
+            self.sessions.get(session_id).cancel()
+        except SessionError as error:
+            logger.info("nothing to cancel: %s", error)

@@ -1,0 +1,143 @@
+"""A session's values to their counterparts on the wire, one for one. What an empty text means is left out there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ullage.context.entries import FileDiff
+from ullage.lsp import items as wire
+from ullage.lsp import protocol
+from ullage.session import items as session
+from ullage.tools.tool import PlanEntry
+
+if TYPE_CHECKING:  # takes long to import
+    from ullage.session.sessions import SessionSummary
+
+
+def snapshot_to_wire(snapshot: session.Snapshot) -> protocol.Snapshot:
+    """All that a panel needs."""
+    return protocol.Snapshot(
+        session_id=snapshot.session_id,
+        seq=snapshot.seq,
+        title=snapshot.title,
+        state=snapshot.state,
+        items=[item_to_wire(item) for item in snapshot.items],
+        earlier=snapshot.earlier,
+        plan=[_plan_entry(entry) for entry in snapshot.plan],
+        gauge=_gauge(snapshot.gauge),
+        model=_model(snapshot.model),
+        retry=_retry(snapshot.retry),
+    )
+
+
+def summary_to_wire(summary: SessionSummary) -> protocol.SessionSummary:
+    """A session in the list of sessions."""
+    return protocol.SessionSummary(summary.session_id, summary.title, summary.updated_at, summary.state)
+
+
+def update_to_wire(update: session.Update) -> protocol.Update:
+    """One change of a session."""
+    match update:
+        case session.ItemUpdated():
+            return protocol.ItemUpdate(item_to_wire(update.item))
+        case session.TextAppended():
+            return protocol.AppendUpdate(update.item_id, update.field, update.text)
+        case session.ItemRemoved():
+            return protocol.RemoveUpdate(update.item_id)
+        case session.StateChanged():
+            return protocol.StateUpdate(update.state, _retry(update.retry))
+        case session.GaugeChanged():
+            return protocol.GaugeUpdate(_gauge(update.gauge))
+        case session.PlanChanged():
+            return protocol.PlanUpdate([_plan_entry(entry) for entry in update.entries])
+        case session.TitleChanged():
+            return protocol.TitleUpdate(update.title)
+        case session.ModelChanged():
+            return protocol.ModelUpdate(_model(update.model))
+
+
+def item_to_wire(item: session.Item) -> wire.Item:
+    """One item of the timeline."""
+    match item:
+        case session.UserItem():
+            return wire.UserItem(item.id, item.at, item.text, list(item.attachments), item.queued)
+        case session.AssistantItem():
+            return wire.AssistantItem(item.id, item.at, item.text)
+        case session.ThinkingItem():
+            return wire.ThinkingItem(item.id, item.at, item.text)
+        case session.ToolCallItem():
+            return _tool_call(item)
+        case session.CompactionItem():
+            return _compaction(item)
+        case session.NoticeItem():
+            return wire.NoticeItem(item.id, item.at, item.level, item.text, item.action)
+
+
+def _tool_call(item: session.ToolCallItem) -> wire.ToolCallItem:
+    return wire.ToolCallItem(
+        id=item.id,
+        at=item.at,
+        name=item.name,
+        title=item.title,
+        tool_kind=item.tool_kind,
+        status=item.status,
+        input=item.input,
+        output=item.output,
+        diff=_diff(item.diff),
+        full_output=item.full_output,
+        permission=[wire.PermissionOption(option.option_id, option.name, option.kind) for option in item.permission] or None,
+        permission_reason=item.permission_reason or None,
+    )
+
+
+def _compaction(item: session.CompactionItem) -> wire.CompactionItem:
+    return wire.CompactionItem(
+        id=item.id,
+        at=item.at,
+        status=item.status,
+        trigger=item.trigger,
+        tokens_before=item.tokens_before,
+        summary=item.summary,
+        restored=[wire.RestoredFile(file.path, file.note) for file in item.restored],
+        cleared=item.cleared,
+        snipped=item.snipped,
+        summarised=item.summarised,
+        focus=item.focus,
+        skipped=list(item.skipped),
+        error=item.error,
+        rung=item.rung,
+        tokens_after=item.tokens_after,
+        cost=item.cost,
+    )
+
+
+def _gauge(gauge: session.Gauge) -> wire.Gauge:
+    return wire.Gauge(
+        used=gauge.used,
+        line=gauge.line,
+        size=gauge.size,
+        estimated=gauge.estimated,
+        level=gauge.level,
+        categories=[wire.Category(category.name, category.tokens) for category in gauge.categories],
+        frees=gauge.frees,
+        auto=gauge.auto,
+        cache_hit_rate=gauge.cache_hit_rate,
+        cost=gauge.cost,
+        frees_cost=gauge.frees_cost,
+    )
+
+
+def _diff(diff: FileDiff | None) -> wire.Diff | None:
+    return None if diff is None else wire.Diff(diff.path, diff.old_text, diff.new_text)
+
+
+def _model(model: session.ModelInfo) -> wire.ModelInfo:
+    return wire.ModelInfo(model.name, model.display_name, model.practice, model.limits_source)
+
+
+def _retry(retry: session.RetryInfo | None) -> wire.Retry | None:
+    return None if retry is None else wire.Retry(retry.attempt, retry.at, retry.reason)
+
+
+def _plan_entry(entry: PlanEntry) -> wire.PlanEntry:
+    return wire.PlanEntry(entry.content, entry.status)

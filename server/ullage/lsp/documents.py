@@ -1,0 +1,57 @@
+"""The documents that are open in the editor, found by the files they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pygls.uris import to_fs_path
+from pygls.workspace import TextDocument, Workspace
+
+
+def path_of(uri: str) -> Path | None:
+    """The file that a URI names, symbolic links resolved; None for what is no file (an untitled document, a diff)."""
+    name = to_fs_path(uri)
+    if name is None:
+        return None
+    try:
+        return Path(name).resolve()
+    except (OSError, RuntimeError, ValueError):  # loops of links, NUL in the name
+        return None
+
+
+class OpenDocuments:
+    """pygls holds the documents by their URI; tools know them by their path."""
+
+    def __init__(self, workspace: Callable[[], Workspace]) -> None:
+        self._workspace = workspace
+        self._uris: dict[Path, str] = {}
+        self._paths: dict[str, Path] = {}
+
+    def opened(self, uri: str) -> Path | None:
+        """Takes note of a document; gives its path."""
+        path = path_of(uri)
+        if path is not None:
+            self._uris[path] = uri
+            self._paths[uri] = path
+        return path
+
+    def closed(self, uri: str) -> Path | None:
+        """Forgets a document; gives its path."""
+        path = self._paths.pop(uri, None)
+        if path is not None and self._uris.get(path) == uri:
+            del self._uris[path]
+        return path
+
+    def path(self, uri: str) -> Path | None:
+        """The path of a document that is open."""
+        return self._paths.get(uri)
+
+    def paths(self) -> Sequence[Path]:
+        """The files of all open documents."""
+        return tuple(self._uris)
+
+    def find(self, path: Path) -> TextDocument | None:
+        """The open document of a file; None where it is not open."""
+        uri = self._uris.get(path)
+        return None if uri is None else self._workspace().get_text_document(uri)

@@ -1,0 +1,94 @@
+"""The editor at the other end of the wire: `ullage.workspace.editor.Editor` over LSP."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.workspace import TextDocument
+
+from ullage.lsp.agent_protocol import AgentProtocol
+from ullage.lsp.documents import OpenDocuments, path_of
+from ullage.lsp.protocol import DIAGNOSTICS, DiagnosticsParams, DiagnosticsResult
+from ullage.lsp.text_edits import edit_between
+from ullage.workspace.editor import Diagnostic, EditorChanged
+
+logger = logging.getLogger(__name__)
+
+_DIAGNOSTICS_SECONDS = 10.0
+"""A client that takes longer to list its problems counts as one that cannot."""
+
+
+class ConnectedEditor:
+    """Implements `Editor`."""
+
+    def __init__(self, protocol: AgentProtocol, documents: OpenDocuments) -> None:
+        self._protocol = protocol
+        self._documents = documents
+
+    def open_text(self, path: Path) -> str | None:
+        """The text of an open document as the user sees it now, saved or not; None where it is not open."""
+        document = self._documents.find(path)
+        return None if document is None else document.source
+
+    def open_paths(self) -> Sequence[Path]:
+        """The files of all open documents."""
+        return self._documents.paths()
+
+    async def apply_text(self, path: Path, text: str) -> bool:
+        """Replaces the text of an open document so that the user can undo it; False where the editor refused.
+
+        Raises `EditorChanged` where the document changed while the edit was on its way.
+        """
+        document = self._documents.find(path)
+        workspace = self._protocol.client_capabilities.workspace
+        if document is None or workspace is None or not workspace.apply_edit:
+            return False
+        edit = edit_between(document.source, text, document.position_codec)
+        if edit is None:
+            return True
+        version = document.version
+        params = types.ApplyWorkspaceEditParams(_workspace_edit(document, edit, workspace.workspace_edit), label="Ullage")
+        try:
+            result: types.ApplyWorkspaceEditResult = await self._protocol.ask(types.WORKSPACE_APPLY_EDIT, params)
+        except JsonRpcException as error:
+            logger.warning("the editor could not apply an edit: %s", error)
+            return False
+        if result.applied:
+            return True
+        if document.version != version or self._documents.find(path) is not document:
+            raise EditorChanged
+        return False
+
+    async def diagnostics(self, path: Path | None) -> list[Diagnostic] | None:
+        """Problems of one file or of all; None where the editor cannot tell."""
+        params = DiagnosticsParams(None if path is None else self._uri(path))
+        try:
+            async with asyncio.timeout(_DIAGNOSTICS_SECONDS):
+                result: DiagnosticsResult = await self._protocol.ask(DIAGNOSTICS, params)
+        except (JsonRpcException, TimeoutError) as error:
+            logger.info("the editor does not tell its problems: %s", error or "no answer")
+            return None
+        return [
+            Diagnostic(found, problem.line, problem.severity, problem.source, problem.message)
+            for problem in result.problems
+            if (found := path_of(problem.uri)) is not None
+        ]
+
+    def _uri(self, path: Path) -> str:
+        document = self._documents.find(path)
+        return path.as_uri() if document is None else document.uri
+
+
+def _workspace_edit(
+    document: TextDocument, edit: types.TextEdit, supported: types.WorkspaceEditClientCapabilities | None
+) -> types.WorkspaceEdit:
+    """With the version that the edit is made for, so that the editor refuses it where the user was faster."""
+    if supported is None or not supported.document_changes:
+        return types.WorkspaceEdit(changes={document.uri: [edit]})
+    identifier = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=document.version)
+    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(identifier, [edit])])

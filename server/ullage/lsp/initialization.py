@@ -1,0 +1,34 @@
+"""What the client says of itself in `initializationOptions`. All of it is optional."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options as PROTOCOL.md names them."""
+
+    state_folder: Path | None = None
+    trusted: bool = True
+
+
+def read_options(value: object) -> tuple[Options, list[str]]:
+    """The options, and what could not be used of them. A `trusted` that is no boolean counts as false: it lifts nothing."""
+    if value is None:
+        return Options(), []
+    if not isinstance(value, dict):
+        return Options(), ["initializationOptions is no object and is passed over"]
+    given = cast("dict[str, object]", value)
+    complaints: list[str] = []
+    folder = given.get("stateFolder")
+    if folder is not None and not (isinstance(folder, str) and Path(folder).is_absolute()):
+        complaints.append("initializationOptions.stateFolder is no absolute path and is passed over")
+        folder = None
+    trusted = given.get("trusted")
+    if trusted is not None and not isinstance(trusted, bool):
+        complaints.append("initializationOptions.trusted is neither true nor false; the workspace counts as not trusted")
+        trusted = False
+    return Options(None if folder is None else Path(folder), trusted is not False), complaints

@@ -1,0 +1,191 @@
+"""The language server: its life from the first message to the last, and the settings. Which message does what: `features.py`.
+
+It owns everything that runs. When the client goes, running turns are closed as interrupted and the process ends. Nothing
+that takes long to import is imported here: `initialize` is answered first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from lsprotocol import types
+from lsprotocol.types import MessageType
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcParseError, JsonRpcServerNotInitialized
+from pygls.io_ import run_async
+from pygls.lsp.server import LanguageServer
+
+from ullage import __version__
+from ullage.lsp.agent_protocol import AgentProtocol
+from ullage.lsp.configuration import SECTION, read_settings
+from ullage.lsp.converter import make_converter
+from ullage.lsp.documents import OpenDocuments, path_of
+from ullage.lsp.editor import ConnectedEditor
+from ullage.lsp.initialization import Options
+from ullage.lsp.log import sending_log_to
+from ullage.lsp.transport import Connection
+from ullage.session.settings import Settings
+
+if TYPE_CHECKING:  # takes long to import
+    from ullage.lsp.bridge import Bridge
+
+logger = logging.getLogger(__name__)
+
+_CONFIGURATION_SECONDS = 5.0
+"""A client that takes longer to tell its settings gets the defaults."""
+
+
+class UllageServer(LanguageServer):
+    """One server for one client."""
+
+    protocol: AgentProtocol  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def __init__(self, api_key: str | None) -> None:
+        super().__init__(  # pyright: ignore[reportUnknownMemberType]
+            "ullage", __version__, protocol_cls=AgentProtocol, converter_factory=make_converter
+        )
+        self.options = Options()
+        self.pushed_settings: object = None
+        """The section `ullage` as a client sent it that cannot be asked for it."""
+        self.documents = OpenDocuments(lambda: self.workspace)
+        self.bridge: Bridge | None = None
+        """Set once the sessions are open."""
+        self._api_key = api_key
+        self._ended = threading.Event()
+        self._exit_code = 0
+        self._tasks: asyncio.TaskGroup | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._complaints: list[str] = []
+        self.protocol.on_exit = self._end
+
+    # Its life
+
+    async def serve(self, connection: Connection) -> int:
+        """Serves the client until it goes; gives the exit code."""
+        self.protocol.set_writer(connection.writer)
+        with sending_log_to(self.window_log_message):
+            async with asyncio.TaskGroup() as tasks:
+                self._tasks = tasks
+                try:
+                    await run_async(self._ended, connection.reader, self.protocol, error_handler=self.report_server_error)
+                except (asyncio.IncompleteReadError, ValueError) as error:
+                    logger.warning("the client is gone or speaks another protocol: %s", type(error).__name__)
+                await self.close()
+        connection.writer.close()
+        return self._exit_code
+
+    def own(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Runs work in the background that ends with the server."""
+        if self._tasks is None:
+            raise RuntimeError("The server is not serving yet")
+        return self._tasks.create_task(work)
+
+    async def close(self) -> None:
+        """Ends all that runs; turns are closed as interrupted. Doing it twice is doing it once."""
+        if self._opening is not None:
+            self._opening.cancel()
+        bridge, self.bridge = self.bridge, None
+        if bridge is not None:
+            await bridge.sessions.close()
+
+    def _end(self, exit_code: int) -> None:
+        self._exit_code = exit_code
+        self._ended.set()
+
+    # The sessions
+
+    async def answer(self, method: str, params: object) -> object:
+        """Answers one of Ullage's own requests; waits until the sessions are open. Raises `JsonRpcException`."""
+        await asyncio.shield(self.open_sessions())
+        if self.bridge is None:
+            raise JsonRpcInternalError("The sessions could not be opened. The server's log says why")
+        return await self.bridge.answer(method, params)
+
+    def open_sessions(self) -> asyncio.Task[None]:
+        """Opens the sessions, once. Raises `JsonRpcServerNotInitialized`."""
+        if self.protocol.is_initialized and self._opening is None:
+            self._opening = self.own(self._open_sessions())
+        if self._opening is None:
+            raise JsonRpcServerNotInitialized("The first request has to be initialize")
+        return self._opening
+
+    async def _open_sessions(self) -> None:
+        try:
+            settings, bridge = await asyncio.gather(self._ask_settings(), asyncio.to_thread(_import_bridge))
+            around = bridge.Surroundings(
+                folders=self._folders(),
+                editor=ConnectedEditor(self.protocol, self.documents),
+                settings=settings,
+                api_key=self._api_key,
+                state_folder=self.options.state_folder,
+            )
+            opened = bridge.Bridge(self.protocol, around, self.warn, self.own)
+            await opened.sessions.start()
+            self.bridge = opened
+        except Exception as error:
+            logger.exception("the sessions could not be opened")
+            self._show(f"Ullage cannot open its sessions: {error}", MessageType.Error)
+
+    def _folders(self) -> list[Path]:
+        uris = [folder.uri for folder in self.workspace.folders.values()]
+        if not uris and self.workspace.root_uri:
+            uris = [self.workspace.root_uri]
+        return [path for uri in uris if (path := path_of(uri)) is not None]
+
+    # The settings
+
+    async def configure(self) -> None:
+        """Asks for the settings again and takes them over."""
+        settings = await self._ask_settings()
+        if self.bridge is not None:
+            self.bridge.sessions.configure(settings)
+
+    async def _ask_settings(self) -> Settings:
+        settings, complaints = read_settings(await self._configuration(), trusted=self.options.trusted)
+        for complaint in complaints:
+            if complaint not in self._complaints:
+                self.warn(complaint)
+        self._complaints = complaints
+        return settings
+
+    async def _configuration(self) -> object:
+        workspace = self.client_capabilities.workspace
+        if workspace is None or not workspace.configuration:
+            return self.pushed_settings
+        params = types.ConfigurationParams([types.ConfigurationItem(section=SECTION)])
+        try:
+            async with asyncio.timeout(_CONFIGURATION_SECONDS):
+                answer = await self.protocol.ask(types.WORKSPACE_CONFIGURATION, params)
+        except (JsonRpcException, TimeoutError) as error:
+            self.warn(f"The editor does not tell the settings ({error or 'no answer'}), so the defaults are used")
+            return None
+        return cast("list[object]", answer)[0] if answer else None
+
+    # What the user and the log are told
+
+    def warn(self, message: str) -> None:
+        """Tells the user of something that does not work as they may think."""
+        logger.warning("%s", message)
+        self._show(message, MessageType.Warning)
+
+    def _show(self, message: str, kind: MessageType) -> None:
+        self.window_show_message(types.ShowMessageParams(kind, message))
+
+    def report_server_error(self, error: Exception, source: object) -> None:
+        """Logs what went wrong with a message, where pygls would show it to the user."""
+        if isinstance(error, ValueError | RecursionError):  # from reading JSON
+            self.protocol.refuse(None, JsonRpcParseError("The message is no JSON"))
+        elif isinstance(error, JsonRpcException):
+            logger.debug("refused: %s", error)
+        else:
+            logger.error("a message could not be handled", exc_info=error)
+
+
+def _import_bridge() -> Any:
+    from ullage.lsp import bridge
+
+    return bridge
