@@ -32,7 +32,7 @@ export function createActions(
       return undefined;
     }
     try {
-      return await host.request(method, { ...params, sessionId: id } as ParamsOf<M>);
+      return await host.request(method, { ...params, sessionId: id });
     } catch (error) {
       showError(error instanceof Error ? error.message : String(error));
       return undefined;

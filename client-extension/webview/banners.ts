@@ -50,9 +50,14 @@ export class Banners {
       "div",
       { className: "banner practice", attributes: { role: "note" } },
       icon("beaker"),
-      element("span", { className: "banner-text", textContent: "Practice model: no language model answers here." }),
-      textButton({ label: "Set API key", className: "link", onClick: () => this.actions.runCommand("ullage.setApiKey") }),
-      textButton({ label: "Use a local server", className: "link", onClick: () => this.actions.runCommand("ullage.openSettings") }),
+      element(
+        "span",
+        { className: "banner-text" },
+        "Practice model: no language model answers here. ",
+        textButton({ label: "Set API key", className: "link", onClick: () => this.actions.runCommand("ullage.setApiKey") }),
+        " or ",
+        textButton({ label: "use a local server", className: "link", onClick: () => this.actions.runCommand("ullage.openSettings") }),
+      ),
     );
   }
 }

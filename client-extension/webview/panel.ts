@@ -79,12 +79,12 @@ export class Panel {
     this.start.update(state);
     this.timeline.element.hidden = !this.start.element.hidden;
     this.composer.update(session, state.server.state === "running");
+    this.plan.update(session?.plan ?? []);
+    this.queue.update(session);
     if (session !== undefined) {
       this.header.update(session);
       this.activity.update(session);
       this.timeline.update(session);
-      this.plan.update(session.plan);
-      this.queue.update(session);
       this.announcer.update(session);
     }
   }

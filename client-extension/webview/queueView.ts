@@ -7,19 +7,19 @@ import type { SessionView } from "./state";
 
 export class QueueView {
   readonly element = element("ul", { className: "queue", attributes: { "aria-label": "Queued prompts" } });
-  private drawn = "";
+  private drawn: string | undefined;
 
   constructor(private readonly actions: Actions) {}
 
-  update(session: SessionView): void {
-    const queued = session.items.filter((item) => item.kind === "user").filter((item) => item.queued);
-    const drawn = JSON.stringify([queued, session.state]);
+  update(session: SessionView | undefined): void {
+    const queued = (session?.items ?? []).filter((item) => item.kind === "user").filter((item) => item.queued);
+    const drawn = JSON.stringify([queued, session?.state]);
     if (drawn === this.drawn) {
       return;
     }
     this.drawn = drawn;
     this.element.hidden = queued.length === 0;
-    setChildren(this.element, ...queued.map((item) => this.drawQueued(item, session.state === "running")));
+    setChildren(this.element, ...queued.map((item) => this.drawQueued(item, session?.state === "running")));
   }
 
   private drawQueued(item: UserItem, running: boolean): HTMLElement {

@@ -4,6 +4,11 @@ import type { PermissionOption, ToolCallItem } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, textButton } from "../dom";
 
+/** What is asked; where that says no more than the title above it, only that it is a question. */
+function questionOf({ permissionReason, title }: ToolCallItem): string {
+  return permissionReason && permissionReason !== title ? permissionReason : "Allow this?";
+}
+
 /** The buttons of an approval, and a field for the reason of a refusal. */
 export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement {
   const options = item.permission ?? [];
@@ -39,7 +44,7 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
     }),
   );
   root.append(
-    element("div", { className: "approval-question", textContent: item.permissionReason || "May this tool run?" }),
+    element("div", { className: "approval-question", textContent: questionOf(item) }),
     element("div", { className: "button-row" }, ...buttons),
   );
   if (refusal !== undefined) {

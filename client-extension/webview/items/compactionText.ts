@@ -32,9 +32,11 @@ export function compactionTitle(item: CompactionItem): string {
   }
 }
 
-/** `142k → 38k tokens`; empty while it is not known. */
+/** `142k → 38k tokens`; empty while it is not known, and where nothing was changed. */
 export function compactionSizes(item: CompactionItem): string {
-  return item.tokensAfter == null ? "" : `${formatTokens(item.tokensBefore)} → ${formatTokens(item.tokensAfter)} tokens`;
+  return item.tokensAfter == null || item.status === "failed"
+    ? ""
+    : `${formatTokens(item.tokensBefore)} → ${formatTokens(item.tokensAfter)} tokens`;
 }
 
 /** Why, and how, in one line. */

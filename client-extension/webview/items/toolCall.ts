@@ -108,11 +108,11 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.drawApproval();
   }
 
-  /** A diff says all that the input says; a command is shown as one would type it. */
+  /** A diff says all that the input says; a command is shown as one would type it, unless the title has all of it. */
   private drawInput(): void {
     const command = commandOf(this.item.input);
     const text = command === undefined ? describeInput(this.item.input) : `$ ${command}`;
-    this.input.hidden = this.item.diff != null || text === "" || text === "{}";
+    this.input.hidden = this.item.diff != null || text === "" || text === "{}" || text === this.item.title;
     if (this.input.textContent !== text) {
       this.input.textContent = text;
     }
