@@ -1,25 +1,18 @@
 """The one number: how many tokens the context holds, by what the model reported and an estimate of what came since.
 
-The gauge shows it and the trigger compares it. Where the line is stands in `gauge.py`.
+The gauge shows it and the trigger compares it. Where the line is stands in `gauge.py`, what is counted under which name in
+`categories.py`.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from ullage.context.blocks import Block, Text, ToolResult, ToolUse
-from ullage.context.entries import (
-    AssistantReply,
-    Compaction,
-    Entry,
-    Logged,
-    Notice,
-    Prelude,
-    UserPrompt,
-)
+from ullage.context.blocks import ToolUse
+from ullage.context.categories import category_of, scaled
+from ullage.context.entries import AssistantReply, Entry, Logged
+from ullage.context.epoch import EpochKey
 from ullage.context.message import Message
 from ullage.context.tokens import (
     MESSAGE_TOKENS,
@@ -28,34 +21,7 @@ from ullage.context.tokens import (
     estimate_text,
     estimate_tools,
 )
-
-
-class View(Protocol):
-    """What is counted: the projection of a log, of which only this much is looked at."""
-
-    @property
-    def entries(self) -> Sequence[Logged]:
-        """The whole log, in the order of `seq`."""
-        ...
-
-    @property
-    def messages(self) -> Sequence[Message]:
-        """The messages of the next request. While `key` stays the same only the last one may change, and more follow."""
-        ...
-
-    @property
-    def prelude(self) -> Prelude | None:
-        """What stands before the messages; None where none was logged yet."""
-        ...
-
-    @property
-    def key(self) -> Hashable:
-        """The epoch key in force: another one means another prefix."""
-        ...
-
-    def key_at(self, seq: int) -> Hashable:
-        """The epoch key that was in force when the reply `seq` was made."""
-        ...
+from ullage.context.view import Projection
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,48 +54,46 @@ class Account:
     """Counts the context of one session. Keeps what it counted, so that a call costs what is new since the last."""
 
     def __init__(self) -> None:
-        self._key: Hashable = None
+        self._key: EpochKey | None = None
         self._tally = _Tally()
         self._tools: dict[str, str] = {}
         self._counted_messages = 0
-        self._started = False
 
-    def count(self, view: View, calibration: Calibration) -> Counted:
-        """The context as `view` has it now. Starts anew where the epoch key is another one than at the last call."""
-        if not self._started or view.key != self._key:
-            self._start(view)
-        settled = len(view.messages) - 1
+    def count(self, projection: Projection, calibration: Calibration) -> Counted:
+        """The context as `projection` has it now. Starts anew where the epoch key is another one than at the last call."""
+        if projection.key != self._key:
+            self._start(projection)
+        settled = len(projection.messages) - 1
         for index in range(self._counted_messages, settled):
-            self._add(self._tally, view, view.messages[index])
+            self._add(self._tally, projection, projection.messages[index])
         self._counted_messages = max(self._counted_messages, settled)
         tally = self._tally.copy()
-        for message in view.messages[self._counted_messages :]:
-            self._add(tally, view, message)
+        for message in projection.messages[self._counted_messages :]:
+            self._add(tally, projection, message)
         return tally.counted(calibration)
 
-    def _start(self, view: View) -> None:
-        self._started = True
-        self._key = view.key
+    def _start(self, projection: Projection) -> None:
+        self._key = projection.key
         self._tally = _Tally()
         self._tools = {}
         self._counted_messages = 0
-        if view.prelude is None:
+        if projection.prelude is None:
             return
-        for part in view.prelude.system:
+        for part in projection.prelude.system:
             self._tally.put(part.category, estimate_text(part.text))
-        self._tally.put("tools", estimate_tools(view.prelude))
+        self._tally.put("tools", estimate_tools(projection.prelude))
 
-    def _add(self, tally: _Tally, view: View, message: Message) -> None:
+    def _add(self, tally: _Tally, projection: Projection, message: Message) -> None:
         before = tally.total
         tally.put(message.role, MESSAGE_TOKENS)
         for block, seq in zip(message.blocks, message.sources, strict=True):
             if isinstance(block, ToolUse):
                 self._tools[block.id] = block.name
-            source = _entry(view, seq)
-            category = "assistant" if message.role == "assistant" else _category(block, source, self._tools)
+            source = _entry(projection, seq)
+            category = "assistant" if message.role == "assistant" else category_of(block, source, self._tools)
             tally.put(category, estimate_block(block))
         if message.role == "assistant" and message.sources:
-            tally.price(view, message.sources[-1], before)
+            tally.price(projection, message.sources[-1], before)
 
 
 @dataclass(slots=True)
@@ -149,11 +113,11 @@ class _Tally:
         self.since_priced += tokens
         self.categories[category] = self.categories.get(category, 0) + tokens
 
-    def price(self, view: View, seq: int, estimated: int) -> None:
-        reply = _entry(view, seq)
+    def price(self, projection: Projection, seq: int, estimated: int) -> None:
+        reply = _entry(projection, seq)
         if not isinstance(reply, AssistantReply) or reply.usage is None:
             return
-        if view.key_at(seq) != view.key:
+        if projection.key_at(seq) != projection.key:
             return
         self.priced = Priced(seq, reply.model, estimated, reply.usage.total_input_tokens)
         self.context_tokens = reply.usage.context_tokens
@@ -175,55 +139,17 @@ class _Tally:
         return Counted(
             used=used,
             estimated=self.priced is None,
-            categories=_scaled(self.categories, used),
+            categories=scaled(self.categories, used),
             priced=self.priced,
         )
 
 
-ORDER = ("system", "rules", "tools", "summary", "files", "user", "assistant")
-"""Of the categories; those of tool results follow."""
-RESULTS = "tool results: "
-
-
-def _category(block: Block, source: Entry | None, tools: Mapping[str, str]) -> str:
-    if isinstance(block, ToolResult):
-        return RESULTS + tools.get(block.tool_use_id, "unknown")
-    text = block.text if isinstance(block, Text) else ""
-    if isinstance(source, UserPrompt):
-        return "user" if text == source.text else "files"
-    if isinstance(source, Notice):
-        return {"file_changed": "files", "rules": "rules", "resume": "user"}[source.about]
-    if isinstance(source, Compaction):
-        restored = any(file.text == text for file in source.restored)
-        return "files" if restored else "summary"
-    return "user"
-
-
-def _entry(view: View, seq: int) -> Entry | None:
-    place = bisect_left(view.entries, seq, key=_seq_of)
-    if place == len(view.entries) or view.entries[place].seq != seq:
+def _entry(projection: Projection, seq: int) -> Entry | None:
+    place = bisect_left(projection.entries, seq, key=_seq_of)
+    if place == len(projection.entries) or projection.entries[place].seq != seq:
         return None
-    return view.entries[place].entry
+    return projection.entries[place].entry
 
 
 def _seq_of(logged: Logged) -> int:
     return logged.seq
-
-
-def _scaled(categories: Mapping[str, int], used: int) -> tuple[tuple[str, int], ...]:
-    """The categories in proportion, adding up to `used` by the largest remainder."""
-    total = sum(categories.values())
-    if not total:
-        return ()
-    floors = {name: tokens * used // total for name, tokens in categories.items()}
-    by_remainder = sorted(categories, key=lambda name: (-(categories[name] * used % total), name))
-    for name in by_remainder[: used - sum(floors.values())]:
-        floors[name] += 1
-    return tuple(sorted(floors.items(), key=_place))
-
-
-def _place(item: tuple[str, int]) -> tuple[int, int, str]:
-    name, tokens = item
-    if name in ORDER:
-        return ORDER.index(name), 0, name
-    return len(ORDER), -tokens, name

@@ -1,13 +1,12 @@
 """The digest: a summary written by program from the facts of the log. Always available, free, instant.
 
-What is picked where there is not room for all: here. How a fact reads: `wording.py`. The user's words: `quotes.py`.
+What stands in which section: here. What is picked where there is not room for all: `sections.py`. How a fact reads: `wording.py`. The
+user's words: `quotes.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Sequence
 
 from ullage.context import wording
 from ullage.context.calls import one_line
@@ -18,6 +17,7 @@ from ullage.context.names import NameFact
 from ullage.context.policy import SummaryNumbers
 from ullage.context.quotes import Quotes, quote
 from ullage.context.redact import redact
+from ullage.context.sections import Focus, Section, Share, fitting, spend
 from ullage.context.tokens import estimate_text
 
 DIGEST_TOKENS = 3_600
@@ -45,20 +45,6 @@ NAMES = "Names and hashes, with where they were last seen"
 CUT = "What was being done where this record ends"
 NEXT = "Next step, as of the end of this record"
 
-Fact = TypeVar("Fact")
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A heading and its lines."""
-
-    heading: str
-    lines: tuple[str, ...]
-
-    def markdown(self) -> str:
-        """As it stands in the digest."""
-        return "\n".join((f"## {self.heading}", *self.lines))
-
 
 def digest(entries: Sequence[Logged], focus: str, budget_tokens: int = DIGEST_TOKENS) -> str:
     """The digest of `entries` as Markdown, in fixed sections; `focus` says what to favour.
@@ -73,10 +59,10 @@ def digest(entries: Sequence[Logged], focus: str, budget_tokens: int = DIGEST_TO
 
 def digest_sections(found: Facts, quotes: Quotes, focus: str, budget_tokens: int) -> tuple[Section, ...]:
     """The sections of the digest in reading order; empty ones are left out."""
-    favoured = _Focus(focus)
+    favoured = Focus(focus)
     shares = _shares(found, quotes, favoured)
     for_names = int(budget_tokens * NAMES_SHARE)
-    for_names += _spend(shares, budget_tokens - for_names)
+    for_names += spend(shares, budget_tokens - for_names)
     sections = [_asked(quotes), *(share.section() for share in shares), _names(found.names, favoured, for_names), _cut(found), _next(found)]
     return tuple(section for section in sections if section.lines)
 
@@ -103,63 +89,7 @@ def _some(words: Sequence[str], most: int) -> str:
     return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-class _Focus:
-    """What is to be favoured."""
-
-    def __init__(self, focus: str) -> None:
-        self._words = [word for word in focus.casefold().replace(",", " ").split() if len(word) > 2]
-
-    def concerns(self, line: str) -> bool:
-        return any(word in line.casefold() for word in self._words)
-
-    def first(self, facts: Sequence[Fact], line: Callable[[Fact], str]) -> list[tuple[int, str]]:
-        """Lines with their places in `facts`; those that speak of the focus first, else as they are."""
-        numbered = [(index, line(fact)) for index, fact in enumerate(facts)]
-        return sorted(numbered, key=lambda each: not self.concerns(each[1]))
-
-
-@dataclass(slots=True)
-class _Share:
-    """One section while lines are picked for it."""
-
-    heading: str
-    share: float
-    """Of the budget, as long as others want theirs."""
-    required: list[str]
-    """Stand in it whatever the budget."""
-    wanted: list[tuple[int, str]]
-    """By rank, with the place where they stand."""
-    taken: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
-
-    def take(self, tokens: int) -> int:
-        """Takes the next lines that fit; gives what they cost."""
-        spent = 0
-        while self.wanted:
-            cost = estimate_text(self.wanted[0][1]) + 1
-            if spent + cost > tokens:
-                break
-            spent += cost
-            self.taken.append(self.wanted.pop(0))
-        return spent
-
-    def section(self) -> Section:
-        lines = [*self.required, *(line for _, line in sorted(self.taken))]
-        if self.wanted and lines:
-            lines.append(f"- … and {len(self.wanted)} more; `recall` finds them")
-        return Section(self.heading, tuple(lines))
-
-
-def _spend(shares: Sequence[_Share], budget: int) -> int:
-    """Picks lines for every section; gives what is left of the budget."""
-    left = budget - sum(estimate_text(line) for share in shares for line in share.required)
-    for share in shares:
-        left -= share.take(min(int(budget * share.share), left))
-    for share in shares:
-        left -= share.take(left)
-    return left
-
-
-def _shares(found: Facts, quotes: Quotes, focus: _Focus) -> list[_Share]:
+def _shares(found: Facts, quotes: Quotes, focus: Focus) -> list[Share]:
     quoted = {each.seq for each in quotes.quotes if each.whole}
     unquoted = [said for said in found.constraints if said.seq not in quoted]
     requoted = [said for said in found.constraints if said.seq in quoted]
@@ -169,43 +99,34 @@ def _shares(found: Facts, quotes: Quotes, focus: _Focus) -> list[_Share]:
     done_tasks = [task for task in found.tasks if not task.is_open]
     errors = sorted(found.errors, key=lambda fact: (not fact.is_open, -fact.seq))
     return [
-        _Share(CONSTRAINTS, 0.08, _constraint_lines(unquoted), _newest(requoted, wording.said_line, focus)),
-        _Share(DECISIONS, 0.18, [], _newest(found.decisions, wording.decision_line, focus)),
-        _Share(FILES, 0.24, _changed_lines(changed), focus.first(read, wording.file_line)),
-        _Share(COMMANDS, 0.22, [], _newest(found.commands, wording.command_line, focus)),
-        _Share(ERRORS, 0.2, [], focus.first(errors, wording.error_line)),
-        _Share(TASKS, 0.08, [wording.task_line(task) for task in open_tasks], focus.first(done_tasks, wording.task_line)),
+        Share(CONSTRAINTS, 0.08, _constraint_lines(unquoted), focus.newest(requoted, wording.said_line)),
+        Share(DECISIONS, 0.18, [], focus.newest(found.decisions, wording.decision_line)),
+        Share(FILES, 0.24, _changed_lines(changed), focus.first(read, wording.file_line)),
+        Share(COMMANDS, 0.22, [], focus.newest(found.commands, wording.command_line)),
+        Share(ERRORS, 0.2, [], focus.first(errors, wording.error_line)),
+        Share(TASKS, 0.08, [wording.task_line(task) for task in open_tasks], focus.first(done_tasks, wording.task_line)),
     ]
 
 
 def _constraint_lines(unquoted: Sequence[Said]) -> list[str]:
     lines = [wording.said_line(said) for said in reversed(unquoted)]
-    fitting = _fitting(lines, CONSTRAINT_TOKENS)
-    older = [f"- … and {len(lines) - fitting} older ones; `recall` finds them"] if fitting < len(lines) else []
-    return older + lines[:fitting][::-1]
+    shown = fitting(lines, CONSTRAINT_TOKENS)
+    older = [f"- … and {len(lines) - shown} older ones; `recall` finds them"] if shown < len(lines) else []
+    return older + lines[:shown][::-1]
 
 
 def _changed_lines(changed: Sequence[FileFact]) -> list[str]:
     lines = [wording.file_line(fact) for fact in changed]
-    fitting = _fitting(lines, FILE_TOKENS)
-    paths = [fact.path for fact in changed[fitting:]]
+    shown = fitting(lines, FILE_TOKENS)
+    paths = [fact.path for fact in changed[shown:]]
     if not paths:
         return lines
-    named = _fitting(paths, PATH_TOKENS)
+    named = fitting(paths, PATH_TOKENS)
     more = f" and {len(paths) - named} more; `recall` finds them" if named < len(paths) else ""
-    return [*lines[:fitting], f"- also changed: {', '.join(paths[:named])}{more}"]
+    return [*lines[:shown], f"- also changed: {', '.join(paths[:named])}{more}"]
 
 
-def _fitting(lines: Sequence[str], tokens: int) -> int:
-    """How many of the first lines take no more than so many tokens together."""
-    for index, line in enumerate(lines):
-        tokens -= estimate_text(line) + 1
-        if tokens < 0:
-            return index
-    return len(lines)
-
-
-def _names(names: Sequence[NameFact], focus: _Focus, tokens: int) -> Section:
+def _names(names: Sequence[NameFact], focus: Focus, tokens: int) -> Section:
     picked: list[NameFact] = []
     for fact in sorted(names, key=lambda fact: not focus.concerns(fact.name)):
         tokens -= estimate_text(fact.name) + NAME_TOKENS
@@ -213,12 +134,6 @@ def _names(names: Sequence[NameFact], focus: _Focus, tokens: int) -> Section:
             break
         picked.append(fact)
     return Section(NAMES, tuple(wording.name_lines(picked)))
-
-
-def _newest(facts: Sequence[Fact], line: Callable[[Fact], str], focus: _Focus) -> list[tuple[int, str]]:
-    """Ranked newest first, placed in the order in which they happened."""
-    ranked = focus.first(list(reversed(facts)), line)
-    return [(len(facts) - index, text) for index, text in ranked]
 
 
 def _asked(quotes: Quotes) -> Section:
