@@ -1,6 +1,6 @@
 """What the fake knows of each model: window, limits, prices and which rules it enforces.
 
-Section numbers are those of the project's notes on the Messages API (version 2026-10-21); README.md repeats what they say.
+Section numbers, here and in all of the package, are those of "What it holds to be true" in README.md.
 """
 
 from __future__ import annotations

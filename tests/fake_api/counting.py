@@ -1,6 +1,6 @@
 """How many tokens the fake says a request or a reply has. Deterministic, and its own: no client can get it by copying.
 
-Text is counted by kind of character. The weights give about what section 3 of the notes measured for the newest tokenizer
+Text is counted by kind of character. The weights give about what section 3 says for the newest tokenizer
 (prose 3.2 characters a token, code 2.9, compact JSON 2.0, Chinese 1.0):
 
     letters 0.33 · spaces 0.2 · digits, newlines and punctuation 0.6 · all else 1 token a character

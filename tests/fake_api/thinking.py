@@ -50,7 +50,9 @@ class Reading:
     previous: str = ""
 
     def take(self, role: str, block: JsonObject) -> None:
-        """Goes past a block that is no thinking."""
+        """Goes past a block that is no thinking. Empty text counts as nothing: it can be replied, and cannot be sent back."""
+        if block.get("type") == "text" and not block.get("text"):
+            return
         self.before = digest(self.before, role, canonical_block(block))
 
 

@@ -232,6 +232,16 @@ async def test_redacted_thinking_is_bound_too(fake: FakeApi, client: AsyncAnthro
         await answer(client, body)
 
 
+async def test_an_empty_text_in_a_reply_may_be_left_out(fake: FakeApi, client: AsyncAnthropic) -> None:
+    """It must be, since nothing empty can be sent, so it binds nothing."""
+    fake.enqueue([Say(""), Think("hm"), Say("Hello.")])
+    body = request(user("Hi"))
+    reply = await answer(client, body)
+    assert reply["content"][0] == {"type": "text", "text": ""}
+    body["messages"] += [{"role": "assistant", "content": reply["content"][1:]}, user("Well?")]
+    assert (await answer(client, body))["stop_reason"] == "end_turn"
+
+
 async def test_shown_thinking_must_come_back_as_shown(fake: FakeApi, client: AsyncAnthropic) -> None:
     """Also with `display: "summarized"`, where there is text to alter."""
     body = await conversation(fake, client, thinking={"type": "adaptive", "display": "summarized"})
