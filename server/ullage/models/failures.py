@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from json import JSONDecodeError
 from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit, urlunsplit
 
@@ -104,6 +105,8 @@ def understand(problem: Exception, endpoint: Endpoint) -> Failure:
         return Failure(error, BUSY_ATTEMPTS)
     if isinstance(problem, InvalidURL):
         return Failure(_not_a_url(endpoint))
+    if isinstance(problem, JSONDecodeError):
+        return Failure(StreamBroken(f"{endpoint.name} sent an event that is no JSON ({problem}). Continue the turn to try again."))
     if isinstance(problem, CredentialsError):
         return Failure(AuthenticationFailed(f"{_NO_KEY} The credentials of the environment cannot be used: {problem}"))
     if isinstance(problem, AnthropicError | TypeError) and "authentication" in str(problem):
@@ -176,14 +179,16 @@ def _connection(cause: BaseException, endpoint: Endpoint) -> Failure:
     if isinstance(cause, UnsupportedProtocol | InvalidURL):
         return Failure(_not_a_url(endpoint))
     if isinstance(cause, TimeoutException) and not isinstance(cause, ConnectTimeout):
-        reason = "does not answer in time"
-    else:
-        reason = f"cannot be reached ({_redacted(str(cause) or type(cause).__name__, endpoint)})"
-    advice = (
-        "Check that the server runs and that the setting `ullage.model.baseUrl` names it." if endpoint.base_url else "Check the network."
-    )
-    what = f"{endpoint.name} {reason}"
-    return Failure(EndpointUnreachable(f"{what}. {advice}"), UNREACHABLE_ATTEMPTS, reason=what)
+        # What took minutes once takes them again: the user decides.
+        return Failure(EndpointUnreachable(f"{endpoint.name} took the request but did not answer in time. {_look_at(endpoint)}"))
+    what = f"{endpoint.name} cannot be reached ({_redacted(str(cause) or type(cause).__name__, endpoint)})"
+    return Failure(EndpointUnreachable(f"{what}. {_look_at(endpoint)}"), UNREACHABLE_ATTEMPTS, reason=what)
+
+
+def _look_at(endpoint: Endpoint) -> str:
+    if endpoint.base_url:
+        return "Check that the server runs and that the setting `ullage.model.baseUrl` names it."
+    return "Check the network."
 
 
 def _not_a_url(endpoint: Endpoint) -> EndpointUnreachable:

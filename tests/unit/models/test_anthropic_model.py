@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
+import anthropic
+import httpx2
 import pytest
 
 from tests.unit.models.scripted_server import Answer, ScriptedServer, block, ended, error, sse, started, text
@@ -23,6 +27,7 @@ from ullage.models.errors import (
     StreamBroken,
     UnknownModel,
 )
+from ullage.models.failures import Endpoint, understand
 from ullage.models.model import UNPARSABLE_INPUT, ModelEvent, Reply, Retrying, TextDelta, ThinkingDelta, ToolInputDelta, ToolUseStarted
 
 KEY = "sk-ant-test-0123456789"
@@ -202,6 +207,26 @@ async def test_a_stream_that_just_ends_is_no_reply() -> None:
         await model.aclose()
     assert seen == [TextDelta(0, "Hel")]
     assert len(server.calls) == 1
+
+
+async def test_an_event_that_is_no_json() -> None:
+    failure = await failure_of(Answer("event: message_start\ndata: {oops\n\n"))
+    assert type(failure) is StreamBroken
+    assert "no JSON" in str(failure)
+
+
+def test_a_server_that_never_answered_is_not_asked_again() -> None:
+    request_sent = httpx2.Request("POST", "http://127.0.0.1/v1/messages")
+    problem = anthropic.APITimeoutError(request_sent)
+    problem.__cause__ = httpx2.ReadTimeout("timed out")
+    failure = understand(problem, Endpoint("qwen", "http://127.0.0.1"))
+    assert type(failure.error) is EndpointUnreachable
+    assert failure.attempts == 1
+
+
+def test_nothing_here_imports_the_sdk_before_it_is_needed() -> None:
+    check = "import sys, ullage.models.choose; sys.exit('anthropic' in sys.modules or 'httpx2' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", check], check=False).returncode == 0
 
 
 async def test_a_stream_that_ends_before_any_output_is_tried_again() -> None:

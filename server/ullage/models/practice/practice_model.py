@@ -28,7 +28,7 @@ from ullage.models.practice.situation import Situation, situation_of
 from ullage.models.practice.usage import SimulatedUsage
 
 NAME = "practice"
-WINDOW = 64_000
+WINDOW = 71_000
 """Tokens: so small that the context is full in the tour, after the edit, and the compaction can be watched."""
 MAX_OUTPUT = 8_000
 CHUNK_SECONDS = 0.02

@@ -57,13 +57,14 @@ async def test_without_a_word_worth_a_search_it_says_what_it_is(bench: Workbench
 
 
 async def test_without_tools_it_says_what_it_is(tmp_path: Path) -> None:
-    bench = Workbench(PracticeModel((), pace=0), tmp_path, tools=())
+    bench = Workbench(PracticeModel((), pace=0), tmp_path)
+    bench.without_tools()
     assert "no language model" in await bench.prompt("Where is start_pump?")
 
 
 async def test_it_goes_on_after_a_compaction(bench: Workbench) -> None:
     bench.start("Where is start_pump?")
-    bench.run(await bench.step())
+    await bench.play(1)
     bench.compact_all(at_work=True)
     assert "no language model" in await bench.go_on()
 

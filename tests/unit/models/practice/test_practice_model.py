@@ -67,7 +67,7 @@ async def test_changes_before_the_messages_empty_its_cache(tmp_path: Path) -> No
     bench = Workbench(model, tmp_path)
     await bench.prompt("hi")
     await bench.prompt("hello")
-    other = Workbench(model, tmp_path, tools=("bash",))
+    other = Workbench(model, tmp_path, trusted=False)
     await other.prompt("hi")
     assert [usage.cache_read_tokens > 0 for usage in (*bench.usages, *other.usages)] == [False, True, False]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.models.practice.workbench import TOOLS, Workbench
+from tests.unit.models.practice.workbench import Workbench
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.gauge import line
 from ullage.context.policy import ULLAGE
@@ -18,8 +18,6 @@ from ullage.models.practice.practice_model import PracticeModel
 from ullage.models.practice.scenario import load_scenarios
 
 SAMPLE = Path(__file__).parents[4] / "sample-workspace"
-PRELUDE_TOKENS = 5_000
-"""About what the real system prompt and tools take beyond those of the workbench."""
 
 
 @pytest.fixture
@@ -27,8 +25,8 @@ def folder(tmp_path: Path) -> Path:
     return Path(shutil.copytree(SAMPLE, tmp_path / "sample", ignore=shutil.ignore_patterns("__pycache__")))
 
 
-def tour_in(folder: Path, **changes: tuple[str, ...]) -> Workbench:
-    return Workbench(PracticeModel(load_scenarios(), pace=0), folder, **changes)
+def tour_in(folder: Path, *, trusted: bool = True) -> Workbench:
+    return Workbench(PracticeModel(load_scenarios(), pace=0), folder, trusted=trusted)
 
 
 def is_mended(folder: Path) -> bool:
@@ -77,10 +75,10 @@ async def test_the_context_is_full_after_the_edit_and_not_before(folder: Path) -
     card = await bench.model.card()
     await bench.prompt("take the tour")
     full_at = line(card.window, ULLAGE.line, ULLAGE.line.cap)
-    sizes = [usage.context_tokens + PRELUDE_TOKENS for usage in bench.usages]
+    sizes = [usage.context_tokens for usage in bench.usages]
     names = [[block.name for block in reply.blocks if isinstance(block, ToolUse)] for reply in bench.replies]
     edited = next(index for index, calls in enumerate(names) if "edit_file" in calls)
-    assert sizes[edited + 1] < full_at < sizes[-3]
+    assert sizes[edited + 2] < full_at < sizes[-2]
     assert sizes[-1] < card.window
 
 
@@ -97,10 +95,9 @@ async def test_it_goes_on_after_a_compaction_that_leaves_only_the_record(folder:
     (tour,) = [scenario for scenario in load_scenarios() if scenario.name == "tour"]
     bench = tour_in(folder)
     bench.start("take the tour")
-    for _ in range(cut_after):
-        bench.run(await bench.step())
+    await bench.play(cut_after)
     bench.compact_all(at_work=True)
-    bench.run(await bench.step())
+    await bench.play(1)
     assert said_in_full(bench.replies[-1]) == tour.steps[cut_after].text
 
 
@@ -108,12 +105,11 @@ async def test_it_goes_on_after_a_compaction_that_leaves_only_the_record(folder:
 async def test_a_call_that_was_interrupted_is_made_again(folder: Path, cut_after: int) -> None:
     bench = tour_in(folder)
     bench.start("take the tour")
-    for _ in range(cut_after):
-        bench.run(await bench.step())
+    await bench.play(cut_after)
     interrupted = await bench.step()
     repeated = await bench.step()
     assert [(call.name, call.input) for call in repeated] == [(call.name, call.input) for call in interrupted]
-    bench.run(repeated)
+    await bench.run(repeated)
     assert (await bench.go_on()).startswith("Done.")
 
 
@@ -121,13 +117,13 @@ async def test_a_new_prompt_after_an_interrupted_call_is_answered(folder: Path) 
     bench = tour_in(folder)
     bench.start("take the tour")
     await bench.step()
-    assert "`volume_at`" in said_in_full((await bench.answer_to("where is volume_at?"))[0])
+    assert "`volume_at`" in await bench.answer_to("where is volume_at?")
 
 
 async def test_go_on_means_the_tour(folder: Path) -> None:
     bench = tour_in(folder)
     bench.start("take the tour")
-    bench.run(await bench.step())
+    await bench.play(1)
     await bench.step()
     assert (await bench.prompt("continue")).startswith("Done.")
 
@@ -135,8 +131,8 @@ async def test_go_on_means_the_tour(folder: Path) -> None:
 async def test_words_to_the_running_turn_are_heard(folder: Path) -> None:
     bench = tour_in(folder)
     bench.start("take the tour")
-    bench.run(await bench.step())
-    assert "hurry up" in said_in_full((await bench.answer_to("hurry up", steering=True))[0])
+    await bench.play(1)
+    assert "hurry up" in await bench.answer_to("hurry up", steering=True)
     assert bench.replies[-1].stop_reason == "tool_use"
 
 
@@ -155,7 +151,7 @@ async def test_a_refused_edit_ends_it(folder: Path) -> None:
 
 async def test_an_edit_of_a_text_that_was_not_seen_is_tried_once_more(folder: Path) -> None:
     bench = tour_in(folder)
-    bench.unseen = 1
+    bench.forgotten_edits = 1
     assert (await bench.prompt("take the tour")).startswith("Done.")
     calls = [block.name for reply in bench.replies for block in reply.blocks if isinstance(block, ToolUse)]
     assert calls.count("edit_file") == 2
@@ -163,7 +159,7 @@ async def test_an_edit_of_a_text_that_was_not_seen_is_tried_once_more(folder: Pa
 
 async def test_an_edit_that_is_never_taken_ends_it(folder: Path) -> None:
     bench = tour_in(folder)
-    bench.unseen = 99
+    bench.forgotten_edits = 99
     assert "The edit was not made" in await bench.prompt("take the tour")
 
 
@@ -179,6 +175,6 @@ async def test_another_folder_ends_it(tmp_path: Path) -> None:
     assert "not the sample workspace" in await bench.prompt("take the tour")
 
 
-async def test_without_commands_it_says_so(folder: Path) -> None:
-    bench = tour_in(folder, tools=tuple(name for name in TOOLS if name != "bash"))
+async def test_in_a_workspace_that_is_not_trusted_it_says_so(folder: Path) -> None:
+    bench = tour_in(folder, trusted=False)
     assert "needs `bash`" in await bench.prompt("take the tour")

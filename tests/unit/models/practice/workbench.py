@@ -1,14 +1,11 @@
-"""A session in small: the real log, view and handoff, and plain stand-ins for the tools, so that the practice model can be played."""
+"""A session in small: the real log, view, handoff and tools, so that the practice model can be played to its end."""
 
 from __future__ import annotations
 
-import re
-import subprocess
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from ullage.context.blocks import SystemPart, Text, ToolSpec, ToolUse, Usage
+from ullage.context.blocks import Text, ToolUse, Usage
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Prelude, Summarised, ToolReturned, UserPrompt
 from ullage.context.handoff import handoff
 from ullage.context.policy import ULLAGE
@@ -16,27 +13,56 @@ from ullage.context.request import Request, build_request
 from ullage.context.restore import resume_text
 from ullage.context.view import Projection
 from ullage.models.model import Model, Reply
+from ullage.session.prelude import make_prelude
+from ullage.tools.dependencies import ToolDependencies
+from ullage.tools.recall import RecallHit
+from ullage.tools.registry import build_tools
+from ullage.tools.tool import ToolCall, ToolOutcome
+from ullage.workspace.editor import NoEditor
+from ullage.workspace.files import WorkspaceFiles
+from ullage.workspace.folders import Folders
+from ullage.workspace.own_writes import OwnWrites
+from ullage.workspace.reads import FileReads
 
-TOOLS = ("bash", "read_file", "edit_file", "list_files", "search", "todo")
+
+class NothingToRecall:
+    """The practice model never recalls anything."""
+
+    async def search(self, words: str, limit: int) -> Sequence[RecallHit]:
+        return ()
+
+    async def result(self, tool_use_id: str) -> str | None:
+        return None
+
+    async def range(self, first_seq: int, last_seq: int) -> str:
+        return ""
 
 
 class Workbench:
-    """One conversation in one folder."""
+    """One conversation in one folder. The user allows everything but the tools named in `refused`."""
 
-    def __init__(self, model: Model, folder: Path, tools: tuple[str, ...] = TOOLS) -> None:
+    def __init__(self, model: Model, folder: Path, *, trusted: bool = True) -> None:
         self.model = model
-        self.folder = folder
         self.projection = Projection()
         self.replies: list[Reply] = []
         self.refused: set[str] = set()
-        """Names of tools whose calls the user refuses."""
-        self.unseen = 0
-        """So many edits are refused because the file was not read."""
-        specs = tuple(ToolSpec(name, f"The tool {name}.", {"type": "object", "properties": {}}) for name in tools)
-        self.log(Prelude((SystemPart("system", "You are Ullage."),), specs))
+        self.forgotten_edits = 0
+        """So many edits find that what was read before is no longer in view."""
+        folders, editor = Folders((folder,)), NoEditor()
+        self._reads = FileReads()
+        files = WorkspaceFiles(folders, editor, OwnWrites())
+        needed = ToolDependencies(folders, files, editor, self._reads, NothingToRecall(), sandbox=False)
+        self._tools = build_tools(needed, trusted=trusted)
+        self.log(make_prelude(folders, self._tools))
 
     def log(self, entry: Entry) -> None:
         self.projection.append(Logged(len(self.projection.entries) + 1, 0.0, entry))
+
+    def without_tools(self) -> None:
+        """From now on there are none."""
+        prelude = self.projection.prelude
+        assert prelude is not None
+        self.log(Prelude(prelude.system, ()))
 
     def request(self) -> Request:
         return build_request(self.projection)
@@ -50,16 +76,16 @@ class Workbench:
         self.start(text)
         return await self.go_on()
 
-    async def answer_to(self, prompt: str, *, steering: bool = False) -> tuple[Reply, list[ToolUse]]:
-        """The first reply to a prompt, and its calls."""
+    async def answer_to(self, prompt: str, *, steering: bool = False) -> str:
+        """The first words after a prompt."""
         self.start(prompt, steering=steering)
-        calls = await self.step()
-        return self.replies[-1], calls
+        await self.step()
+        return self.said
 
     async def go_on(self) -> str:
-        """Runs the turn to its end."""
+        """Runs the turn to its end; gives the last words."""
         while calls := await self.step():
-            self.run(calls)
+            await self.run(calls)
         return self.said
 
     async def step(self) -> list[ToolUse]:
@@ -73,10 +99,15 @@ class Workbench:
         self.log(AssistantReply(f"r{len(self.replies)}", reply.blocks, reply.model, reply.stop_reason, reply.usage))
         return [block for block in reply.blocks if isinstance(block, ToolUse)]
 
-    def run(self, calls: list[ToolUse]) -> None:
+    async def run(self, calls: list[ToolUse]) -> None:
         for call in calls:
-            content, is_error = self._result(call)
-            self.log(ToolReturned(call.id, call.name, content, is_error, len(content)))
+            outcome = await self._outcome(call)
+            self.log(ToolReturned(call.id, call.name, outcome.content, outcome.is_error, len(outcome.content), touched=outcome.touched))
+
+    async def play(self, steps: int) -> None:
+        """So many replies, each with the results of its calls."""
+        for _ in range(steps):
+            await self.run(await self.step())
 
     @property
     def said(self) -> str:
@@ -94,53 +125,10 @@ class Workbench:
         resume = resume_text("", rules_changed=False, at_work=at_work)
         self.log(Compaction("c1", "manual", "digest", entries[-1].seq, (), None, summary, (), resume, "", "ullage", 1, 1))
 
-    def _result(self, call: ToolUse) -> tuple[str, bool]:
+    async def _outcome(self, call: ToolUse) -> ToolOutcome:
         if call.name in self.refused:
-            return "The user refused this call; it was not run.", True
-        input: Mapping[str, Any] = call.input
-        match call.name:
-            case "bash":
-                done = subprocess.run(input["command"], shell=True, cwd=self.folder, capture_output=True, text=True, check=False)
-                return f"{done.stdout}{done.stderr}Exit code {done.returncode}", done.returncode != 0
-            case "read_file":
-                return self._read(input)
-            case "edit_file":
-                return self._edit(input)
-            case "list_files":
-                return "\n".join(sorted(path.relative_to(self.folder).as_posix() for path in self._files())), False
-            case "search":
-                return self._search(input["pattern"]), False
-            case _:
-                return "Noted.", False
-
-    def _files(self) -> list[Path]:
-        return [path for path in self.folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
-
-    def _read(self, input: Mapping[str, Any]) -> tuple[str, bool]:
-        try:
-            lines = (self.folder / input["path"]).read_text("utf-8").splitlines()
-        except OSError as error:
-            return str(error), True
-        first = int(input.get("offset", 1))
-        shown = lines[first - 1 : first - 1 + int(input.get("limit", 2_000))]
-        return "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(shown, first)), False
-
-    def _edit(self, input: Mapping[str, Any]) -> tuple[str, bool]:
-        if self.unseen:
-            self.unseen -= 1
-            return "`the file` has not been read yet, so it was not edited.", True
-        path = self.folder / input["path"]
-        text = path.read_text("utf-8")
-        if input["old_text"] not in text:
-            return "`old_text` does not occur", True
-        path.write_text(text.replace(input["old_text"], input["new_text"]), "utf-8")
-        return f"Edited `{input['path']}`.", False
-
-    def _search(self, pattern: str) -> str:
-        hits = [
-            f"{path.relative_to(self.folder).as_posix()}:{number}:{line}"
-            for path in sorted(self._files())
-            for number, line in enumerate(path.read_text("utf-8", errors="replace").splitlines(), 1)
-            if re.search(pattern, line, re.IGNORECASE)
-        ]
-        return "\n".join(hits) or "Nothing found."
+            return ToolOutcome("The user refused this call; it was not run.", is_error=True)
+        if call.name == "edit_file" and self.forgotten_edits:
+            self.forgotten_edits -= 1
+            self._reads.keep_only(())
+        return await self._tools[call.name].run(ToolCall(call.id, call.input))
