@@ -13,7 +13,7 @@ from ullage.context.breakpoints import Breakpoint, place
 from ullage.context.message import Message
 from ullage.context.view import Projection
 
-__all__ = ["Breakpoint", "Message", "Request", "build_request"]
+__all__ = ["Breakpoint", "Message", "Request", "build_request", "request_so_far"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +28,21 @@ class Request:
 
 def build_request(projection: Projection) -> Request:
     """The next request. Raises `ValueError` where there is no prelude, no message, or the last word is the model's."""
+    request = request_so_far(projection)
+    if request.messages[-1].role != "user":
+        raise ValueError("there is no request: the model has answered everything")
+    return request
+
+
+def request_so_far(projection: Projection) -> Request:
+    """The whole conversation, for asking something about it: the last word may be the model's, a user's text must follow then.
+
+    Raises `ValueError` where there is no prelude or no message.
+    """
     prelude = projection.prelude
     if prelude is None:
         raise ValueError("there is no request: no system prompt and tools were logged")
     messages = projection.complete_messages
     if not messages:
         raise ValueError("there is no request: nobody has said anything yet")
-    if messages[-1].role != "user":
-        raise ValueError("there is no request: the model has answered everything")
     return Request(prelude.system, prelude.tools, messages, place(messages))

@@ -17,7 +17,7 @@ from ullage.context.entries import Compaction, Logged, Rung, Summarised, Trigger
 from ullage.context.handoff import handoff
 from ullage.context.plan import Plan, plan, reactive_plan
 from ullage.context.policy import Policy
-from ullage.context.request import Message, build_request
+from ullage.context.request import Message, request_so_far
 from ullage.context.tokens import Calibration, estimate_message
 from ullage.context.view import EpochKey
 from ullage.models.model import Model, ModelCard
@@ -108,7 +108,7 @@ class Compactor:
             skipped.append("The model's summaries failed three times in a row; they are not asked for at the moment")
         else:
             try:
-                request = build_request(self._conversation.projection)
+                request = request_so_far(self._conversation.projection)
                 summary = await write_summary(model, request, draft.wanted.focus, self._surroundings.policy.summary)
             except SummaryFailed as failure:
                 self.model_breaker.failed(now())

@@ -18,17 +18,27 @@ class Preparation:
     def __init__(self, still_fits: Callable[[Draft], bool]) -> None:
         self._still_fits = still_fits
         self._task: asyncio.Task[Draft] | None = None
+        self._then: Callable[[], None] | None = None
 
     @property
     def begun(self) -> bool:
         """Whether a draft is in work or ready."""
         return self._task is not None
 
-    def start(self, work: Coroutine[None, None, Draft], when_done: Callable[[], None]) -> None:
-        """Begins a draft; `when_done` is called once it is ready or has failed. One in work is given up."""
+    def start(self, work: Coroutine[None, None, Draft]) -> None:
+        """Begins a draft. One in work is given up."""
         self.give_up()
         self._task = asyncio.create_task(work, name="prepare a compaction")
-        self._task.add_done_callback(lambda task: None if task.cancelled() else when_done())
+        self._task.add_done_callback(self._done)
+
+    def when_done(self, then: Callable[[], None]) -> None:
+        """Calls back once the draft in work is ready or has failed; the last one who asked is called, once."""
+        self._then = then
+
+    def _done(self, task: asyncio.Task[Draft]) -> None:
+        then, self._then = self._then, None
+        if not task.cancelled() and then is not None:
+            then()
 
     def ready(self) -> bool:
         """Whether a draft is ready and still speaks of the epoch in force. One that does not is given up."""
@@ -55,6 +65,7 @@ class Preparation:
 
     def give_up(self) -> None:
         """Ends what is in work and forgets what is ready."""
+        self._then = None
         if self._task is not None:
             self._task.cancel()
             self._task = None

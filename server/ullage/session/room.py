@@ -6,6 +6,7 @@ model call, at the end of a turn, while idle; never between a call and its resul
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 
@@ -31,6 +32,9 @@ from ullage.session.items import CompactionItem, CompactionStatus
 from ullage.session.preparation import Preparation
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
+
+
+logger = logging.getLogger(__name__)
 
 
 class ContextFull(Exception):
@@ -137,6 +141,8 @@ class Room:
             self._show(wanted, "failed", "There is nothing to compact: a summary would not be shorter than the conversation")
         except StoreFailed as error:
             self._failed(wanted, str(error))
+        except Exception as error:
+            self._failed(wanted, _in_words(error))
         return None
 
     def wants_idle_compaction(self) -> bool:
@@ -151,18 +157,17 @@ class Room:
         """Compacts while the user edits; gives None where it did not come about."""
         return await self._try("idle", at_work=False)
 
-    def prepare(self, when_done: Callable[[], None]) -> None:
+    def prepare(self) -> None:
         """Begins to write a summary in the background, unless one is in work or ready."""
         if not self.preparation.begun:
-            wanted = Wanted(new_id("c"), "idle")
-            self.preparation.start(self._draft(wanted), when_done)
+            self.preparation.start(self._draft(Wanted(new_id("c"), "idle")))
 
     def _prepare_from(self, full: Fullness) -> None:
         settings = self._surroundings.settings
         near = full.used >= full.line * self._surroundings.policy.line.warn_share
         by_model = self._card().writes_summaries and settings.summary_engine == "model"
         if near and settings.auto_compact and by_model and self._replied_since_compaction():
-            self.prepare(lambda: None)
+            self.prepare()
 
     def _draft(self, wanted: Wanted) -> Coroutine[None, None, Draft]:
         return self._compactor.draft(wanted, self._model(), self._card(), self.fullness().line)
@@ -180,6 +185,10 @@ class Room:
         except StoreFailed as error:
             self._breaker.failed(self._conversation.clock())
             self._failed(wanted, str(error))
+            return None
+        except Exception as error:
+            self._breaker.failed(self._conversation.clock())
+            self._failed(wanted, _in_words(error))
             return None
         self._breaker.succeeded()
         return made
@@ -218,6 +227,12 @@ class Room:
             if isinstance(logged.entry, AssistantReply):
                 return True
         return False
+
+
+def _in_words(error: Exception) -> str:
+    """A mistake of ours, for the user; a compaction that fails over one has changed nothing."""
+    logger.error("a compaction failed", exc_info=error)
+    return f"Something in Ullage itself went wrong: {type(error).__name__}: {error}. The log has the details."
 
 
 def prompt_tokens(prompt: UserPrompt) -> int:

@@ -149,6 +149,11 @@ class Session:
         """What it is doing."""
         return self._state
 
+    @property
+    def busy(self) -> bool:
+        """Whether anything is being done for it; prompts wait then."""
+        return self._work is not None
+
     def _tell(self, update: Update) -> None:
         self._seq += 1
         self._tell_outside(self.id, self._seq, update)
@@ -277,14 +282,19 @@ class Session:
         """A file of the workspace was changed by somebody else than this session's tools."""
         self._notices.changed(name)
 
+    def near_the_line(self) -> bool:
+        """Whether the next turn, as turns usually grow here, would cross the line."""
+        return self._room.wants_idle_compaction()
+
     def user_edits(self) -> None:
         """The user is editing: where the next turn would cross the line, the compaction is made now."""
-        if self._work is not None or not self._room.wants_idle_compaction():
+        if self._work is not None or not self.near_the_line():
             return
         if self._room.preparation.ready():
             self._begin(self._compact_while_idle())
         else:
-            self._room.prepare(self.user_edits)
+            self._room.prepare()
+            self._room.preparation.when_done(self.user_edits)
 
     async def close(self) -> None:
         """Ends what is being done as interrupted, and lets go of the session."""
@@ -323,7 +333,7 @@ class Session:
         while went_well and self._queue:
             went_well = await self._one_turn(self._queue.next())
         if self._room.wants_idle_compaction():
-            self._room.prepare(lambda: None)
+            self._room.prepare()
 
     async def _one_turn(self, prompt: UserPrompt | None) -> bool:
         """One turn from its prompt (None: goes on with the last one) to its end in the log; whether it ended well."""

@@ -8,22 +8,23 @@ import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
 from ullage.context.entries import Logged
 from ullage.context.tokens import Calibration
-from ullage.models.choose import choose_model
+from ullage.models.choose import Provider, choose_model
 from ullage.models.model import Model
 from ullage.session.errors import SessionError
 from ullage.session.items import SessionState, Update
 from ullage.session.outputs import Outputs
 from ullage.session.recall import SessionRecall
+from ullage.session.remembered import RememberedForNow, RememberedInWorkspace
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.surroundings import Surroundings
 from ullage.session.workspace_store import open_workspace_store
 from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
-from ullage.store.user_state import PassingApprovals, UserState
+from ullage.store.user_state import UserState
 from ullage.tools.dependencies import ToolDependencies
 from ullage.tools.registry import build_tools
 from ullage.tools.tool import Tool
@@ -40,6 +41,14 @@ logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
 
 DocumentEvent: TypeAlias = Literal["opened", "changed", "saved", "closed"]
+
+
+class ChooseModel(Protocol):
+    """Makes the model of that name for the user's settings and key."""
+
+    def __call__(self, *, provider: Provider, name: str, base_url: str, api_key: str | None) -> Model:
+        """Raises `ValueError` or `OSError` where the surroundings of the practice model are broken."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +75,10 @@ class Sessions:
         on_list_changed: Callable[[], None],
         on_warning: Callable[[str], None],
         clock: Callable[[], float] = time.time,
+        choose: ChooseModel = choose_model,
     ) -> None:
         self._api_key = api_key
+        self._choose = choose
         self._on_update = on_update
         self._on_list_changed = on_list_changed
         self._on_warning = on_warning
@@ -79,7 +90,7 @@ class Sessions:
         known = Folders(folders)
         self._kept = open_workspace_store(known.first)
         self._user_state = UserState(state_folder)
-        remembered = self._user_state.approvals(known.first) if known.first else PassingApprovals()
+        remembered = RememberedInWorkspace(self._user_state, known.first) if known.first else RememberedForNow()
         self._around = Surroundings(
             folders=known,
             editor=editor,
@@ -225,7 +236,7 @@ class Sessions:
     def _model(self, name: str) -> Model:
         if name not in self._models:
             settings = self._around.settings
-            self._models[name] = choose_model(name=name, provider=settings.provider, base_url=settings.base_url, api_key=self._api_key)
+            self._models[name] = self._choose(name=name, provider=settings.provider, base_url=settings.base_url, api_key=self._api_key)
         return self._models[name]
 
     def _calibrate(self, model_name: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 
 from ullage.context.blocks import Usage
@@ -9,7 +10,14 @@ from ullage.context.policy import SummaryNumbers
 from ullage.context.request import Request
 from ullage.context.summary_prompt import Rejected, accept, summary_request
 from ullage.models.errors import ModelError
-from ullage.models.model import Model, Reply
+from ullage.models.model import Model, Reply, Retrying
+
+SECONDS = 180.0
+"""Longest that a summary may take. A minute proved too short for large contexts (Amazon Q); peers need 25 to 37 s."""
+
+
+ATTEMPTS = 3
+"""Calls that are made for one summary: the program can write one at once, so a busy endpoint is not waited for long."""
 
 
 class SummaryFailed(Exception):
@@ -29,9 +37,14 @@ async def write_summary(model: Model, request: Request, focus: str, numbers: Sum
     asked = summary_request(request, focus)
     reply: Reply | None = None
     try:
-        async for event in model.stream(asked, numbers.output_tokens):
-            if isinstance(event, Reply):
-                reply = event
+        async with asyncio.timeout(SECONDS):
+            async for event in model.stream(asked, numbers.output_tokens):
+                if isinstance(event, Retrying) and event.attempt > ATTEMPTS:
+                    raise SummaryFailed(f"The model could not write the summary: {event.reason}")
+                if isinstance(event, Reply):
+                    reply = event
+    except TimeoutError:
+        raise SummaryFailed(f"The model took more than {SECONDS:.0f} s over the summary") from None
     except ModelError as error:
         raise SummaryFailed(f"The model could not write the summary: {error}") from error
     if reply is None:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from platformdirs import user_state_path
 
@@ -21,20 +21,6 @@ from ullage.store.whole_file import write_whole
 
 _LOCK_SECONDS = 5.0
 """How long to wait for another window's change, which takes milliseconds."""
-
-
-class Need(Protocol):
-    """What a tool asks to be allowed; `ullage.tools.tool.PermissionNeed` is one."""
-
-    @property
-    def action(self) -> str:
-        """The kind of thing: an edit, a command ..."""
-        ...
-
-    @property
-    def pattern(self) -> str:
-        """What "always" stands for; empty where nothing can be remembered."""
-        ...
 
 
 class UserState:
@@ -47,10 +33,6 @@ class UserState:
         folder = user_state_path("ullage") if folder is None else folder
         self._path = folder / "state.json"
         self._lock_path = folder / "state.lock"
-
-    def approvals(self, workspace: Path) -> WorkspaceApprovals:
-        """What the user always allows in that workspace folder."""
-        return WorkspaceApprovals(self, workspace)
 
     def patterns(self, workspace: Path, action: str) -> frozenset[str]:
         """The patterns that are always allowed for one kind of action."""
@@ -107,37 +89,6 @@ class UserState:
                 self._path.rename(self._path.with_name(f"{self._path.name}.damaged-{stamp}"))
         except OSError as error:
             raise StoreFailed(f"Cannot rename the damaged {self._path}: {error.strerror or error}") from error
-
-
-class WorkspaceApprovals:
-    """What the user always allows in one workspace folder."""
-
-    def __init__(self, state: UserState, workspace: Path) -> None:
-        self._state = state
-        self._workspace = workspace
-
-    def allows(self, need: Need) -> bool:
-        """Whether it was allowed once and for all, in this window or another."""
-        return bool(need.pattern) and need.pattern in self._state.patterns(self._workspace, need.action)
-
-    def allow(self, need: Need) -> None:
-        """From now on. Raises `StoreFailed`."""
-        self._state.add_pattern(self._workspace, need.action, need.pattern)
-
-
-class PassingApprovals:
-    """What the user always allows where there is no workspace folder to remember it for: until the process ends."""
-
-    def __init__(self) -> None:
-        self._allowed: set[tuple[str, str]] = set()
-
-    def allows(self, need: Need) -> bool:
-        """Whether it was allowed since the process began."""
-        return bool(need.pattern) and (need.action, need.pattern) in self._allowed
-
-    def allow(self, need: Need) -> None:
-        """From now on."""
-        self._allowed.add((need.action, need.pattern))
 
 
 def _section(state: dict[str, Any], name: str) -> dict[str, Any]:

@@ -17,9 +17,8 @@ from ullage.context.request import Message
 from ullage.store.errors import StoreFailed
 from ullage.store.results import ResultFiles, safe_name
 from ullage.store.transcripts import write_transcript
-from ullage.store.user_state import PassingApprovals, UserState
+from ullage.store.user_state import UserState
 from ullage.store.whole_file import write_whole
-from ullage.tools.tool import PermissionNeed
 
 MESSAGES = [
     Message("user", (Text("fix it"),), (1,)),
@@ -115,34 +114,18 @@ def test_no_secret_reaches_a_transcript(tmp_path: Path) -> None:
     assert secret not in (tmp_path / path).read_text("utf-8")
 
 
-NEED = PermissionNeed("command", "npm test", "Run npm test")
-OTHER = PermissionNeed("edit", "npm test", "Edit npm test")
-
-
-def test_an_approval_holds_in_its_workspace_in_all_windows_and_after_a_restart(tmp_path: Path) -> None:
-    here = UserState(tmp_path).approvals(Path("/work/a"))
-    there = UserState(tmp_path).approvals(Path("/work/a"))
-    elsewhere = UserState(tmp_path).approvals(Path("/work/b"))
-    assert not here.allows(NEED)
-    here.allow(NEED)
-    there.allow(PermissionNeed("command", "ls", ""))
-    assert here.allows(NEED)
-    assert there.allows(NEED)
-    assert here.allows(PermissionNeed("command", "ls", ""))
-    assert not here.allows(OTHER)
-    assert not elsewhere.allows(NEED)
-    UserState(tmp_path).forget_approvals(Path("/work/a"))
-    assert not here.allows(NEED)
-
-
-def test_what_has_no_pattern_is_never_remembered(tmp_path: Path) -> None:
-    nothing = PermissionNeed("command", "", "")
-    for approvals in (UserState(tmp_path).approvals(Path("/work/a")), PassingApprovals()):
-        approvals.allow(nothing)
-        assert not approvals.allows(nothing)
-        approvals.allow(NEED)
-        assert approvals.allows(NEED)
-        assert not approvals.allows(OTHER)
+def test_a_pattern_holds_in_its_workspace_in_all_windows_and_after_a_restart(tmp_path: Path) -> None:
+    a, b = Path("/work/a"), Path("/work/b")
+    here, there = UserState(tmp_path), UserState(tmp_path)
+    assert here.patterns(a, "command") == frozenset()
+    here.add_pattern(a, "command", "npm test")
+    there.add_pattern(a, "command", "ls")
+    assert here.patterns(a, "command") == {"npm test", "ls"}
+    assert UserState(tmp_path).patterns(a, "command") == {"npm test", "ls"}
+    assert here.patterns(a, "edit") == frozenset()
+    assert here.patterns(b, "command") == frozenset()
+    UserState(tmp_path).forget_approvals(a)
+    assert here.patterns(a, "command") == frozenset()
 
 
 def test_a_learned_ratio_is_kept(tmp_path: Path) -> None:
@@ -159,11 +142,11 @@ def test_a_learned_ratio_is_kept(tmp_path: Path) -> None:
 def test_a_damaged_state_allows_nothing_and_is_kept_aside(tmp_path: Path, content: str) -> None:
     (tmp_path / "state.json").write_text(content)
     state = UserState(tmp_path)
-    approvals = state.approvals(Path("/work/a"))
-    assert not approvals.allows(NEED)
+    workspace = Path("/work/a")
+    assert state.patterns(workspace, "command") == frozenset()
     assert state.ratio("m") is None
-    approvals.allow(NEED)
-    assert approvals.allows(NEED)
+    state.add_pattern(workspace, "command", "npm test")
+    assert state.patterns(workspace, "command") == {"npm test"}
     aside = [path.read_text() for path in tmp_path.glob("state.json.damaged-*")]
     assert aside in ([], [content])
     assert bool(aside) == (content in ("{", "[]", "null"))

@@ -1,0 +1,171 @@
+"""Sessions as a front end has them, on a real folder, with the real SDK against the strict fake over a socket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tests.fake_api import FakeApi
+from ullage.models.anthropic_model import AnthropicModel
+from ullage.models.choose import Provider
+from ullage.models.model import Model
+from ullage.session.items import (
+    CompactionItem,
+    Item,
+    ItemRemoved,
+    ItemUpdated,
+    NoticeItem,
+    ToolCallItem,
+    Update,
+)
+from ullage.session.session import Session
+from ullage.session.sessions import Sessions
+from ullage.session.settings import Settings
+from ullage.workspace.editor import Diagnostic, Editor
+
+MODEL = "claude-opus-5-5"
+
+
+@dataclass
+class OpenEditor:
+    """An editor whose open documents are a dictionary."""
+
+    texts: dict[Path, str] = field(default_factory=dict[Path, str])
+
+    def open_text(self, path: Path) -> str | None:
+        return self.texts.get(path)
+
+    async def apply_text(self, path: Path, text: str) -> bool:
+        self.texts[path] = text
+        return True
+
+    async def diagnostics(self, path: Path | None) -> list[Diagnostic] | None:
+        return []
+
+
+class Watcher:
+    """Collects what a front end is told, and waits for things to come about."""
+
+    def __init__(self) -> None:
+        self.updates: list[tuple[str, int, Update]] = []
+        self.warnings: list[str] = []
+        self._changed = asyncio.Event()
+
+    def take(self, session_id: str, seq: int, update: Update) -> None:
+        self.updates.append((session_id, seq, update))
+        self._changed.set()
+
+    def warn(self, text: str) -> None:
+        self.warnings.append(text)
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        """Waits until it holds; looks again at each update."""
+        async with asyncio.timeout(20):
+            while not holds():
+                self._changed.clear()
+                await self._changed.wait()
+
+
+@dataclass
+class Stage:
+    """One workspace with its sessions and the API behind them."""
+
+    folder: Path
+    fake: FakeApi
+    sessions: Sessions
+    watcher: Watcher
+    editor: OpenEditor
+
+    async def new(self) -> Session:
+        return await self.sessions.create()
+
+    async def idle(self, session: Session) -> None:
+        """Until nothing is being done any more and nothing waits."""
+        await self.watcher.until(lambda: session.state == "idle" and not session.busy)
+
+    async def say(self, session: Session, text: str) -> None:
+        """Prompts and waits for the end of the turn."""
+        await session.prompt(text)
+        await self.idle(session)
+
+    async def asked(self, session: Session) -> ToolCallItem:
+        """Waits until a call needs an approval."""
+        await self.watcher.until(lambda: any(call.status == "awaiting_permission" for call in calls(session)))
+        return next(call for call in calls(session) if call.status == "awaiting_permission")
+
+
+def items(session: Session) -> tuple[Item, ...]:
+    return session.snapshot(10_000).items
+
+
+def calls(session: Session) -> list[ToolCallItem]:
+    return [item for item in items(session) if isinstance(item, ToolCallItem)]
+
+
+def compactions(session: Session) -> list[CompactionItem]:
+    return [item for item in items(session) if isinstance(item, CompactionItem)]
+
+
+def notices(session: Session) -> list[NoticeItem]:
+    return [item for item in items(session) if isinstance(item, NoticeItem)]
+
+
+def rebuilt(watcher: Watcher, session: Session) -> list[Item]:
+    """The items as a panel has them that took every update since the session was made."""
+    shown: dict[str, Item] = {}
+    for session_id, _, update in watcher.updates:
+        if session_id != session.id:
+            continue
+        if isinstance(update, ItemUpdated):
+            shown[update.item.id] = update.item
+        elif isinstance(update, ItemRemoved):
+            del shown[update.item_id]
+    return list(shown.values())
+
+
+@asynccontextmanager
+async def stage(
+    folder: Path | None,
+    *,
+    settings: Settings | None = None,
+    window: int = 200_000,
+    fake: FakeApi | None = None,
+    editor: Editor | None = None,
+) -> AsyncIterator[Stage]:
+    """A workspace in `folder` whose model has that window. With `fake`, an API that is running already."""
+    if fake is None:
+        async with FakeApi(windows={MODEL: window}) as own, stage(folder, settings=settings, fake=own, editor=editor) as made:
+            yield made
+        return
+    watcher = Watcher()
+    opened = editor if isinstance(editor, OpenEditor) else OpenEditor()
+    base = replace(settings or Settings(), model_name=MODEL, base_url=fake.base_url, bash_sandbox="off")
+    state = folder.parent / f"{folder.name}-state" if folder else None
+    sessions = Sessions(
+        (folder,) if folder else (),
+        opened,
+        base,
+        "test-key",
+        state,
+        watcher.take,
+        lambda: None,
+        watcher.warn,
+        choose=_at_once,
+    )
+    await sessions.start()
+    try:
+        yield Stage(folder or Path(), fake, sessions, watcher, opened)
+    finally:
+        await sessions.close()
+
+
+def _at_once(*, provider: Provider, name: str, base_url: str, api_key: str | None) -> Model:
+    """The real model client, whose retries do not wait."""
+
+    async def no_wait(seconds: float) -> None:
+        pass
+
+    return AnthropicModel(name, api_key=api_key, base_url=base_url, sleep=no_wait)

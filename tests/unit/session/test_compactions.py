@@ -1,0 +1,341 @@
+"""Compactions as a front end and the API see them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fake_api import Call, Fail, Hang, Reply, Rule, Say, Think
+from tests.unit.session.harness import Stage, compactions, items, notices, stage
+from ullage.session.errors import SessionError
+from ullage.session.items import AssistantItem, Item
+from ullage.session.session import Session
+from ullage.session.settings import Settings
+
+WINDOW = 60_000
+"""Its line is 60,000 − 33,000 = 27,000 tokens."""
+
+SUMMARY = "The user wants the tank measured.\n\n## Decisions\n- Use millimetres, since the dip stick does."
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "project"
+    made.mkdir()
+    (made / "tank.py").write_text("CAPACITY = 100\n")
+    (made / "readings.csv").write_text("\n".join(f"2026-01-{n % 28 + 1:02d},{n},{n * 7919 % 1000}" for n in range(400)))
+    return made
+
+
+def summaries(text: str = SUMMARY) -> Rule:
+    """The fake writes a summary when it is asked for one."""
+    return Rule(_asks_for_summary, (Say(f"=== RECORD ===\n{text}\n=== END OF RECORD ==="),))
+
+
+def _asks_for_summary(body: dict[str, Any]) -> bool:
+    last = body["messages"][-1]["content"][-1]
+    return last["type"] == "text" and "=== RECORD ===" in last["text"]
+
+
+async def fill(here: Stage, session: Session, turns: int = 3) -> None:
+    """Some turns with long results."""
+    for turn in range(turns):
+        here.fake.enqueue([Think("Look."), Call("read_file", {"path": "readings.csv"})], Say(f"Seen {turn}."))
+        await here.say(session, f"Look at the readings, round {turn}. Never change the file.")
+
+
+def texts_of(body: dict[str, Any]) -> str:
+    return json.dumps(body["messages"], ensure_ascii=False)
+
+
+async def test_a_click_compacts_and_the_number_falls(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        before = session.snapshot().gauge
+        session.compact("the units")
+        await here.idle(session)
+        [card] = compactions(session)
+        after = session.snapshot().gauge
+        assert (card.status, card.trigger, card.rung, card.focus) == ("completed", "manual", "model", "the units")
+        assert card.tokens_before == before.used
+        assert card.tokens_after is not None
+        assert after.used == card.tokens_after < before.used
+        assert after.estimated
+        assert not before.estimated
+        assert "millimetres" in card.summary
+        assert "Never change the file" in card.summary
+        here.fake.enqueue(Say("Yes."))
+        await here.say(session, "Still there?")
+        assert "millimetres" in texts_of(here.fake.requests[-1].body)
+        assert not session.snapshot().gauge.estimated
+
+
+async def test_the_summary_is_asked_for_on_the_warm_prefix(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        session.compact()
+        await here.idle(session)
+        usage = here.fake.requests[-1].input
+        assert usage is not None
+        assert usage.read / usage.total >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("outcome", "words"),
+    [
+        (Fail(529, "overloaded_error", "Overloaded"), "overloaded"),
+        (Reply((Say(""),)), "empty"),
+        (Reply((Say("half of it"),), stop_reason="max_tokens"), "cut off"),
+        ((Call("bash", {"command": "ls"}),), "tool"),
+        (Say("far too long " * 2_400), "not shorter"),
+    ],
+)
+async def test_a_summary_that_cannot_be_used_gives_way_to_the_digest(folder: Path, outcome: Any, words: str) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(Rule(_asks_for_summary, outcome))
+        session = await here.new()
+        await fill(here, session, 1)
+        session.compact()
+        await here.idle(session)
+        [card] = compactions(session)
+        assert (card.status, card.rung) == ("completed", "digest")
+        assert words in " ".join(card.skipped).lower()
+        assert "Never change the file" in card.summary
+
+
+async def test_it_compacts_by_itself_between_tool_calls_at_the_line(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        reads = [Call("read_file", {"path": "readings.csv"}) for _ in range(4)]
+        here.fake.enqueue(*reads, Say("Done."))
+        await here.say(session, "Read it four times")
+        assert {card.trigger for card in compactions(session)} == {"threshold"}
+        gauge = session.snapshot().gauge
+        assert gauge.used < gauge.line
+        last = items(session)[-1]
+        assert isinstance(last, AssistantItem)
+        assert last.text == "Done."
+
+
+async def test_with_auto_off_calls_are_held_at_the_window_with_a_word(folder: Path) -> None:
+    async with stage(folder, settings=Settings(auto_compact=False), window=WINDOW) as here:
+        session = await here.new()
+        reads = [Call("read_file", {"path": "readings.csv"}) for _ in range(12)]
+        here.fake.enqueue(*reads)
+        await here.say(session, "Read it")
+        assert compactions(session) == []
+        [notice] = notices(session)
+        assert "The context is full" in notice.text
+        here.fake.add_rules(summaries())
+        session.compact()
+        await here.idle(session)
+        assert compactions(session)[0].status == "completed"
+
+
+async def test_while_editing_it_compacts_and_the_next_request_holds_the_unsaved_text(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        while not session.near_the_line():
+            await fill(here, session, 1)
+        assert compactions(session) == []
+        path = (folder / "tank.py").resolve()
+        here.editor.texts[path] = "CAPACITY = 321  # unsaved\n"
+        here.sessions.document_changed(path, "opened")
+        here.sessions.document_changed(path, "changed", 1)
+        await here.watcher.until(lambda: [card.status for card in compactions(session)] == ["completed"])
+        await here.idle(session)
+        [card] = compactions(session)
+        assert card.trigger == "idle"
+        assert [file.path for file in card.restored] == ["tank.py"]
+        here.fake.enqueue(Say("321."))
+        await here.say(session, "How much now?")
+        assert "CAPACITY = 321  # unsaved" in texts_of(here.fake.requests[-1].body)
+
+
+async def test_a_prompt_during_a_background_summary_does_not_wait_for_it(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(Rule(_asks_for_summary, Hang(Reply((Say(SUMMARY),)))))
+        session = await here.new()
+        await fill(here, session, 2)
+        while not session.near_the_line():
+            await fill(here, session, 1)
+        path = (folder / "tank.py").resolve()
+        here.sessions.document_changed(path, "changed", 1)
+        await here.fake.until_held()
+        here.fake.enqueue(Say("At once."))
+        await here.say(session, "Are you there?")
+        last = items(session)[-1]
+        assert isinstance(last, AssistantItem)
+        assert last.text == "At once."
+        here.fake.release()
+
+
+async def test_a_prompt_that_is_too_long_is_compacted_once_and_asked_again(folder: Path) -> None:
+    async with stage(folder, window=200_000) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        here.fake.enqueue(Fail(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"), Say("Here."))
+        await here.say(session, "More")
+        [card] = compactions(session)
+        assert (card.trigger, card.status) == ("reactive", "completed")
+        last = items(session)[-1]
+        assert isinstance(last, AssistantItem)
+        assert last.text == "Here."
+
+
+async def test_a_prompt_that_stays_too_long_ends_with_a_word_and_no_loop(folder: Path) -> None:
+    async with stage(folder, window=200_000) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        too_long = Fail(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum")
+        here.fake.enqueue(too_long, too_long)
+        await here.say(session, "More")
+        assert len(compactions(session)) == 1
+        assert notices(session)[-1].level == "error"
+
+
+async def test_a_reply_that_fills_the_window_is_compacted_and_goes_on(folder: Path) -> None:
+    async with stage(folder, window=200_000) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        here.fake.enqueue(Reply((Say("Half a"),), stop_reason="model_context_window_exceeded"), Say(" sentence."))
+        await here.say(session, "Say it")
+        assert [card.trigger for card in compactions(session)] == ["reactive"]
+        last = items(session)[-1]
+        assert isinstance(last, AssistantItem)
+        assert last.text == " sentence."
+
+
+async def test_undo_gives_back_exactly_the_request_there_was_and_redo_the_other(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        here.fake.enqueue(Say("One."))
+        await here.say(session, "One?")
+        plain = here.fake.requests[-1].body["messages"]
+        session.compact()
+        await here.idle(session)
+        here.fake.enqueue(Say("Two."))
+        await here.say(session, "Two?")
+        compacted = here.fake.requests[-1].body["messages"]
+        session.undo_compaction()
+        assert compactions(session)[0].status == "undone"
+        here.fake.enqueue(Say("Three."))
+        await here.say(session, "Three?")
+        undone = here.fake.requests[-1].body["messages"]
+        assert without_marks(undone)[: len(plain)] == without_marks(plain)
+        session.redo_compaction()
+        here.fake.enqueue(Say("Four."))
+        await here.say(session, "Four?")
+        redone = here.fake.requests[-1].body["messages"]
+        assert without_marks(redone)[: len(compacted)] == without_marks(compacted)
+        with pytest.raises(SessionError):
+            session.redo_compaction()
+
+
+def without_marks(value: Any) -> Any:
+    """The JSON without its cache marks."""
+    if isinstance(value, dict):
+        return {key: without_marks(each) for key, each in value.items() if key != "cache_control"}
+    if isinstance(value, list):
+        return [without_marks(each) for each in value]
+    return value
+
+
+async def test_the_model_compacts_by_its_tool_after_all_results_are_in(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        here.fake.enqueue([Call("compact", {"focus": "units"}), Call("read_file", {"path": "tank.py"})], Say("Compacted."))
+        await here.say(session, "Compact yourself")
+        [card] = compactions(session)
+        assert (card.trigger, card.focus, card.status) == ("tool", "units", "completed")
+        last = items(session)[-1]
+        assert isinstance(last, AssistantItem)
+        assert last.text == "Compacted."
+
+
+async def test_a_transcript_that_cannot_be_written_means_no_compaction(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        before = session.snapshot().gauge
+        transcripts = folder / ".ullage" / "transcripts"
+        transcripts.write_text("in the way")
+        session.compact()
+        await here.idle(session)
+        [card] = compactions(session)
+        assert card.status == "failed"
+        assert card.error
+        assert session.snapshot().gauge == before
+
+
+async def test_nothing_to_compact_says_so(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.enqueue(Say("Hello."))
+        session = await here.new()
+        await here.say(session, "Hello")
+        session.compact()
+        await here.idle(session)
+        [card] = compactions(session)
+        assert card.status == "failed"
+        assert "nothing to compact" in card.error
+
+
+async def test_before_a_summary_the_messages_are_written_down(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        session.compact()
+        await here.idle(session)
+        [file] = (folder / ".ullage" / "transcripts").iterdir()
+        lines = [json.loads(line) for line in file.read_text().splitlines()]
+        assert lines[0]["role"] == "user"
+        assert "round 0" in json.dumps(lines[0])
+
+
+async def test_a_session_that_is_opened_again_is_the_same(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as first:
+        first.fake.add_rules(summaries())
+        session = await first.new()
+        await fill(first, session, 2)
+        session.compact()
+        await first.idle(session)
+        first.fake.enqueue(Say("One."))
+        await first.say(session, "One?")
+        shown = items(session)
+        sent = first.fake.requests[-1].body
+        await first.sessions.close()
+        async with stage(folder, fake=first.fake) as second:
+            again = await second.sessions.open(None)
+            assert again.id == session.id
+            assert [_settled(item) for item in items(again)] == [_settled(item) for item in shown]
+            second.fake.enqueue(Say("Two."))
+            await second.say(again, "Two?")
+            body = second.fake.requests[-1].body
+            assert body["system"] == sent["system"]
+            assert without_marks(body["messages"])[: len(sent["messages"])] == without_marks(sent["messages"])
+
+
+def _settled(item: Item) -> Item:
+    """The item without its time: what streamed in was first shown a moment before it was logged."""
+    return replace(item, at=0.0)

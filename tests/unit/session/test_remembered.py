@@ -1,0 +1,40 @@
+"""What the user always allows is allowed again, and nothing else is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ullage.session.approvals import Remembered
+from ullage.session.remembered import RememberedForNow, RememberedInWorkspace
+from ullage.store.user_state import UserState
+from ullage.tools.permission import command_need, edit_need
+
+
+@pytest.fixture(params=["in workspace", "for now"])
+def remembered(request: pytest.FixtureRequest, tmp_path: Path) -> Remembered:
+    if request.param == "for now":
+        return RememberedForNow()
+    return RememberedInWorkspace(UserState(tmp_path), Path("/work/a"))
+
+
+def test_a_command_that_is_always_allowed(remembered: Remembered) -> None:
+    assert not remembered.allows(command_need("npm test"))
+    remembered.allow(command_need("npm test"))
+    assert remembered.allows(command_need("npm test"))
+    assert not remembered.allows(command_need("npm test && rm -rf build"))
+    assert not remembered.allows(command_need("npm publish"))
+
+
+def test_edits_of_a_folder_that_are_always_allowed(remembered: Remembered) -> None:
+    remembered.allow(edit_need("src/a.py"))
+    assert remembered.allows(edit_need("src/deep/b.py"))
+    assert not remembered.allows(edit_need("tests/a.py"))
+    assert not remembered.allows(command_need("src/a.py"))
+
+
+def test_what_must_be_asked_each_time_is_not_remembered(remembered: Remembered) -> None:
+    steering = edit_need(".git/hooks/pre-commit")
+    remembered.allow(steering)
+    assert not remembered.allows(steering)
