@@ -120,16 +120,18 @@ function offsetOfLine(source: string, line: number): number {
 }
 
 function toFragment(html: string, host: MarkdownHost): DocumentFragment {
-  const fragment = DOMPurify.sanitize(html, {
-    ALLOWED_TAGS,
-    ALLOWED_ATTR,
-    ALLOW_DATA_ATTR: false,
-    ALLOW_ARIA_ATTR: false,
-    RETURN_DOM_FRAGMENT: true,
-  });
+  const fragment = purify(html);
   fragment.querySelectorAll("a").forEach((anchor) => bindLink(anchor, host));
   fragment.querySelectorAll("pre").forEach((block) => addCopyButton(block, host));
   return fragment;
+}
+
+let purifier: typeof DOMPurify | undefined;
+
+/** Made at first use, when there is a page. */
+function purify(html: string): DocumentFragment {
+  purifier ??= DOMPurify(window);
+  return purifier.sanitize(html, { ALLOWED_TAGS, ALLOWED_ATTR, ALLOW_DATA_ATTR: false, ALLOW_ARIA_ATTR: false, RETURN_DOM_FRAGMENT: true });
 }
 
 function bindLink(anchor: HTMLAnchorElement, host: MarkdownHost): void {

@@ -42,14 +42,18 @@ async function draw(scene) {
   await page.close();
 }
 
+/** @param {string} name @returns {string} */
+function urlOf(name) {
+  return pathToFileURL(join(DIST, name)).href;
+}
+
 /** @param {import("./scenes.mjs").Scene} scene @returns {string} */
 function pageOf({ theme = "dark" }) {
-  const file = (/** @type {string} */ name) => pathToFileURL(join(DIST, name)).href;
   return `<!DOCTYPE html>
 <html lang="en">
   <head>
     <meta charset="UTF-8">
-    <link rel="stylesheet" href="${file("webview-style.css")}">
+    <link rel="stylesheet" href="${urlOf("webview-style.css")}">
     <style>${styleOf(theme)}</style>
     <script>
       const files = ["tankgauge/tank.py", "tankgauge/table.py", "tests/test_table.py"].map((path) => ({ path, uri: "file:///" + path, open: path.endsWith("tank.py") }));
@@ -64,7 +68,7 @@ function pageOf({ theme = "dark" }) {
     </script>
   </head>
   <body class="${THEMES[theme].bodyClass}">
-    <script src="${file("webview.js")}"></script>
+    <script src="${urlOf("webview.js")}"></script>
   </body>
 </html>`;
 }

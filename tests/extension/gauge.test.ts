@@ -1,0 +1,80 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { render, type GaugeView } from "../../client-extension/src/gauge";
+import type { Gauge, SessionState } from "../../client-extension/src/protocol";
+import type { ServerStatus } from "../../client-extension/src/serverStatus";
+import { gauge } from "./samples";
+
+const RUNNING: ServerStatus = { state: "running" };
+
+function check(name: string, input: [Gauge | undefined, SessionState, ServerStatus], expected: Partial<GaugeView>): void {
+  test(name, () => {
+    const view = render(...input);
+    const shown = Object.fromEntries(Object.keys(expected).map((key) => [key, view[key as keyof GaugeView]]));
+    assert.deepEqual(shown, expected);
+  });
+}
+
+check("percentage of the line and room left", [gauge({ used: 70_000 }), "idle", RUNNING], {
+  text: "$(dashboard) 41% · 97k left",
+  background: undefined,
+  command: "ullage.compact",
+});
+check("an empty context", [gauge({ used: 0, categories: [] }), "idle", RUNNING], { text: "$(dashboard) 0% · 167k left" });
+check("an estimate says so", [gauge({ used: 70_000, estimated: true }), "running", RUNNING], { text: "$(dashboard) ~41% · 97k left" });
+check("one token short of the line is not 100 %", [gauge({ used: 166_999 }), "idle", RUNNING], { text: "$(dashboard) 99% · 1 left" });
+check("at the line", [gauge({ used: 167_000, level: "error" }), "idle", RUNNING], {
+  text: "$(dashboard) 100% · 0 left",
+  background: "error",
+});
+check("over the line there is no room, not less than none", [gauge({ used: 180_000, level: "error" }), "idle", RUNNING], {
+  text: "$(dashboard) 107% · 0 left",
+});
+check("the level gives the colour", [gauge({ level: "warning" }), "idle", RUNNING], { background: "warning" });
+check("compacting spins and cannot be started twice", [gauge({ used: 167_000 }), "compacting", RUNNING], {
+  text: "$(sync~spin) 100% · compacting",
+  command: "ullage.focus",
+});
+check("before a session is open", [undefined, "idle", RUNNING], { text: "$(loading~spin) Ullage", background: undefined });
+check("while the server restarts", [gauge(), "idle", { state: "restarting" }], {
+  text: "$(loading~spin) Ullage",
+  ariaLabel: "Ullage: Restarting",
+});
+check("a stopped server outranks what was known", [gauge(), "running", { state: "stopped", message: "No Python" }], {
+  text: "$(error) Ullage stopped",
+  background: "error",
+  ariaLabel: "Ullage: No Python. Activate to restart",
+  command: "ullage.restartServer",
+});
+check("a screen reader hears words, not icons", [gauge({ estimated: true }), "idle", RUNNING], {
+  ariaLabel: "Ullage: context about 41% full, 97k tokens left. Activate to compact",
+});
+check("no line, no division by zero", [gauge({ line: 0, used: 0 }), "idle", RUNNING], { text: "$(dashboard) 0% · 0 left" });
+
+test("the tooltip tells the numbers, the parts, and what a compaction would do", () => {
+  const { tooltip } = render(gauge(), "idle", RUNNING);
+  for (const expected of [
+    "70,000 of 167,000 tokens. The model's window is 200,000.",
+    "| system | 3k | 4% |",
+    "| tool results: bash | 67k | 96% |",
+    "Read from cache: 93%",
+    "Cost so far: $0.42",
+    "Compacting now would free about 40k for about $0.05",
+    "Compacts by itself at 100%",
+    "(command:ullage.compact)",
+  ]) {
+    assert.ok(tooltip.includes(expected), `${expected}\nis not in\n${tooltip}`);
+  }
+});
+
+test("the tooltip leaves out what is not known", () => {
+  const { tooltip } = render(gauge({ cacheHitRate: null, cost: undefined, frees: 0, auto: false }), "idle", RUNNING);
+  assert.doesNotMatch(tooltip, /cache|Cost/);
+  assert.match(tooltip, /would free nothing/);
+  assert.match(tooltip, /Does not compact by itself/);
+});
+
+test("names in the tooltip are text, not Markdown", () => {
+  const { tooltip } = render(gauge({ categories: [{ name: "[x](command:evil) | <b>", tokens: 5 }] }), "idle", RUNNING);
+  assert.ok(tooltip.includes("| \\[x\\]\\(command:evil\\) \\| \\<b\\> | 5 |"), tooltip);
+});

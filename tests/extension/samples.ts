@@ -1,0 +1,49 @@
+/** Values that tests begin with; each test changes what it is about. */
+
+import type {
+  AssistantItem,
+  CompactionItem,
+  Gauge,
+  Snapshot,
+  ToolCallItem,
+  Update,
+  UpdateParams,
+  UserItem,
+} from "../../client-extension/src/protocol";
+
+export function gauge(changes: Partial<Gauge> = {}): Gauge {
+  const categories = [
+    { name: "system", tokens: 3_000 },
+    { name: "tool results: bash", tokens: 67_000 },
+  ];
+  const rest = { cacheHitRate: 0.931, cost: 0.4172, frees: 40_000, freesCost: 0.05, auto: true };
+  return { used: 70_000, line: 167_000, size: 200_000, estimated: false, level: "normal", categories, ...rest, ...changes };
+}
+
+export function snapshot(changes: Partial<Snapshot> = {}): Snapshot {
+  const model = { name: "practice", displayName: "Practice model", practice: true, limitsSource: "practice" };
+  return { sessionId: "s1", seq: 0, title: "", state: "idle", items: [], earlier: 0, plan: [], gauge: gauge(), model, ...changes };
+}
+
+export function update(seq: number, change: Update, sessionId = "s1"): UpdateParams {
+  return { sessionId, seq, update: change };
+}
+
+export function user(id: string, changes: Partial<UserItem> = {}): UserItem {
+  return { kind: "user", id, at: 1, text: `prompt ${id}`, attachments: [], queued: false, ...changes };
+}
+
+export function assistant(id: string, text: string): AssistantItem {
+  return { kind: "assistant", id, at: 1, text };
+}
+
+export function toolCall(id: string, changes: Partial<ToolCallItem> = {}): ToolCallItem {
+  const fields = { name: "bash", title: "$ ls", toolKind: "execute", status: "running", input: "", output: "" } as const;
+  return { kind: "toolCall", id, at: 1, ...fields, ...changes };
+}
+
+export function compaction(id: string, changes: Partial<CompactionItem> = {}): CompactionItem {
+  const counts = { tokensBefore: 142_000, tokensAfter: 38_000, cleared: 0, snipped: 0, summarised: 0 };
+  const texts = { summary: "", restored: [], focus: "", skipped: [], error: "" };
+  return { kind: "compaction", id, at: 1, status: "completed", trigger: "manual", rung: "model", ...counts, ...texts, ...changes };
+}

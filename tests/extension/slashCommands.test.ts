@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { matchSlashCommands, parseSlashCommand, SLASH_COMMANDS, type SlashCommand } from "../../client-extension/webview/slashCommands";
+
+function check(text: string, expected: SlashCommand | undefined): void {
+  test(`${JSON.stringify(text)} is ${expected?.name ?? "a prompt"}`, () => assert.deepEqual(parseSlashCommand(text), expected));
+}
+
+check("/compact", { name: "compact", focus: "" });
+check("  /compact the failing test  ", { name: "compact", focus: "the failing test" });
+check("/compact first line\nsecond line", { name: "compact", focus: "first line\nsecond line" });
+check("/undo", { name: "undo" });
+check("/redo", { name: "redo" });
+check("/new", { name: "new" });
+check("/clear", { name: "new" });
+check("/model", { name: "model", model: "" });
+check("/model claude-haiku-5-5", { name: "model", model: "claude-haiku-5-5" });
+check("/context", { name: "context" });
+check("/help", { name: "help" });
+check("/undo the last change in tank.py", undefined);
+check("/etc/hosts is wrong", undefined);
+check("/unknown", undefined);
+check("/compacted", undefined);
+check("please /compact", undefined);
+check("/", undefined);
+check("", undefined);
+
+function checkMenu(text: string, expected: string[]): void {
+  test(`the menu for ${JSON.stringify(text)}`, () => {
+    assert.deepEqual(
+      matchSlashCommands(text).map(({ name }) => name),
+      expected,
+    );
+  });
+}
+
+checkMenu(
+  "/",
+  SLASH_COMMANDS.map(({ name }) => name),
+);
+checkMenu("/co", ["compact", "context"]);
+checkMenu("/cl", ["new"]);
+checkMenu("/x", []);
+checkMenu("/compact ", []);
+checkMenu("co", []);
