@@ -6,6 +6,7 @@ Walking itself is in `walk.py`. The user's global git ignore file is not read: i
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
@@ -35,6 +36,27 @@ ALWAYS_IGNORED = frozenset(
 RULES_FILE = ".gitignore"
 
 
+@dataclass(frozen=True, slots=True)
+class FolderRules:
+    """What counts for the names in one folder that is itself not ignored."""
+
+    specs: tuple[tuple[str, GitIgnoreSpec], ...]
+    """Innermost first, as git lets the nearest rule decide; with each, what stands before a name as seen from its folder."""
+
+    def ignores(self, name: str, *, is_folder: bool) -> bool:
+        """Whether a file or folder of that name is ignored."""
+        if name in ALWAYS_IGNORED if is_folder else name.startswith(TEMPORARY_PREFIX):
+            return True
+        for before, spec in self.specs:
+            ignored = spec.check_file(f"{before}{name}/" if is_folder else f"{before}{name}").include
+            if ignored is not None:
+                return ignored
+        return False
+
+
+NAMES_ONLY = FolderRules(())
+
+
 class IgnoreRules:
     """The rules of the folders `roots` and of the git repository around each; without roots, only `ALWAYS_IGNORED`.
 
@@ -44,28 +66,25 @@ class IgnoreRules:
     def __init__(self, roots: Sequence[Path]) -> None:
         self._roots = tuple(roots)
         self._tops = {root: _git_top(root) or root for root in roots}
-        self._rules: dict[Path, GitIgnoreSpec | None] = {}
+        self._folders: dict[Path, FolderRules] = {}
+
+    def inside(self, folder: Path) -> FolderRules:
+        """The rules for what is in a folder that is known not to be ignored, as when walking from the top."""
+        root = self._root_of(folder)
+        return NAMES_ONLY if root is None else self._inside(folder, self._tops[root])
 
     def ignores(self, path: Path, *, is_folder: bool) -> bool:
         """Whether an absolute path, or a folder on the way to it from its root, is ignored."""
         root = self._root_of(path)
         if root is None:
-            return self.ignores_child(path, is_folder=is_folder)
-        parents = [parent for parent in path.parents if parent != root and parent.is_relative_to(root)]
-        return any(self.ignores_child(parent, is_folder=True) for parent in reversed(parents)) or (
-            path != root and self.ignores_child(path, is_folder=is_folder)
-        )
-
-    def ignores_child(self, path: Path, *, is_folder: bool) -> bool:
-        """The same where the folder of `path` is known not to be ignored, as when walking from the top."""
-        if path.name in ALWAYS_IGNORED if is_folder else path.name.startswith(TEMPORARY_PREFIX):
-            return True
-        for folder, rules in self._rules_above(path):
-            name = path.relative_to(folder).as_posix()
-            ignored = rules.check_file(f"{name}/" if is_folder else name).include
-            if ignored is not None:
-                return ignored
-        return False
+            return NAMES_ONLY.ignores(path.name, is_folder=is_folder)
+        folder = root
+        *way, name = path.relative_to(root).parts or ("",)
+        for step in way:
+            if self.inside(folder).ignores(step, is_folder=True):
+                return True
+            folder = folder / step
+        return bool(name) and self.inside(folder).ignores(name, is_folder=is_folder)
 
     def below(self, start: Path) -> IgnoreRules:
         """The rules for a walk from `start`: where that is itself ignored and was named all the same, git's do not count."""
@@ -73,31 +92,28 @@ class IgnoreRules:
 
     def forget(self) -> None:
         """Reads rules files anew when next needed; to be called when one changed."""
-        self._rules.clear()
+        self._folders.clear()
 
     def _root_of(self, path: Path) -> Path | None:
         return next((root for root in self._roots if path.is_relative_to(root)), None)
 
-    def _rules_above(self, path: Path) -> Iterator[tuple[Path, GitIgnoreSpec]]:
-        """Innermost first, as git lets the nearest rule decide; the repository's own exclude file comes last."""
-        root = self._root_of(path)
-        if root is None:
-            return
-        top = self._tops[root]
-        for folder in path.parents:
-            rules = self._read(folder / RULES_FILE)
-            if rules is not None:
-                yield folder, rules
-            if folder == top:
-                break
-        exclude = self._read(top / ".git" / "info" / "exclude")
-        if exclude is not None:
-            yield top, exclude
+    def _inside(self, folder: Path, top: Path) -> FolderRules:
+        known = self._folders.get(folder)
+        if known is None:
+            known = self._folders[folder] = FolderRules(tuple(self._specs(folder, top)))
+        return known
 
-    def _read(self, file: Path) -> GitIgnoreSpec | None:
-        if file not in self._rules:
-            self._rules[file] = _parse(file)
-        return self._rules[file]
+    def _specs(self, folder: Path, top: Path) -> Iterator[tuple[str, GitIgnoreSpec]]:
+        own = _parse(folder / RULES_FILE)
+        if own is not None:
+            yield "", own
+        if folder != top:
+            for before, spec in self._inside(folder.parent, top).specs:
+                yield f"{before}{folder.name}/", spec
+            return
+        exclude = _parse(top / ".git" / "info" / "exclude")
+        if exclude is not None:
+            yield "", exclude
 
 
 def _parse(file: Path) -> GitIgnoreSpec | None:

@@ -21,13 +21,14 @@ class Found:
 
 def children(folder: Path, rules: IgnoreRules) -> list[Found]:
     """What is in a folder, sorted by name, without what is ignored; empty where it cannot be read (any more)."""
+    here = rules.inside(folder)
     try:
         with os.scandir(folder) as entries:
-            found = [Found(Path(entry.path), _kind(entry)) for entry in entries]
+            named = [(entry.name, _kind(entry)) for entry in entries]
     except OSError:
         return []
-    kept = [each for each in found if not rules.ignores_child(each.path, is_folder=each.kind == "folder")]
-    return sorted(kept, key=lambda each: each.path.name)
+    named.sort()
+    return [Found(folder / name, kind) for name, kind in named if not here.ignores(name, is_folder=kind == "folder")]
 
 
 def walk_files(start: Path, rules: IgnoreRules) -> Iterator[Path]:
@@ -45,7 +46,13 @@ def walk_folders(start: Path, rules: IgnoreRules) -> Iterator[Path]:
     while waiting:
         folder = waiting.pop()
         yield folder
-        waiting += [child.path for child in children(folder, rules) if child.kind == "folder"]
+        here = rules.inside(folder)
+        try:
+            with os.scandir(folder) as entries:
+                names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue
+        waiting += [folder / name for name in names if not here.ignores(name, is_folder=True)]
 
 
 def _kind(entry: os.DirEntry[str]) -> Literal["file", "folder", "link"]:
