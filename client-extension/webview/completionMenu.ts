@@ -62,7 +62,6 @@ export class CompletionMenu {
   private draw(): void {
     const options = this.completions.map((completion, index) => this.drawOption(completion, index));
     setChildren(this.element, ...options);
-    this.box.setAttribute("aria-expanded", String(this.isOpen));
     if (this.isOpen) {
       this.box.setAttribute("aria-activedescendant", `completion-${this.selected}`);
       options[this.selected]?.scrollIntoView({ block: "nearest" });

@@ -25,7 +25,7 @@ export class Composer {
   private readonly box = element("textarea", {
     className: "prompt",
     rows: 1,
-    attributes: { "aria-label": "Prompt", role: "combobox" },
+    attributes: { "aria-label": "Prompt", "aria-haspopup": "listbox" },
   });
   private readonly attachments = new Attachments();
   private readonly menu = new CompletionMenu(this.box);
