@@ -13,11 +13,15 @@ from ullage.context.blocks import ToolUse
 from ullage.context.clip import Arrival, clip
 from ullage.context.entries import Clipped, ToolReturned
 from ullage.context.policy import ClipNumbers
+from ullage.models.model import UNPARSABLE_INPUT
 from ullage.session.approvals import Approvals, Refused
 from ullage.session.conversation import Conversation
 from ullage.session.items import ToolCallItem, ToolStatus
 from ullage.session.outputs import Outputs
 from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome
+
+
+CUT_OFF_INPUT = "The input of this call was cut off before its end, so it was not run. Call again, with less in one call"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +90,6 @@ class Calls:
             diff=outcome.diff,
         )
         logged = self._conversation.append(entry)
-        if outcome.plan is not None:
-            self._conversation.timeline.set_plan(outcome.plan)
         self._returned(entry)
         return Returned(logged.seq, entry, outcome.content, outcome)
 
@@ -96,6 +98,8 @@ class Calls:
         if tool is None:
             names = ", ".join(self._tools)
             return ToolOutcome(f"There is no tool {call.name!r}. The tools are: {names}", is_error=True)
+        if UNPARSABLE_INPUT in call.input:
+            return ToolOutcome(CUT_OFF_INPUT, is_error=True)
         try:
             need = tool.permission(call.input)
             if need is not None:

@@ -33,8 +33,10 @@ from ullage.session.preparation import Preparation
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
 
-
 logger = logging.getLogger(__name__)
+
+
+NOTHING_TO_COMPACT = "There is nothing to compact: a summary would not be shorter than the conversation"
 
 
 class ContextFull(Exception):
@@ -135,15 +137,7 @@ class Room:
     async def by_request(self, wanted: Wanted, *, at_work: bool) -> Compaction | None:
         """Compacts because the user or the model asked. None where nothing changed; the timeline then says why."""
         draft = await self.preparation.take() if not wanted.focus and self.preparation.ready() else None
-        try:
-            return await self._make(wanted, draft, at_work=at_work)
-        except NothingToCompact:
-            self._show(wanted, "failed", "There is nothing to compact: a summary would not be shorter than the conversation")
-        except StoreFailed as error:
-            self._failed(wanted, str(error))
-        except Exception as error:
-            self._failed(wanted, _in_words(error))
-        return None
+        return await self._attempt(wanted, draft, at_work=at_work)
 
     def wants_idle_compaction(self) -> bool:
         """Whether the next turn, by the usual growth of a turn here, would cross the line."""
@@ -176,22 +170,26 @@ class Room:
         """Makes a compaction; a failure is logged and counted, and gives None."""
         draft = await self.preparation.take() if trigger != "reactive" else None
         wanted = Wanted(draft.wanted.id if draft else new_id("c"), trigger)
-        try:
-            made = await self._make(wanted, draft, at_work=at_work)
-        except NothingToCompact:
+        made = await self._attempt(wanted, draft, at_work=at_work)
+        if made is None:
             self._breaker.failed(self._conversation.clock())
-            self._conversation.timeline.remove(wanted.id)
-            return None
-        except StoreFailed as error:
-            self._breaker.failed(self._conversation.clock())
-            self._failed(wanted, str(error))
-            return None
-        except Exception as error:
-            self._breaker.failed(self._conversation.clock())
-            self._failed(wanted, _in_words(error))
-            return None
-        self._breaker.succeeded()
+        else:
+            self._breaker.succeeded()
         return made
+
+    async def _attempt(self, wanted: Wanted, draft: Draft | None, *, at_work: bool) -> Compaction | None:
+        """Makes a compaction. One that does not come about has changed nothing; the timeline says why, and None is given."""
+        try:
+            return await self._make(wanted, draft, at_work=at_work)
+        except NothingToCompact:
+            if wanted.trigger in ("manual", "tool"):
+                self._show(wanted, "failed", NOTHING_TO_COMPACT)
+        except StoreFailed as error:
+            self._failed(wanted, str(error))
+        except Exception as error:
+            logger.error("a compaction failed", exc_info=error)
+            self._failed(wanted, f"Something in Ullage itself went wrong: {type(error).__name__}: {error}. The log has the details.")
+        return None
 
     async def _make(self, wanted: Wanted, draft: Draft | None, *, at_work: bool) -> Compaction:
         self._show(wanted, "in_progress")
@@ -227,12 +225,6 @@ class Room:
             if isinstance(logged.entry, AssistantReply):
                 return True
         return False
-
-
-def _in_words(error: Exception) -> str:
-    """A mistake of ours, for the user; a compaction that fails over one has changed nothing."""
-    logger.error("a compaction failed", exc_info=error)
-    return f"Something in Ullage itself went wrong: {type(error).__name__}: {error}. The log has the details."
 
 
 def prompt_tokens(prompt: UserPrompt) -> int:

@@ -41,6 +41,7 @@ from ullage.session.items import (
     Update,
     UserItem,
 )
+from ullage.tools.todo import plan_of
 from ullage.tools.tool import PlanEntry, ToolKind
 
 Describe = Callable[[str, Mapping[str, Json]], tuple[str, ToolKind]]
@@ -101,12 +102,6 @@ class Timeline:
         else:
             raise TypeError(f"a {type(item).__name__} has no {field} that text can be appended to")
         self._tell(TextAppended(item_id, field, text))
-
-    def set_plan(self, entries: tuple[PlanEntry, ...]) -> None:
-        """The agent's task list from now on."""
-        if entries != self.plan:
-            self.plan = entries
-            self._tell(PlanChanged(entries))
 
     def log(self, logged: Logged) -> None:
         """Shows what a durable entry says. Preludes and notices to the model are not shown."""
@@ -170,6 +165,8 @@ class Timeline:
         item = self._items.get(result.tool_use_id)
         if not isinstance(item, ToolCallItem):
             item = self.call_item(ToolUse(result.tool_use_id, result.tool, {}), at)
+        if result.tool == "todo" and not result.is_error:
+            self._set_plan(plan_of(json.loads(item.input)))
         cancelled = item.status == "cancelled"
         self.put(
             replace(
@@ -182,6 +179,11 @@ class Timeline:
                 permission_reason="",
             )
         )
+
+    def _set_plan(self, entries: tuple[PlanEntry, ...]) -> None:
+        if entries != self.plan:
+            self.plan = entries
+            self._tell(PlanChanged(entries))
 
     def _log_clipped(self, clipped: Clipped) -> None:
         item = self._items.get(self._call_of.get(clipped.seq, ""))

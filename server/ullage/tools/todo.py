@@ -51,13 +51,18 @@ class Todo:
     async def run(self, call: ToolCall) -> ToolOutcome:
         """The new list, counted."""
         check_input(self.spec.input_schema, call.input)
-        todos = cast("list[dict[str, str]]", call.input["todos"])
-        plan = tuple(
-            PlanEntry(todo["content"].strip(), cast("Literal['pending', 'in_progress', 'completed']", todo["status"])) for todo in todos
-        )
+        plan = plan_of(call.input)
         if not plan:
             return ToolOutcome("The task list is empty now.", plan=())
         counts = {status: sum(entry.status == status for entry in plan) for status in ("completed", "in_progress", "pending")}
         return ToolOutcome(
             f"Task list: {counts['completed']} completed, {counts['in_progress']} in progress, {counts['pending']} pending.", plan=plan
         )
+
+
+def plan_of(input: Mapping[str, Json]) -> tuple[PlanEntry, ...]:
+    """The task list that an input says, which must fit the schema."""
+    todos = cast("list[dict[str, str]]", input["todos"])
+    return tuple(
+        PlanEntry(todo["content"].strip(), cast("Literal['pending', 'in_progress', 'completed']", todo["status"])) for todo in todos
+    )

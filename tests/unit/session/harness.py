@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from ullage.session.items import (
 from ullage.session.session import Session
 from ullage.session.sessions import Sessions
 from ullage.session.settings import Settings
-from ullage.workspace.editor import Diagnostic, Editor
+from ullage.workspace.editor import Diagnostic
 
 MODEL = "claude-opus-5-5"
 
@@ -37,6 +37,9 @@ class OpenEditor:
 
     def open_text(self, path: Path) -> str | None:
         return self.texts.get(path)
+
+    def open_paths(self) -> Sequence[Path]:
+        return tuple(self.texts)
 
     async def apply_text(self, path: Path, text: str) -> bool:
         self.texts[path] = text
@@ -133,15 +136,15 @@ async def stage(
     settings: Settings | None = None,
     window: int = 200_000,
     fake: FakeApi | None = None,
-    editor: Editor | None = None,
-) -> AsyncIterator[Stage]:
+    editor: OpenEditor | None = None,
+) -> AsyncGenerator[Stage]:
     """A workspace in `folder` whose model has that window. With `fake`, an API that is running already."""
     if fake is None:
         async with FakeApi(windows={MODEL: window}) as own, stage(folder, settings=settings, fake=own, editor=editor) as made:
             yield made
         return
     watcher = Watcher()
-    opened = editor if isinstance(editor, OpenEditor) else OpenEditor()
+    opened = editor or OpenEditor()
     base = replace(settings or Settings(), model_name=MODEL, base_url=fake.base_url, bash_sandbox="off")
     state = folder.parent / f"{folder.name}-state" if folder else None
     sessions = Sessions(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -252,9 +252,9 @@ async def test_undo_gives_back_exactly_the_request_there_was_and_redo_the_other(
 def without_marks(value: Any) -> Any:
     """The JSON without its cache marks."""
     if isinstance(value, dict):
-        return {key: without_marks(each) for key, each in value.items() if key != "cache_control"}
+        return {key: without_marks(each) for key, each in cast("dict[str, Any]", value).items() if key != "cache_control"}
     if isinstance(value, list):
-        return [without_marks(each) for each in value]
+        return [without_marks(each) for each in cast("list[Any]", value)]
     return value
 
 

@@ -29,13 +29,14 @@ from ullage.session.items import (
     ItemRemoved,
     ItemUpdated,
     NoticeItem,
+    PlanChanged,
     TextAppended,
     ToolCallItem,
     Update,
     UserItem,
 )
 from ullage.session.timeline import Timeline
-from ullage.tools.tool import ToolKind
+from ullage.tools.tool import PlanEntry, ToolKind
 
 
 def describe(name: str, input: Mapping[str, Json]) -> tuple[str, ToolKind]:
@@ -164,3 +165,14 @@ def test_older_items_come_page_by_page(before: str, limit: int, ids: list[str], 
 def test_an_unknown_item_is_refused() -> None:
     with pytest.raises(KeyError):
         Timeline(describe, lambda update: None).before("nothing", 5)
+
+
+def test_the_task_list_is_what_the_last_todo_call_said() -> None:
+    updates: list[Update] = []
+    timeline = Timeline(describe, updates.append)
+    call = ToolUse("t1", "todo", {"todos": [{"content": "Read", "status": "completed"}, {"content": "Fix", "status": "pending"}]})
+    timeline.log(Logged(1, 1.0, AssistantReply("r1", (call,), "m", "tool_use", None)))
+    assert timeline.plan == ()
+    timeline.log(Logged(2, 2.0, ToolReturned("t1", "todo", "2 tasks", is_error=False, characters=7)))
+    assert timeline.plan == (PlanEntry("Read", "completed"), PlanEntry("Fix", "pending"))
+    assert PlanChanged(timeline.plan) in updates
