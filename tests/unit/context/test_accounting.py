@@ -108,6 +108,13 @@ def test_everything_has_its_category():
     assert all(tokens > 0 for _, tokens in result.categories)
 
 
+def test_what_is_attached_counts_as_files():
+    typed = counted(session(prompt("Look at this")))
+    attached = counted(session(UserPrompt("p", "Look at this", (Attachment("b.py", "y = 2\n" * 100),))))
+    assert dict(attached.categories)["user"] == dict(typed.categories)["user"]
+    assert dict(attached.categories)["files"] > 100
+
+
 def test_results_are_by_tool_the_largest_first():
     names = [name for name, _ in counted(work(PRELUDE, prompt("Go"), read("a.py", "x"), ran("make", "word " * 500))).categories]
     assert names[-2:] == ["tool results: bash", "tool results: read_file"]

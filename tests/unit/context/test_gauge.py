@@ -53,7 +53,7 @@ def test_growth_is_that_of_the_last_turns():
 
 
 def test_a_turn_with_a_compaction_is_left_out():
-    assert growth(work(turn(1_000), turn(3_000), compaction("c"), turn(90_000), turn(92_000))) == 2_000
+    assert growth(work(turn(1_000), turn(3_000), compaction("c"), turn(90_000))) == 2_000
 
 
 def test_steering_is_part_of_its_turn():

@@ -26,7 +26,7 @@ export const read = async (tank: Tank) => {
 };
 export default class Gauge {
   private async refresh(): Promise<void> {
-    if (this.level) {
+    if(this.level) {
     }
   }
 }
