@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from asyncio import StreamReader
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
+from ullage.tools.environment import tool_environment
 from ullage.tools.search_types import MATCHES, SECONDS, BadPattern, Found, Match, Search, shown_line
 from ullage.workspace.ignore import ALWAYS_IGNORED, IgnoreRules
 from ullage.workspace.text_file import MAXIMUM_BYTES
@@ -59,7 +61,9 @@ def _options(search: Search, place: Path, rules: IgnoreRules) -> list[str]:
 
 
 async def _run(command: list[str], search: Search, wanted: int) -> Found:
-    process = await asyncio.create_subprocess_exec(*command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, limit=BUFFER_BYTES)
+    process = await asyncio.create_subprocess_exec(
+        *command, env=tool_environment(os.environ), stdin=DEVNULL, stdout=PIPE, stderr=PIPE, limit=BUFFER_BYTES
+    )
     matches: list[Match] = []
     try:
         async with asyncio.timeout(SECONDS):

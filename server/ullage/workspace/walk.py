@@ -6,9 +6,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from ullage.workspace.ignore import IgnoreRules
+
+Kind: TypeAlias = Literal["file", "folder", "link"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +18,7 @@ class Found:
     """One thing in a folder."""
 
     path: Path
-    kind: Literal["file", "folder", "link"]
+    kind: Kind
 
 
 def children(folder: Path, rules: IgnoreRules) -> list[Found]:
@@ -24,7 +26,7 @@ def children(folder: Path, rules: IgnoreRules) -> list[Found]:
     here = rules.inside(folder)
     try:
         with os.scandir(folder) as entries:
-            named = [(entry.name, _kind(entry)) for entry in entries]
+            named: list[tuple[str, Kind]] = [(entry.name, _kind(entry)) for entry in entries]
     except OSError:
         return []
     named.sort()
@@ -55,7 +57,7 @@ def walk_folders(start: Path, rules: IgnoreRules) -> Iterator[Path]:
         waiting += [folder / name for name in names if not here.ignores(name, is_folder=True)]
 
 
-def _kind(entry: os.DirEntry[str]) -> Literal["file", "folder", "link"]:
+def _kind(entry: os.DirEntry[str]) -> Kind:
     if entry.is_symlink():
         return "link"
     return "folder" if entry.is_dir(follow_symlinks=False) else "file"

@@ -27,8 +27,11 @@ from ullage.workspace.walk import walk_files, walk_folders
 TICK_MILLISECONDS = 500
 """How often a quiet watch reports back: the first time shows that it has begun."""
 
-RETRY_SECONDS = 5.0
-"""How long to wait before a watch that failed is tried again."""
+GONE_SECONDS = 5.0
+"""How long to wait before a folder that is gone is looked for again."""
+
+FAILED_SECONDS = 60.0
+"""How long to wait before a watch that failed is tried again: what made it fail rarely goes away by itself."""
 
 FILES_OF_A_NEW_FOLDER = 500
 """How many files of a folder that appeared are reported; more come from unpacking or installing, not from editing."""
@@ -73,7 +76,7 @@ async def watch(
     stop: asyncio.Event,
     *,
     on_ready: Callable[[], None] = lambda: None,
-    retry_seconds: float = RETRY_SECONDS,
+    gone_seconds: float = GONE_SECONDS,
 ) -> None:
     """Watches the folders until `stop` is set, and calls back on the event loop.
 
@@ -81,21 +84,29 @@ async def watch(
     message comes once as long as it stays the same. `on_ready` is called each time that a watch has begun.
     """
     told: str | None = None
-    while not stop.is_set():
-        present = [root for root in roots if root.is_dir()]
-        missing = [root for root in roots if root not in present]
-        trouble = f"The folder {missing[0]} is gone; its changes are noticed again when it is back" if missing else None
+
+    def tell(trouble: str | None) -> None:
+        nonlocal told
         if trouble is not None and trouble != told:
             on_trouble(trouble)
         told = trouble
-        if present:
-            trouble = await _Watching(roots, present, own_writes).run(on_change, on_ready, stop)
-            if trouble is not None and trouble != told:
-                on_trouble(trouble)
-            told = trouble or told
-        if trouble is not None:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), retry_seconds)
+
+    while not stop.is_set():
+        present = [root for root in roots if root.is_dir()]
+        missing = [root for root in roots if root not in present]
+        tell(f"The folder {missing[0]} is gone; its changes are noticed again when it is back" if missing else None)
+        if not present:
+            await _wait(stop, gone_seconds if missing else None)
+            continue
+        failure = await _Watching(roots, present, own_writes).run(on_change, on_ready, stop)
+        if failure is not None:
+            tell(failure)
+            await _wait(stop, FAILED_SECONDS)
+
+
+async def _wait(stop: asyncio.Event, seconds: float | None) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(stop.wait(), seconds)
 
 
 class _Watching:
@@ -158,23 +169,30 @@ class _Watching:
     def _watch(self, watch: _Watch) -> None:
         """Runs in a thread: everything here may block."""
         try:
-            folders: Iterable[Path] = self._present
-            if PER_FOLDER:
-                folders = chain.from_iterable(walk_folders(root, self._rules) for root in self._present)
-            changes_seen = watch_blocking(
-                *folders,
-                watch_filter=self._is_wanted,
-                stop_event=watch.stop,
-                rust_timeout=TICK_MILLISECONDS,
-                yield_on_timeout=True,
-                recursive=not PER_FOLDER,
-                raise_interrupt=False,
-                ignore_permission_denied=True,
-            )
-            for changes in changes_seen:
-                self._post(self._report(watch, changes))
+            while not watch.stop.is_set():
+                with suppress(FileNotFoundError):  # a folder went away while the watch began: look again which there are
+                    self._watch_folders(watch)
+                if not all(root.is_dir() for root in self._present):
+                    self._post(_Report(watch, roots_changed=True))
+                    return
         except Exception as error:  # noqa: BLE001 - watchfiles raises what its system library raises; the user is told
             self._post(_Report(watch, error=error))
+
+    def _watch_folders(self, watch: _Watch) -> None:
+        folders: Iterable[Path] = self._present
+        if PER_FOLDER:
+            folders = chain.from_iterable(walk_folders(root, self._rules) for root in self._present)
+        for changes in watch_blocking(
+            *folders,
+            watch_filter=self._is_wanted,
+            stop_event=watch.stop,
+            rust_timeout=TICK_MILLISECONDS,
+            yield_on_timeout=True,
+            recursive=not PER_FOLDER,
+            raise_interrupt=False,
+            ignore_permission_denied=True,
+        ):
+            self._post(self._report(watch, changes))
 
     def _post(self, report: _Report) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody is left to be told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -31,7 +32,7 @@ class Watching:
                 self.troubles.put_nowait,
                 self.stop,
                 on_ready=lambda: self.ready.put_nowait(None),
-                retry_seconds=0.05,
+                gone_seconds=0.05,
             )
         )
 
@@ -128,3 +129,32 @@ async def test_the_other_folders_are_watched_while_one_is_gone(root: Path, tmp_p
     await watching.until(root / "src" / "new.py", "created")
     watching.stop.set()
     await watching.task
+
+
+async def test_without_folders_there_is_nothing_to_watch() -> None:
+    watching = Watching([])
+    watching.stop.set()
+    await watching.task
+    assert watching.troubles.empty()
+
+
+async def test_folders_that_come_and_go_while_the_watch_begins_do_not_stop_it(root: Path) -> None:
+    busy = threading.Event()
+
+    def churn() -> None:
+        while not busy.is_set():
+            for number in range(20):
+                (root / "src" / f"passing{number}").mkdir()
+            for number in range(20):
+                (root / "src" / f"passing{number}").rmdir()
+
+    churning = asyncio.ensure_future(asyncio.to_thread(churn))
+    watching = Watching([root])
+    await watching.ready.get()
+    busy.set()
+    await churning
+    (root / "src" / "new.py").write_text("new")
+    await watching.until(root / "src" / "new.py", "created")
+    watching.stop.set()
+    await watching.task
+    assert watching.troubles.empty()
