@@ -12,6 +12,7 @@ from ullage.context.entries import (
     CompactionRedone,
     CompactionUndone,
     Logged,
+    TurnEnded,
     UserPrompt,
 )
 from ullage.context.policy import LineNumbers
@@ -54,16 +55,14 @@ def growth(entries: Sequence[Logged]) -> int:
     latest: int | None = None
     for logged in _recent(entries):
         entry = logged.entry
-        if isinstance(entry, UserPrompt) and not entry.steering:
-            if start is not None and latest is not None:
-                grown.append(latest - start)
-            start, latest = (latest if latest is not None else start), None
-        elif isinstance(entry, AssistantReply) and entry.usage is not None:
+        if isinstance(entry, AssistantReply) and entry.usage is not None:
             latest = entry.usage.context_tokens
         elif isinstance(entry, Compaction | CompactionUndone | CompactionRedone):
             start = latest = None
-    if start is not None and latest is not None:
-        grown.append(latest - start)
+        elif latest is not None and (isinstance(entry, TurnEnded) or (isinstance(entry, UserPrompt) and not entry.steering)):
+            if start is not None:
+                grown.append(latest - start)
+            start, latest = latest, None
     grown = [tokens for tokens in grown if tokens > 0]
     return round(median(grown)) if grown else USUAL_GROWTH
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.context.logs import compaction, log
 from tests.unit.context.work import asked, priced, ran, work
-from ullage.context.entries import Entry
+from ullage.context.entries import Entry, TurnEnded
 from ullage.context.gauge import USUAL_GROWTH, Level, growth, level, line
 from ullage.context.policy import LineNumbers
 
@@ -39,7 +39,7 @@ def test_level(used: int, expected: Level):
 
 def turn(total: int) -> list[Entry]:
     """A turn after which the context holds `total` tokens; its first reply says less."""
-    return [asked("Go on"), priced("Working", total - 100, 0), *ran("make"), priced("Done", total - 10, 10)]
+    return [asked("Go on"), priced("Working", total - 100, 0), *ran("make"), priced("Done", total - 10, 10), TurnEnded("end_turn")]
 
 
 def test_growth_is_the_median_of_the_turns():
@@ -56,8 +56,19 @@ def test_a_turn_with_a_compaction_is_left_out():
     assert growth(work(turn(1_000), turn(3_000), compaction("c"), turn(90_000))) == 2_000
 
 
+def test_a_turn_that_was_compacted_midway_is_left_out():
+    halved: list[Entry] = [asked("Go on"), priced("a", 60_000, 0), compaction("c"), priced("b", 9_000, 0), TurnEnded("end_turn")]
+    assert growth(work(turn(1_000), turn(3_000), halved, turn(11_000))) == 2_000
+
+
 def test_steering_is_part_of_its_turn():
-    steered: list[Entry] = [asked("Go on"), priced("a", 2_000, 0), asked("Faster", steering=True), priced("b", 5_000, 0)]
+    steered: list[Entry] = [
+        asked("Go on"),
+        priced("a", 2_000, 0),
+        asked("Faster", steering=True),
+        priced("b", 5_000, 0),
+        TurnEnded("end_turn"),
+    ]
     assert growth(work(turn(1_000), steered)) == 4_000
 
 
