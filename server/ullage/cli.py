@@ -5,16 +5,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-import os
 import sys
 from collections.abc import Sequence
+
+from ullage.taken_secrets import take_secret
 
 logger = logging.getLogger("ullage")
 
 _OLDEST_PYTHON = (3, 11)
-
-_SECRETS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
-"""Taken out of the environment at the start, so that no command of the agent inherits them."""
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
@@ -50,7 +48,7 @@ def _port(text: str) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    api_key, auth_token = (os.environ.pop(name, None) for name in _SECRETS)
+    api_key, auth_token = take_secret("ANTHROPIC_API_KEY"), take_secret("ANTHROPIC_AUTH_TOKEN")
     from ullage.lsp.log import log_to_stderr
 
     log_to_stderr(options.log_level)

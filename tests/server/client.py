@@ -1,0 +1,203 @@
+"""An editor for tests: drives the real server process over stdio or TCP, and does what an editor does when it is asked."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pytest_lsp import LanguageClient
+from pytest_lsp.client import register_lsp_features
+from pytest_lsp.protocol import LanguageClientProtocol
+
+from ullage.lsp import items as wire
+from ullage.lsp import protocol
+from ullage.lsp.converter import make_converter
+from ullage.lsp.pygls_fixes import EditorDocument
+
+PATIENCE = 20.0
+"""Seconds after which something that does not come counts as never coming."""
+
+EDITOR = types.ClientCapabilities(
+    workspace=types.WorkspaceClientCapabilities(
+        apply_edit=True, configuration=True, workspace_edit=types.WorkspaceEditClientCapabilities(document_changes=True)
+    ),
+    text_document=types.TextDocumentClientCapabilities(synchronization=types.TextDocumentSyncClientCapabilities(did_save=True)),
+    window=types.WindowClientCapabilities(work_done_progress=True),
+)
+
+
+class UllageClientProtocol(LanguageClientProtocol):
+    """Knows Ullage's own messages."""
+
+    def get_message_type(self, method: str) -> Any:
+        return protocol.MESSAGES.get(method) or super().get_message_type(method)
+
+    def get_result_type(self, method: str) -> Any:
+        return protocol.RESULTS.get(method) or super().get_result_type(method)
+
+
+class UllageClient(LanguageClient):
+    """One editor window."""
+
+    def __init__(self) -> None:
+        super().__init__(protocol_cls=UllageClientProtocol, converter_factory=make_converter)
+        register_lsp_features(self)
+        register_features(self)
+        self.updates: list[protocol.UpdateParams] = []
+        self.list_changes = 0
+        self.documents: dict[str, EditorDocument] = {}
+        self.problems: list[protocol.Problem] | None = None
+        """None: this client cannot tell them."""
+        self.before_edit: Callable[[], None] = lambda: None
+        """What the user does just before an edit of the server arrives."""
+        self._came = asyncio.Event()
+
+    # Requests
+
+    async def ask(self, method: str, params: object = None) -> Any:
+        """The answer; raises `JsonRpcException`."""
+        async with asyncio.timeout(PATIENCE):
+            return await self.protocol.send_request_async(method, protocol.Nothing() if params is None else params)
+
+    async def open(self, session_id: str | None = None) -> protocol.Snapshot:
+        return await self.ask(protocol.OPEN, protocol.OpenParams(session_id))
+
+    async def prompt(self, session_id: str, text: str, **more: Any) -> str:
+        answer: protocol.PromptResult = await self.ask(protocol.PROMPT, protocol.PromptParams(session_id, text, **more))
+        return answer.prompt_id
+
+    # What comes
+
+    def took(self, params: protocol.UpdateParams) -> None:
+        self.updates.append(params)
+        self._came.set()
+
+    async def until(self, holds: Callable[[protocol.Update], bool], after: int = 0) -> protocol.UpdateParams:
+        """The first update with a `seq` over `after` for which that holds; waits for it."""
+        async with asyncio.timeout(PATIENCE):
+            seen = 0
+            while True:
+                for params in self.updates[seen:]:
+                    if params.seq > after and holds(params.update):
+                        return params
+                seen = len(self.updates)
+                self._came.clear()
+                await self._came.wait()
+
+    async def until_idle(self, after: int = 0) -> None:
+        """Until the session has done what it does."""
+        running = await self.until(lambda update: state_of(update) == "running", after)
+        await self.until(lambda update: state_of(update) == "idle", running.seq)
+
+    async def until_asked(self, after: int = 0) -> wire.ToolCallItem:
+        """The next tool call that waits for an approval."""
+        params = await self.until(lambda update: (item := call_of(update)) is not None and item.status == "awaiting_permission", after)
+        item = call_of(params.update)
+        assert item is not None
+        return item
+
+    # Documents
+
+    def open_document(self, path: Path, text: str, uri: str | None = None) -> str:
+        uri = uri or path.as_uri()
+        self.documents[uri] = EditorDocument(uri, text, 1)
+        self.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "plaintext", 1, text)))
+        return uri
+
+    def type_at(self, uri: str, line: int, character: int, text: str, end: tuple[int, int] | None = None) -> None:
+        """The user replaces a range (from 0, UTF-16 units) by a text."""
+        start = types.Position(line, character)
+        where = types.Range(start, types.Position(*end) if end else start)
+        self._change(uri, types.TextDocumentContentChangePartial(where, text))
+
+    def _change(self, uri: str, *changes: types.TextDocumentContentChangeEvent) -> None:
+        document = self.documents[uri]
+        for change in changes:
+            document.apply_change(change)
+        document.version = (document.version or 0) + 1
+        identifier = types.VersionedTextDocumentIdentifier(document.version, uri)
+        self.text_document_did_change(types.DidChangeTextDocumentParams(identifier, list(changes)))
+
+    def apply(self, edit: types.WorkspaceEdit) -> bool:
+        self.before_edit()
+        for change in edit.document_changes or ():
+            assert isinstance(change, types.TextDocumentEdit)
+            uri = change.text_document.uri
+            if uri not in self.documents or self.documents[uri].version != change.text_document.version:
+                return False
+            for each in change.edits:
+                assert isinstance(each, types.TextEdit)
+                self._change(uri, types.TextDocumentContentChangePartial(each.range, each.new_text))
+        return True
+
+
+def register_features(client: UllageClient) -> None:
+    """What an editor answers."""
+
+    @client.feature(protocol.UPDATE)
+    def _(ls: UllageClient, params: protocol.UpdateParams) -> None:
+        ls.took(params)
+
+    @client.feature(protocol.LIST_CHANGED)
+    def _(ls: UllageClient, _: object) -> None:
+        ls.list_changes += 1
+
+    @client.feature(types.WORKSPACE_APPLY_EDIT)
+    def _(ls: UllageClient, params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+        return types.ApplyWorkspaceEditResult(ls.apply(params.edit))
+
+    @client.feature(protocol.DIAGNOSTICS)
+    def _(ls: UllageClient, params: protocol.DiagnosticsParams) -> protocol.DiagnosticsResult:
+        found = [problem for problem in ls.problems or () if params.uri in (None, problem.uri)]
+        return protocol.DiagnosticsResult(found)
+
+
+def state_of(update: protocol.Update) -> str | None:
+    return update.state if isinstance(update, protocol.StateUpdate) else None
+
+
+def call_of(update: protocol.Update) -> wire.ToolCallItem | None:
+    return update.item if isinstance(update, protocol.ItemUpdate) and isinstance(update.item, wire.ToolCallItem) else None
+
+
+COMMAND = (sys.executable, "-P", "-X", "utf8", "-m", "ullage", "serve")
+
+
+def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What the server process gets: nothing of the developer's own keys, and a practice model in no hurry to look human."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANTHROPIC_", "ULLAGE_"))}
+    return {**kept, "ULLAGE_PRACTICE_PACE": "0", **(more or {})}
+
+
+@asynccontextmanager
+async def editor_window(
+    folder: Path | None,
+    state_folder: Path,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    env: Mapping[str, str] | None = None,
+    capabilities: types.ClientCapabilities = EDITOR,
+    arguments: tuple[str, ...] = (),
+    trusted: bool = True,
+) -> AsyncGenerator[UllageClient]:
+    """An editor with a server of its own, which ends with it."""
+    client = UllageClient()
+    client.set_configuration(dict(settings or {}), section="ullage")
+    await client.start_io(*COMMAND, *arguments, env=environment(env))
+    folders = [] if folder is None else [types.WorkspaceFolder(folder.as_uri(), folder.name)]
+    options = {"stateFolder": str(state_folder), "trusted": trusted}
+    await client.initialize_session(
+        types.InitializeParams(capabilities=capabilities, workspace_folders=folders, initialization_options=options)
+    )
+    try:
+        yield client
+    finally:
+        if client._server is not None and client._server.returncode is None:
+            await client.shutdown_session()
+        await client.stop()

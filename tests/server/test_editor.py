@@ -1,0 +1,128 @@
+"""The editor's text is the truth: unsaved edits are read, edits of the agent can be undone there, problems are listed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lsprotocol.types import DidChangeConfigurationParams
+
+from tests.fake_api import Call, FakeApi, Say
+from tests.server.client import UllageClient, editor_window
+from ullage.lsp import items as wire
+from ullage.lsp import protocol
+from ullage.lsp.pygls_fixes import lines_of
+
+
+async def tool_result(
+    client: UllageClient, fake: FakeApi, call: Call, attachments: list[protocol.AttachmentRef] | None = None
+) -> wire.ToolCallItem:
+    """What one call of a tool gives, approved."""
+    fake.enqueue(call, Say("Done."))
+    opened = await client.open()
+    after = client.updates[-1].seq if client.updates else 0
+    await client.prompt(opened.session_id, "go on", attachments=attachments)
+    if call.name in ("edit_file", "write_file"):
+        asked = await client.until_asked(after)
+        await client.ask(protocol.RESPOND, protocol.RespondParams(opened.session_id, asked.id, "allow_once"))
+    await client.until_idle(after)
+    now: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(opened.session_id))
+    return [item for item in now.items if isinstance(item, wire.ToolCallItem)][-1]
+
+
+def settings_for(fake: FakeApi) -> dict[str, Any]:
+    return {"model": {"baseUrl": fake.base_url}}
+
+
+async def test_unsaved_text_is_what_the_agent_reads(folder: Path, state: Path) -> None:
+    path = folder / "valve.txt"
+    path.write_text("open\nshut\n")
+    async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
+        uri = client.open_document(path, "open\nshut\n")
+        client.type_at(uri, 1, 0, "half ")
+        read = await tool_result(client, fake, Call("read_file", {"path": "valve.txt"}))
+        assert "half shut" in read.output
+        client.type_at(uri, 0, 0, "wide ")
+        fake.enqueue(Say("Seen."))
+        opened = await client.open()
+        after = client.updates[-1].seq
+        await client.prompt(opened.session_id, "look", attachments=[protocol.FileAttachment(uri)])
+        await client.until_idle(after)
+        assert "wide open" in json.dumps(fake.requests[-1].body["messages"][-1])
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("one\ntwo\nthree\n", "two"),
+        ("one\r\ntwo\r\nthree", "two"),
+        ("page one\n\x0cpage two\nend\n", "page two"),
+        ("emoji \U0001f600 \u2028 and\ntwo \U0001f600 x\nthree\n", "two"),
+    ],
+)
+async def test_an_edit_of_an_open_document_goes_through_the_editor(folder: Path, state: Path, text: str, typed: str) -> None:
+    path = folder / "a.txt"
+    path.write_bytes(text.encode())
+    async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
+        uri = client.open_document(path, text)
+        client.type_at(uri, 1, 0, "unsaved ")
+        await tool_result(client, fake, Call("read_file", {"path": "a.txt"}))
+        edited = await tool_result(client, fake, Call("edit_file", {"path": "a.txt", "old_text": typed, "new_text": "TWO"}))
+        assert edited.status == "completed", edited.output
+        first, second, *others = lines_of(text)
+        assert client.documents[uri].source == "".join([first, "unsaved ", second, *others]).replace(typed, "TWO")
+        assert path.read_bytes() == text.encode()
+
+
+async def test_an_edit_of_a_saved_document_reaches_the_disk_too(folder: Path, state: Path) -> None:
+    path = folder / "a.txt"
+    path.write_text("one\ntwo\n")
+    async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
+        uri = client.open_document(path, "one\ntwo\n")
+        await tool_result(client, fake, Call("read_file", {"path": "a.txt"}))
+        await tool_result(client, fake, Call("edit_file", {"path": "a.txt", "old_text": "two", "new_text": "TWO"}))
+        assert client.documents[uri].source == "one\nTWO\n"
+        assert path.read_text() == "one\nTWO\n"
+
+
+async def test_a_user_who_is_faster_wins(folder: Path, state: Path) -> None:
+    path = folder / "a.txt"
+    path.write_text("one\ntwo\n")
+    async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
+        uri = client.open_document(path, "one\ntwo\n")
+        await tool_result(client, fake, Call("read_file", {"path": "a.txt"}))
+        client.before_edit = lambda: client.type_at(uri, 0, 0, "mine ")
+        edited = await tool_result(client, fake, Call("edit_file", {"path": "a.txt", "old_text": "two", "new_text": "TWO"}))
+        assert edited.status == "failed"
+        assert client.documents[uri].source == "mine one\ntwo\n"
+        assert path.read_text() == "one\ntwo\n"
+
+
+async def test_problems_are_those_of_the_editor(folder: Path, state: Path) -> None:
+    (folder / "a.py").write_text("x\n")
+    async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
+        client.problems = [protocol.Problem((folder / "a.py").as_uri(), 1, "error", "pyright", "x is not defined")]
+        shown = await tool_result(client, fake, Call("diagnostics", {}), [protocol.ProblemsAttachment()])
+        assert "x is not defined" in shown.output
+        assert "x is not defined" in json.dumps(fake.requests[0].body["messages"][0])
+
+
+async def test_settings_are_asked_for_and_bad_ones_named(folder: Path, state: Path) -> None:
+    settings = {"model": {"provider": "practice"}, "compaction": {"cap": "much", "auto": False}, "bash": {"timeout": 0}}
+    async with editor_window(folder, state, settings=settings) as client:
+        opened = await client.open()
+        assert not opened.gauge.auto
+        told = [message.message for message in client.messages]
+        assert len(told) == 2
+        assert any("ullage.compaction.cap" in message and "200000" in message for message in told)
+        assert any("ullage.bash.timeout" in message for message in told)
+        client.set_configuration({"provider": "practice"}, section="ullage.model")
+        client.set_configuration({"auto": True, "cap": 30_000}, section="ullage.compaction")
+        client.set_configuration({}, section="ullage.bash")
+        client.workspace_did_change_configuration(DidChangeConfigurationParams(None))
+        changed = await client.until(lambda update: isinstance(update, protocol.GaugeUpdate) and update.gauge.auto)
+        assert isinstance(changed.update, protocol.GaugeUpdate)
+        assert changed.update.gauge.line <= 30_000
+        assert len(client.messages) == 2

@@ -1,0 +1,172 @@
+"""Sessions over the wire, with the practice model: every request of PROTOCOL.md does what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from pygls.exceptions import JsonRpcException
+
+from tests.server.client import UllageClient, editor_window
+from ullage.lsp import items as wire
+from ullage.lsp import protocol
+
+
+def texts_of(items: list[wire.Item]) -> list[tuple[str, str]]:
+    return [(type(item).__name__, item.text) for item in items if isinstance(item, wire.UserItem | wire.AssistantItem)]
+
+
+async def test_a_prompt_is_acknowledged_and_its_turn_comes_as_updates(client: UllageClient, folder: Path) -> None:
+    (folder / "pump.py").write_text("def prime():\n    pass\n")
+    opened = await client.open()
+    assert (opened.state, opened.items, opened.earlier) == ("idle", [], 0)
+    assert opened.model.practice
+    prompt_id = await client.prompt(opened.session_id, "where is prime defined?")
+    await client.until_idle()
+    assert [params.seq for params in client.updates] == list(range(opened.seq + 1, opened.seq + 1 + len(client.updates)))
+    assert {params.session_id for params in client.updates} == {opened.session_id}
+    now: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(opened.session_id))
+    assert now.items[0].id == prompt_id
+    assert now.seq == client.updates[-1].seq
+    assert any(isinstance(item, wire.ToolCallItem) and "pump.py" in item.output for item in now.items)
+
+
+async def test_the_updates_build_what_the_snapshot_shows(client: UllageClient, folder: Path) -> None:
+    (folder / "pump.py").write_text("def prime():\n    pass\n")
+    opened = await client.open()
+    await client.prompt(opened.session_id, "where is prime defined?")
+    await client.until_idle()
+    shown: dict[str, Any] = {}
+    gauge, title = opened.gauge, opened.title
+    for params in client.updates:
+        match params.update:
+            case protocol.ItemUpdate(item):
+                shown[item.id] = item
+            case protocol.AppendUpdate(item_id, field, text):
+                shown[item_id] = attrs.evolve(shown[item_id], **{field: getattr(shown[item_id], field) + text})
+            case protocol.RemoveUpdate(item_id):
+                del shown[item_id]
+            case protocol.GaugeUpdate(new):
+                gauge = new
+            case protocol.TitleUpdate(new_title):
+                title = new_title
+            case _:
+                pass
+    now: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(opened.session_id))
+    assert list(shown.values()) == now.items
+    assert (gauge, title) == (now.gauge, now.title)
+    assert sum(category.tokens for category in gauge.categories) == gauge.used
+
+
+async def test_sessions_are_listed_renamed_and_deleted(client: UllageClient) -> None:
+    first: protocol.Snapshot = await client.ask(protocol.NEW)
+    second: protocol.Snapshot = await client.ask(protocol.NEW)
+    await client.ask(protocol.RENAME, protocol.RenameParams(first.session_id, "Pumps"))
+    listed: protocol.ListResult = await client.ask(protocol.LIST)
+    assert {summary.session_id: summary.title for summary in listed.sessions} == {first.session_id: "Pumps", second.session_id: ""}
+    await client.ask(protocol.DELETE, protocol.SessionParams(first.session_id))
+    listed = await client.ask(protocol.LIST)
+    assert [summary.session_id for summary in listed.sessions] == [second.session_id]
+    assert client.list_changes == 4
+
+
+async def test_a_session_is_there_again_in_the_next_window(folder: Path, state: Path) -> None:
+    async with editor_window(folder, state) as before:
+        opened = await before.open()
+        await before.prompt(opened.session_id, "hello there")
+        await before.until_idle()
+        shown: protocol.Snapshot = await before.ask(protocol.SNAPSHOT, protocol.SessionParams(opened.session_id))
+    async with editor_window(folder, state) as after:
+        again = await after.open()
+        assert again.session_id == opened.session_id
+        assert again.title == shown.title
+        assert texts_of(again.items) == texts_of(shown.items)
+
+
+async def test_two_windows_on_one_folder_do_not_share_a_session(folder: Path, state: Path) -> None:
+    async with editor_window(folder, state) as here, editor_window(folder, state) as there:
+        mine = await here.open()
+        with pytest.raises(JsonRpcException) as refused:
+            await there.open(mine.session_id)
+        assert refused.value.data == {"reason": "session_busy"}
+        theirs = await there.open()
+        assert theirs.session_id != mine.session_id
+
+
+async def test_older_items_are_fetched_in_pages(client: UllageClient) -> None:
+    opened = await client.open()
+    for text in ("one", "two", "three"):
+        after = client.updates[-1].seq if client.updates else 0
+        await client.prompt(opened.session_id, text)
+        await client.until_idle(after)
+    now: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(opened.session_id))
+    last = now.items[-1]
+    page: protocol.ItemsResult = await client.ask(protocol.ITEMS, protocol.ItemsParams(opened.session_id, last.id, 2))
+    assert page.items == now.items[-3:-1]
+    assert page.earlier == len(now.items) - 3
+
+
+async def test_a_compaction_is_made_undone_and_redone(client: UllageClient, folder: Path) -> None:
+    (folder / "pump.py").write_text("".join(f"def prime_{number}(pressure, level, temperature):\n    pass\n" for number in range(400)))
+    opened = await client.open()
+    for question in ("where is prime defined?", "where is pressure used?", "where is level used?"):
+        after = client.updates[-1].seq if client.updates else 0
+        await client.prompt(opened.session_id, question)
+        await client.until_idle(after)
+    after = client.updates[-1].seq
+    made: protocol.CompactionResult = await client.ask(protocol.COMPACT, protocol.CompactParams(opened.session_id, "pumps"))
+    await client.until(lambda update: compaction_of(update, made.compaction_id) in ("completed", "failed"), after)
+    snapshot: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(opened.session_id))
+    card = next(item for item in snapshot.items if item.id == made.compaction_id)
+    assert isinstance(card, wire.CompactionItem)
+    assert (card.status, card.trigger, card.focus) == ("completed", "manual", "pumps"), card
+    for method, status in ((protocol.UNDO_COMPACTION, "undone"), (protocol.REDO_COMPACTION, "completed")):
+        after = client.updates[-1].seq
+        changed: protocol.CompactionResult = await client.ask(method, protocol.CompactionParams(opened.session_id))
+        assert changed.compaction_id == made.compaction_id
+        await client.until(lambda update, status=status: compaction_of(update, made.compaction_id) == status, after)
+    progress = client.progress_reports[f"compaction {made.compaction_id}"]
+    assert [type(report).__name__ for report in progress] == ["WorkDoneProgressBegin", "WorkDoneProgressEnd"]
+
+
+def compaction_of(update: protocol.Update, compaction_id: str) -> str | None:
+    if isinstance(update, protocol.ItemUpdate) and isinstance(update.item, wire.CompactionItem) and update.item.id == compaction_id:
+        return update.item.status
+    return None
+
+
+async def test_what_cannot_be_done_is_refused_with_a_reason(client: UllageClient) -> None:
+    here = (await client.open()).session_id
+    refusals: list[tuple[str, Any, str]] = [
+        (protocol.OPEN, protocol.OpenParams("nowhere"), "unknown_session"),
+        (protocol.SNAPSHOT, protocol.SessionParams("nowhere"), "unknown_session"),
+        (protocol.DELETE, protocol.SessionParams("nowhere"), "unknown_session"),
+        (protocol.RENAME, protocol.RenameParams("nowhere", "t"), "unknown_session"),
+        (protocol.PROMPT, protocol.PromptParams("nowhere", "t"), "unknown_session"),
+        (protocol.PROMPT, protocol.PromptParams(here, "  "), "invalid"),
+        (protocol.PROMPT, protocol.PromptParams(here, "t", [protocol.FileAttachment("untitled:one")]), "invalid"),
+        (protocol.ITEMS, protocol.ItemsParams(here, "no item", 5), "no_such_item"),
+        (protocol.ITEMS, protocol.ItemsParams(here, "no item", 0), "invalid"),
+        (protocol.RENAME, protocol.RenameParams(here, "  "), "invalid"),
+        (protocol.UNDO_COMPACTION, protocol.CompactionParams(here), "nothing_to_undo"),
+        (protocol.RESPOND, protocol.RespondParams(here, "no call", "allow_once"), "no_such_permission"),
+        (protocol.UNQUEUE, protocol.UnqueueParams(here, "no prompt"), "no_such_item"),
+        (protocol.SET_MODEL, protocol.SetModelParams(here, " "), "invalid"),
+        (protocol.CONTINUE, protocol.SessionParams(here), "invalid"),
+    ]
+    for method, params, reason in refusals:
+        with pytest.raises(JsonRpcException) as refused:
+            await client.ask(method, params)
+        assert (refused.value.code, refused.value.data) == (protocol.REQUEST_FAILED, {"reason": reason}), method
+        assert refused.value.message
+    assert await client.ask(protocol.LIST)
+
+
+async def test_without_a_folder_sessions_work_and_the_user_is_told(state: Path) -> None:
+    async with editor_window(None, state) as client:
+        opened = await client.open()
+        await client.prompt(opened.session_id, "hello there")
+        await client.until_idle()
+        assert any("memory only" in shown.message for shown in client.messages)
