@@ -209,6 +209,15 @@ async def test_dropping_instead_of_refusing(fake: FakeApi, client: AsyncAnthropi
     assert reply["usage"]["input_tokens"] < before
 
 
+async def test_only_the_run_of_a_failing_block_is_dropped(fake: FakeApi, client: AsyncAnthropic) -> None:
+    """A block in the wrong place goes; those of later turns, bound to what has not changed, stay."""
+    binding = {"type": "adaptive", "block_binding": {"prefix_mismatch_behavior": "drop_block"}}
+    body = await conversation(fake, client)
+    body["messages"][1]["content"].reverse()
+    reply = await answer(client, body | {"thinking": binding}, [BINDING])
+    assert [item["path"] for item in reply["input_transformations"]] == ["messages.1.content.1"]
+
+
 async def test_thinking_of_another_model_is_dropped_silently(fake: FakeApi, client: AsyncAnthropic) -> None:
     """It is neither an error nor counted."""
     body = await conversation(fake, client)
