@@ -19,7 +19,8 @@ import type { ServerStatus } from "./serverStatus";
 const EXTENSION_ONLY = new Set(["server", "trace"]);
 
 export interface ServerLaunch {
-  resolve: () => Promise<ServerCommand>;
+  /** Stops what it is doing when the signal is aborted, and rejects. */
+  resolve: (signal: AbortSignal) => Promise<ServerCommand>;
   environment: () => Promise<Record<string, string>>;
   /** A folder whose content nobody else chooses, to start the process in. */
   workingFolder: string;
@@ -38,6 +39,8 @@ export class ServerConnection implements vscode.Disposable {
 
   private client: LanguageClient | undefined;
   private queue: Promise<void> = Promise.resolve();
+  /** Aborted when another start, or a stop, takes the place of the one that is under way. */
+  private superseded = new AbortController();
   private readonly restarts = new RestartPolicy();
   private currentStatus: ServerStatus = { state: "starting" };
 
@@ -52,20 +55,23 @@ export class ServerConnection implements vscode.Disposable {
 
   /** Starts the server. Failure ends in the status `stopped` with a message, and never rejects. */
   start(): Promise<void> {
-    return this.enqueue(() => this.startNow({ state: "starting" }));
+    const signal = this.supersede();
+    return this.enqueue(() => this.startNow({ state: "starting" }, signal));
   }
 
   /** Starts the server again, because the user or a changed setting asks for it. */
   restart(): Promise<void> {
     this.restarts.reset();
+    const signal = this.supersede();
     return this.enqueue(async () => {
       await this.stopNow();
-      await this.startNow({ state: "restarting" });
+      await this.startNow({ state: "restarting" }, signal);
     });
   }
 
   /** Stops the server for good. */
   stop(): Promise<void> {
+    this.supersede();
     return this.enqueue(() => this.stopNow());
   }
 
@@ -88,15 +94,25 @@ export class ServerConnection implements vscode.Disposable {
     this.listChanged.dispose();
   }
 
+  /** Settings may arrive while a start is making an environment that they make needless: what is under way is given up at once. */
+  private supersede(): AbortSignal {
+    this.superseded.abort();
+    this.superseded = new AbortController();
+    return this.superseded.signal;
+  }
+
   private enqueue(task: () => Promise<void>): Promise<void> {
     this.queue = this.queue.then(task).catch((error) => this.log.error(String(error)));
     return this.queue;
   }
 
-  private async startNow(status: ServerStatus): Promise<void> {
+  private async startNow(status: ServerStatus, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) {
+      return;
+    }
     this.setStatus(status);
     try {
-      const command = await this.launch.resolve();
+      const command = await this.launch.resolve(signal);
       const closed = Promise.withResolvers<never>();
       const client = await this.createClient(command, () => {
         closed.reject(new Error("The server ended while it was starting"));
@@ -108,6 +124,10 @@ export class ServerConnection implements vscode.Disposable {
       this.client = client;
       this.setStatus({ state: "running" });
     } catch (error) {
+      if (signal.aborted) {
+        this.log.info("Server: this start was given up for another");
+        return;
+      }
       this.log.error(`Server: start failed: ${String(error)}`);
       const message =
         error instanceof EnvironmentError
@@ -135,7 +155,8 @@ export class ServerConnection implements vscode.Disposable {
     this.log.warn("Server: ended unexpectedly, starting it again");
     const message = "The Ullage server ended unexpectedly and is started again. What was said is kept.";
     void vscode.window.showWarningMessage(message);
-    void this.enqueue(() => this.startNow({ state: "restarting", message }));
+    const signal = this.supersede();
+    void this.enqueue(() => this.startNow({ state: "restarting", message }, signal));
   }
 
   private stopped(message: string): void {

@@ -8,6 +8,7 @@ import { ServerConnection } from "./client";
 import { registerCommands } from "./commands";
 import { CompactionNotice } from "./compactionNotice";
 import { bindContextKeys } from "./contextKeys";
+import { revealChatOnce } from "./firstRun";
 import { bindGauge } from "./gaugeBinding";
 import { createLaunch } from "./launch";
 
@@ -32,6 +33,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ...followChanges(connection, session, apiKey, log),
   );
   void connection.start();
+  void revealChatOnce(context.globalState);
 }
 
 /** The language client's own shutdown is awaited here: VS Code gives `deactivate` a few seconds. */

@@ -14,27 +14,32 @@ import { serverEnvironment } from "./serverEnvironment";
 export function createLaunch(context: vscode.ExtensionContext, apiKey: ApiKey, channel: vscode.LogOutputChannel): ServerLaunch {
   const log = (line: string) => channel.info(line);
   return {
-    resolve: () => resolve(context, log),
+    resolve: (signal) => resolve(context, signal, log),
     environment: async () => serverEnvironment(process.env, await apiKey.read()),
     workingFolder: context.extensionPath,
     stateFolder: vscode.Uri.joinPath(context.globalStorageUri, "state").fsPath,
   };
 }
 
-async function resolve(context: vscode.ExtensionContext, log: (line: string) => void): Promise<ServerCommand> {
+async function resolve(context: vscode.ExtensionContext, signal: AbortSignal, log: (line: string) => void): Promise<ServerCommand> {
   const settings = vscode.workspace.getConfiguration("ullage.server");
   const trusted = vscode.workspace.isTrusted;
   return resolveServerCommand({
     trusted,
     command: settings.get<string[]>("command", []),
     interpreter: settings.get<string>("interpreter", "").trim(),
-    ensureEnvironment: () => ensureManagedEnvironment(context, trusted, log),
+    ensureEnvironment: () => ensureManagedEnvironment(context, trusted, signal, log),
     run: runProgram,
     log,
   });
 }
 
-function ensureManagedEnvironment(context: vscode.ExtensionContext, trusted: boolean, log: (line: string) => void): Promise<string> {
+function ensureManagedEnvironment(
+  context: vscode.ExtensionContext,
+  trusted: boolean,
+  signal: AbortSignal,
+  log: (line: string) => void,
+): Promise<string> {
   return ensureEnvironment(
     {
       packageFolder: vscode.Uri.joinPath(context.extensionUri, "dist-server").fsPath,
@@ -43,6 +48,7 @@ function ensureManagedEnvironment(context: vscode.ExtensionContext, trusted: boo
       run: runProgram,
       findPython: () => choosePython(context.extensionPath, trusted, log),
       log,
+      signal,
     },
     async (task) => {
       const options = { location: vscode.ProgressLocation.Notification, title: "Ullage: setting up" };

@@ -26,6 +26,8 @@ export interface EnvironmentMaker {
   run: RunProgram;
   findPython: () => Promise<Python | undefined>;
   log: (line: string) => void;
+  /** Ends the making. */
+  signal?: AbortSignal;
 }
 
 /** Why there is no environment, in words for the user. The log has the details. */
@@ -93,7 +95,7 @@ async function makeEnvironment(
   try {
     report("Making a Python environment…");
     await step(maker, python.path, ["-I", "-m", "venv", building], explainVenvFailure);
-    const pip = ["-I", "-m", "pip", "--disable-pip-version-check", "--no-input", "install"];
+    const pip = ["-I", "-u", "-m", "pip", "--disable-pip-version-check", "--no-input", "install"];
     const interpreter = interpreterIn(building, maker.platform);
     const onLine = (line: string) => {
       const name = /^(?:Collecting|Downloading) ([\w.-]+)/.exec(line)?.[1];
@@ -119,7 +121,8 @@ async function step(
   onLine?: (line: string) => void,
 ): Promise<void> {
   maker.log(`Environment: ${[command, ...args].join(" ")}`);
-  const result = await maker.run(command, args, { cwd: maker.storageFolder, onLine });
+  const result = await maker.run(command, args, { cwd: maker.storageFolder, onLine, signal: maker.signal });
+  maker.signal?.throwIfAborted();
   if (result.code !== 0) {
     maker.log(result.output.trimEnd());
     throw new EnvironmentError(explain(result.output));

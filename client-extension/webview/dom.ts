@@ -49,7 +49,7 @@ export function textButton(options: ButtonOptions): HTMLButtonElement {
     "button",
     { type: "button", className: `button ${options.className ?? ""}`.trim(), title: options.title ?? "", on: { click: options.onClick } },
     options.icon !== undefined && icon(options.icon),
-    options.label,
+    element("span", {}, ...withCode(options.label)),
   );
 }
 
@@ -66,6 +66,11 @@ export function iconButton(options: ButtonOptions & { icon: string }): HTMLButto
     },
     icon(options.icon),
   );
+}
+
+/** A short text with what stands between backticks as code. */
+export function withCode(text: string): (string | HTMLElement)[] {
+  return text.split("`").map((part, index) => (index % 2 === 1 ? element("code", { textContent: part }) : part));
 }
 
 /** Makes a text node's text `text`, by appending where it only grew. */

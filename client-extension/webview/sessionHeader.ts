@@ -1,7 +1,7 @@
-/** The line above the conversation: which session this is, and the way to the others. */
+/** The line above the conversation: which session this is, and the way to the others. New ones are made from the view's toolbar. */
 
 import type { Actions } from "./actions";
-import { element, icon, iconButton } from "./dom";
+import { element, icon } from "./dom";
 import type { SessionView } from "./state";
 
 export class SessionHeader {
@@ -11,8 +11,7 @@ export class SessionHeader {
 
   constructor(actions: Actions) {
     this.button.addEventListener("click", () => actions.runCommand("ullage.openSession"));
-    const add = iconButton({ label: "New session", icon: "add", onClick: () => actions.runCommand("ullage.newSession") });
-    this.element = element("header", { className: "session-header" }, this.button, add);
+    this.element = element("header", { className: "session-header" }, this.button);
   }
 
   update(session: SessionView): void {

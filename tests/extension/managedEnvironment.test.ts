@@ -87,6 +87,17 @@ test("two windows that make it at once both get it", async () => {
   assert.equal(storage().length, 1);
 });
 
+test("making it can be given up, which leaves nothing behind", async () => {
+  const abort = new AbortController();
+  const run = programs([]);
+  const aborting: RunProgram = async (command, args, options) => {
+    abort.abort();
+    return run(command, args, options);
+  };
+  await assert.rejects(ensureEnvironment(maker({ run: aborting, signal: abort.signal }), silently), { name: "AbortError" });
+  assert.deepEqual(storage(), []);
+});
+
 function checkFailure(name: string, changes: () => Partial<EnvironmentMaker>, message: RegExp): void {
   test(name, async () => {
     const log: string[] = [];

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rankFiles } from "../../client-extension/src/rankFiles";
 import { compactionFacts, compactionReason, compactionSizes, compactionTitle } from "../../client-extension/webview/items/compactionText";
-import { commandOf, describeInput, plainOutput } from "../../client-extension/webview/items/toolText";
+import { commandOf, describeInput, plainOutput, proposedDiff } from "../../client-extension/webview/items/toolText";
 import { countChanges, diffLines } from "../../client-extension/webview/lineDiff";
 import { PromptHistory } from "../../client-extension/webview/promptHistory";
 import { compaction } from "./samples";
@@ -68,6 +68,14 @@ test("a tool's input is shown key by key; what is not whole is shown as it is", 
   assert.equal(commandOf('{"command": "ls -l"}'), "ls -l");
   assert.equal(commandOf('{"path": "a.py"}'), undefined);
   assert.equal(commandOf("[]"), undefined);
+});
+
+test("what an edit would do is read from its input", () => {
+  const edit = '{"path": "a.py", "old_text": "x", "new_text": "y"}';
+  assert.deepEqual(proposedDiff(edit), { path: "a.py", oldText: "x", newText: "y" });
+  assert.deepEqual(proposedDiff('{"path": "a.py", "content": "all"}'), { path: "a.py", oldText: "", newText: "all" });
+  assert.equal(proposedDiff('{"path": "a.py", "old_text": "x"'), undefined);
+  assert.equal(proposedDiff('{"command": "ls"}'), undefined);
 });
 
 test("output has no terminal sequences and no overwritten progress", () => {

@@ -2,7 +2,7 @@
 
 import type { PermissionOption, ToolCallItem } from "../../src/protocol";
 import type { Actions } from "../actions";
-import { element, textButton } from "../dom";
+import { element, textButton, withCode } from "../dom";
 
 /** What is asked; where that says no more than the title above it, only that it is a question. */
 function questionOf({ permissionReason, title }: ToolCallItem): string {
@@ -44,7 +44,7 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
     }),
   );
   root.append(
-    element("div", { className: "approval-question", textContent: questionOf(item) }),
+    element("div", { className: "approval-question" }, ...withCode(questionOf(item))),
     element("div", { className: "button-row" }, ...buttons),
   );
   if (refusal !== undefined) {

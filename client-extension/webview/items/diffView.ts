@@ -15,11 +15,20 @@ export interface DrawnDiff {
   removed: number;
 }
 
-/** The diff as a table that a screen reader can walk. */
+/** A change that was made, as a table that a screen reader can walk. */
 export function drawDiff(diff: FileDiff): DrawnDiff {
+  return draw(diff, "diff");
+}
+
+/** A change that is proposed: its lines have no numbers, since they are not the whole file's. */
+export function drawProposedDiff(diff: FileDiff): DrawnDiff {
+  return draw(diff, "diff unnumbered");
+}
+
+function draw(diff: FileDiff, className: string): DrawnDiff {
   const lines = diffLines(diff.oldText, diff.newText);
   const body = element("tbody", {}, ...lines.slice(0, FIRST_LINES).map(drawLine));
-  const table = element("table", { className: "diff", attributes: { "aria-label": `Changes of ${diff.path}` } }, body);
+  const table = element("table", { className, attributes: { "aria-label": `Changes of ${diff.path}` } }, body);
   const root = element("div", { className: "diff-scroll", tabIndex: 0 }, table);
   const rest = lines.slice(FIRST_LINES);
   if (rest.length > 0) {

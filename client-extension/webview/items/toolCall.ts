@@ -4,9 +4,9 @@ import type { FileDiff, ToolCallItem, ToolKind, ToolStatus } from "../../src/pro
 import type { Actions } from "../actions";
 import { element, growText, icon, setChildren } from "../dom";
 import { drawApproval } from "./approval";
-import { drawDiff } from "./diffView";
+import { drawDiff, drawProposedDiff } from "./diffView";
 import type { ItemView } from "./itemView";
-import { commandOf, describeInput, plainOutput } from "./toolText";
+import { commandOf, describeInput, plainOutput, proposedDiff } from "./toolText";
 
 const KIND_ICONS: Record<ToolKind, string> = {
   read: "file",
@@ -112,7 +112,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
   private drawInput(): void {
     const command = commandOf(this.item.input);
     const text = command === undefined ? describeInput(this.item.input) : `$ ${command}`;
-    this.input.hidden = this.item.diff != null || text === "" || text === "{}" || text === this.item.title;
+    this.input.hidden = this.drawnDiff !== undefined || text === "" || text === "{}" || text === this.item.title;
     if (this.input.textContent !== text) {
       this.input.textContent = text;
     }
@@ -128,16 +128,15 @@ class ToolCallView implements ItemView<ToolCallItem> {
     }
   }
 
+  /** What was changed; before that, from the approval on, what is about to be. */
   private drawDiff(): void {
-    const { diff } = this.item;
-    if (
-      diff == null ||
-      (diff.path === this.drawnDiff?.path && diff.newText === this.drawnDiff.newText && diff.oldText === this.drawnDiff.oldText)
-    ) {
+    const { diff: made, toolKind, status, input } = this.item;
+    const diff = made ?? (toolKind === "edit" && UNFOLDED.has(status) ? proposedDiff(input) : undefined);
+    if (diff === undefined || isSameDiff(diff, this.drawnDiff)) {
       return;
     }
     this.drawnDiff = diff;
-    const drawn = drawDiff(diff);
+    const drawn = made == null ? drawProposedDiff(diff) : drawDiff(diff);
     setChildren(this.diff, drawn.element);
     setChildren(
       this.changes,
@@ -148,10 +147,11 @@ class ToolCallView implements ItemView<ToolCallItem> {
   }
 
   private drawLinks(): void {
-    const { diff, fullOutput } = this.item;
+    const { fullOutput } = this.item;
+    const diff = this.drawnDiff;
     setChildren(
       this.links,
-      diff != null && this.fileLink(`Open ${diff.path}`, diff.path),
+      diff !== undefined && this.fileLink(`Open ${diff.path}`, diff.path),
       fullOutput != null && this.fileLink("Open the whole output", fullOutput),
     );
   }
@@ -170,4 +170,8 @@ class ToolCallView implements ItemView<ToolCallItem> {
       setChildren(this.approval, asked !== undefined && drawApproval(this.item, this.actions));
     }
   }
+}
+
+function isSameDiff(diff: FileDiff, known: FileDiff | undefined): boolean {
+  return diff.path === known?.path && diff.newText === known.newText && diff.oldText === known.oldText;
 }

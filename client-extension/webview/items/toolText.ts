@@ -1,5 +1,7 @@
 /** Turns what a tool got and gave into text for people. Pure. */
 
+import type { FileDiff } from "../../src/protocol";
+
 /** A tool's input, one line per key: short values beside their key, long or several-line ones below it. Not whole JSON is shown as it is. */
 export function describeInput(input: string): string {
   const parsed = parseObject(input);
@@ -15,6 +17,15 @@ export function describeInput(input: string): string {
 export function commandOf(input: string): string | undefined {
   const command = parseObject(input)?.command;
   return typeof command === "string" ? command : undefined;
+}
+
+/** What an edit would do, from its input: shown while it waits for an approval. Undefined where the input is not whole or no edit. */
+export function proposedDiff(input: string): FileDiff | undefined {
+  const { path, old_text: oldText = "", new_text: newText, content = newText } = parseObject(input) ?? {};
+  if (typeof path === "string" && typeof oldText === "string" && typeof content === "string") {
+    return { path, oldText, newText: content };
+  }
+  return undefined;
 }
 
 /** Text without terminal control sequences, and without what a carriage return overwrote. */
