@@ -20,7 +20,6 @@ from ullage.session.items import ToolCallItem, ToolStatus
 from ullage.session.outputs import Outputs
 from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome
 
-
 CUT_OFF_INPUT = "The input of this call was cut off before its end, so it was not run. Call again, with less in one call"
 
 

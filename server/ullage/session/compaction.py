@@ -7,6 +7,7 @@ A draft or commit that fails has changed nothing.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -14,7 +15,7 @@ from ullage.context.accounting import Account
 from ullage.context.blocks import Usage
 from ullage.context.digest import brief
 from ullage.context.entries import Compaction, Logged, Rung, Summarised, Trigger
-from ullage.context.handoff import handoff
+from ullage.context.handoff import handoff, tail_note
 from ullage.context.plan import Plan, plan, reactive_plan
 from ullage.context.policy import Policy
 from ullage.context.request import Message, request_so_far
@@ -28,6 +29,9 @@ from ullage.session.summary import SummaryFailed, write_summary
 from ullage.session.surroundings import Surroundings
 from ullage.store.transcripts import write_transcript
 
+HANDOFF_SHARE = 1 / 3
+"""Of the line, for the handoff: the rest is for the tail, the restored files and the turns to come."""
+
 
 class NothingToCompact(Exception):
     """A compaction would not make the context smaller. Nothing has changed."""
@@ -35,7 +39,7 @@ class NothingToCompact(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What kind of compaction is asked for. `goal` is the share of the line to get under by cheap moves alone."""
+    """A compaction that is asked for."""
 
     id: str
     trigger: Trigger
@@ -54,6 +58,8 @@ class Draft:
     cost: float | None
     skipped: tuple[str, ...]
     tokens_before: int
+    room: int
+    """Tokens that there are for the handoff."""
     key: EpochKey
 
     def as_wanted(self, wanted: Wanted) -> Draft:
@@ -74,13 +80,13 @@ class Compactor:
     async def draft(self, wanted: Wanted, model: Model, card: ModelCard, line: int) -> Draft:
         """Plans a compaction and has its summary written. Raises `NothingToCompact`."""
         conversation = self._conversation
-        calibration = self._surroundings.calibrations.get(card.name, Calibration())
+        calibration = self._surroundings.calibration(card)
         before = conversation.counted(calibration).used
         planned = self._plan(wanted, calibration, line, before)
         if planned is None:
             raise NothingToCompact
         key = conversation.projection.key
-        empty = Draft(wanted, planned, "moves", "", None, None, (), before, key)
+        empty = Draft(wanted, planned, "moves", "", None, None, (), before, int(line * HANDOFF_SHARE), key)
         if planned.summarise_to is None:
             return empty
         return await self._with_summary(empty, model, card, calibration)
@@ -116,7 +122,7 @@ class Compactor:
             else:
                 cost = card.prices.cost(summary.usage) if card.prices else None
                 written = replace(draft, rung="model", usage=summary.usage, cost=cost)
-                written = replace(written, text=self._handoff(written, summary.text))
+                written = replace(written, text=await self._handoff(written, summary.text))
                 if self._shrinks(written, calibration):
                     self.model_breaker.succeeded()
                     return written
@@ -124,7 +130,7 @@ class Compactor:
                 skipped.append("The model's summary was not shorter than what it stands for")
                 draft = replace(draft, usage=summary.usage, cost=cost)
         digest = replace(draft, rung="digest", skipped=tuple(skipped))
-        digest = replace(digest, text=self._handoff(digest, None))
+        digest = replace(digest, text=await self._handoff(digest, None))
         if self._shrinks(digest, calibration):
             return digest
         skipped.append("The digest was not shorter than what it stands for")
@@ -133,11 +139,12 @@ class Compactor:
             return tail
         raise NothingToCompact
 
-    def _handoff(self, draft: Draft, model_text: str | None) -> str:
+    async def _handoff(self, draft: Draft, model_text: str | None) -> str:
+        """Written in another thread: reading the facts out of a long log takes a quarter of a second."""
         last = draft.plan.summarise_to or 0
         covered = [logged for logged in self._conversation.entries if logged.seq <= last]
         numbers = self._surroundings.policy.summary
-        return handoff(covered, model_text, draft.wanted.focus, numbers)
+        return await asyncio.to_thread(handoff, covered, model_text, draft.wanted.focus, numbers, draft.room)
 
     def _shrinks(self, draft: Draft, calibration: Calibration) -> bool:
         return self._tokens_after(entry_of(draft), calibration) < draft.tokens_before
@@ -155,7 +162,7 @@ class Compactor:
     async def commit(self, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:
         """Reads files again and logs the compaction. Raises `StoreFailed` and has then changed nothing."""
         entry = entry_of(draft)
-        calibration = self._surroundings.calibrations.get(card.name, Calibration())
+        calibration = self._surroundings.calibration(card)
         if entry.summarised is not None:
             write_transcript(
                 self._surroundings.transcripts_folder,
@@ -205,11 +212,6 @@ def entry_of(draft: Draft) -> Compaction:
         cost=draft.cost,
         skipped=draft.skipped,
     )
-
-
-def tail_note(messages: int) -> str:
-    """What stands for a range where no summary of it is shorter than it."""
-    return f"[The first {messages} messages of this conversation were set aside. `recall` finds everything in them.]"
 
 
 def with_short_tail(policy: Policy, used: int) -> Policy:

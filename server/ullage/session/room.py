@@ -22,7 +22,7 @@ from ullage.context.entries import (
     UserPrompt,
 )
 from ullage.context.gauge import growth, line
-from ullage.context.tokens import Calibration, estimate_block, estimate_prelude
+from ullage.context.tokens import estimate_block, estimate_prelude
 from ullage.models.model import Model, ModelCard
 from ullage.session.breaker import Breaker
 from ullage.session.compaction import Compactor, Draft, NothingToCompact, Wanted
@@ -81,7 +81,7 @@ class Room:
     def fullness(self) -> Fullness:
         """How full it is now."""
         card = self._card()
-        calibration = self._surroundings.calibrations.get(card.name, Calibration())
+        calibration = self._surroundings.calibration(card)
         numbers = self._surroundings.policy.line
         cap = self._surroundings.settings.line_cap
         return Fullness(self._conversation.counted(calibration), line(card.window, numbers, cap), card.window)
@@ -90,7 +90,7 @@ class Room:
         """What the context would hold with one more entry (tokens); nothing changes."""
         entries = self._conversation.entries
         after = self._conversation.projection.with_appended(Logged(entries[-1].seq + 1, 0.0, entry))
-        calibration = self._surroundings.calibrations.get(self._card().name, Calibration())
+        calibration = self._surroundings.calibration(self._card())
         return Account().count(after, calibration).used
 
     async def before_call(self, *, more: int = 0) -> None:

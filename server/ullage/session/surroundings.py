@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ullage.context.policy import ULLAGE, Policy
 from ullage.context.tokens import Calibration
+from ullage.models.model import ModelCard
 from ullage.session.approvals import Remembered
 from ullage.session.outputs import Outputs
 from ullage.session.settings import Settings
@@ -36,3 +37,7 @@ class Surroundings:
     policy: Policy = ULLAGE
     calibrations: dict[str, Calibration] = field(default_factory=dict[str, Calibration])
     """What real usage taught about the estimates, by model name."""
+
+    def calibration(self, card: ModelCard) -> Calibration:
+        """How estimates are corrected for that model: by what was learned, else by what is known of its tokenizer."""
+        return self.calibrations.get(card.name, Calibration(card.characters_per_token_factor))

@@ -101,7 +101,7 @@ class Turn:
             self._conversation.append(AssistantReply(incoming.reply_id, blocks, self._card.name, reason, None))
 
     def _calibration(self) -> Calibration:
-        return self._surroundings.calibrations.get(self._card.name, Calibration())
+        return self._surroundings.calibration(self._card)
 
     def _learn(self) -> None:
         """What the newest response teaches about the estimates."""
