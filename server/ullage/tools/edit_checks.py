@@ -9,6 +9,7 @@ from ullage.tools.tool import PermissionNeed, ToolOutcome
 from ullage.workspace.files import CurrentText, WorkspaceFiles
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.reads import FileReads
+from ullage.workspace.text_file import text_sha256
 
 
 def permission_to_edit(name: str, files: WorkspaceFiles) -> PermissionNeed | None:
@@ -34,16 +35,15 @@ def refuse_unseen(reason: str, current: CurrentText, files: WorkspaceFiles, read
 def edited(what_was_done: str, old: str, written: CurrentText, intended: str, files: WorkspaceFiles, reads: FileReads) -> ToolOutcome:
     """The outcome of an edit that was made.
 
-    `intended` is the text that was asked for: where the editor formatted it when saving, the agent has not seen what came
-    of that, and is told.
+    `intended` is the text that was asked for, and what the agent has seen. Where something else came of it (the editor
+    formats when saving), the agent is told, and its next edit is refused as stale.
     """
     shown = files.folders.show(written.path)
-    formatted = written.text != intended
-    touch = FileTouch(shown, "edited", written.sha256, partial=formatted)
+    touch = FileTouch(shown, "edited", text_sha256(intended))
     reads.saw(touch)
     remarks = [what_was_done]
-    if formatted:
-        remarks.append("The editor changed it further when saving (formatting); read the file again before the next edit.")
+    if written.text != intended:
+        remarks.append("It was changed further in the editor (by formatting or by the user); read it again before the next edit.")
     if written.unsaved:
         remarks.append(
             "The file had unsaved changes of the user, so it stays unsaved in the editor: commands still see the old text on disk."

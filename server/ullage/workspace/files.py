@@ -72,7 +72,13 @@ class WorkspaceFiles:
         Raises `ChangedMeanwhile`, `EditorRefused`, `EditorChanged` or what `write_text` raises; then nothing was written.
         """
         if self._editor.open_text(path) is not None and await self._write_open(path, text, expected_sha256):
-            return await self.read(path)
+            current = await self.read(path)
+            if current.sha256 != expected_sha256:
+                return current
+            # the editor took the edit, but the news of its own text has not come yet
+            on_disk = await asyncio.to_thread(_read_if_possible, path)
+            sha256 = text_sha256(text)
+            return CurrentText(path, text, sha256, unsaved=on_disk is None or on_disk.sha256 != sha256)
         await asyncio.to_thread(self._write_closed, path, text, expected_sha256)
         return CurrentText(path, text, text_sha256(text), unsaved=False)
 

@@ -115,3 +115,15 @@ async def test_a_missing_file_is_named(workplace: Workplace) -> None:
     outcome = await workplace.call("edit_file", path="nope.py", old_text="a", new_text="b")
     assert outcome.is_error
     assert "`nope.py` does not exist" in outcome.content
+
+
+async def test_text_that_the_editor_formatted_has_to_be_read_again(read: Workplace) -> None:
+    read.editor.documents[read.root / "tank.py"] = CODE
+    read.editor.saves, read.editor.formats_to = True, CODE.replace("tank.depth", "(tank.width)")
+    outcome = await read.call("edit_file", path="tank.py", old_text="tank.depth", new_text="tank.width")
+    assert "read it again before the next edit" in outcome.content
+    assert outcome.diff is not None
+    assert "(tank.width)" in outcome.diff.new_text
+    refused = await read.call("edit_file", path="tank.py", old_text="tank.width", new_text="tank.height")
+    assert refused.is_error
+    assert "return (tank.width)" in refused.content

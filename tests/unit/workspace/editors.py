@@ -9,7 +9,7 @@ from ullage.workspace.editor import Diagnostic, EditorChanged
 
 
 class MemoryEditor:
-    """Open documents by path. `saves`, `accepts` and `typed_meanwhile` say how it behaves when an edit comes."""
+    """Open documents by path. The flags and `formats_to` say how it behaves when an edit comes."""
 
     def __init__(self) -> None:
         self.documents: dict[Path, str] = {}
@@ -17,6 +17,8 @@ class MemoryEditor:
         self.saves = False
         self.accepts = True
         self.typed_meanwhile = False
+        self.formats_to: str | None = None
+        self.tells_late = False
 
     def open_text(self, path: Path) -> str | None:
         return self.documents.get(path)
@@ -29,7 +31,9 @@ class MemoryEditor:
             raise EditorChanged
         if not self.accepts:
             return False
-        self.documents[path] = text
+        text = text if self.formats_to is None else self.formats_to
+        if not self.tells_late:
+            self.documents[path] = text
         if self.saves:
             path.write_text(text, newline="")
         return True

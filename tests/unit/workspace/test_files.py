@@ -116,3 +116,17 @@ async def test_unsaved_text_is_never_lost_to_an_editor_that_refuses(files: Works
     with pytest.raises(EditorRefused):
         await files.write(path, "new\n", text_sha256("typed\n"))
     assert (editor.documents[path], path.read_text()) == ("typed\n", "disk\n")
+
+
+async def test_an_editor_that_tells_its_new_text_late_is_believed(files: WorkspaceFiles, editor: MemoryEditor, path: Path) -> None:
+    editor.documents[path] = "disk\n"
+    editor.tells_late = True
+    written = await files.write(path, "new\n", text_sha256("disk\n"))
+    assert (written.text, written.unsaved, path.read_text()) == ("new\n", False, "new\n")
+
+
+async def test_text_that_the_editor_formats_when_saving_is_the_text(files: WorkspaceFiles, editor: MemoryEditor, path: Path) -> None:
+    editor.documents[path] = "disk\n"
+    editor.saves, editor.formats_to = True, "formatted\n"
+    written = await files.write(path, "new\n", text_sha256("disk\n"))
+    assert (written.text, written.unsaved, path.read_text()) == ("formatted\n", False, "formatted\n")
