@@ -29,7 +29,7 @@ export async function packageExtension() {
   await buildExtension();
   const { version } = await readManifest();
   const vsix = join(STATE, `ullage-${version}.vsix`);
-  const inputs = ["client-extension", "server", "pyproject.toml", "requirements.lock", "README.md", "LICENSE", "package-lock.json"];
+  const inputs = ["client-extension", "server", "pyproject.toml", "requirements.lock", "LICENSE", "CHANGELOG.md", "package-lock.json"];
   const what = {
     name: "vsix",
     title: "Packing the extension with the server",
@@ -56,7 +56,7 @@ async function stageExtension() {
   const server = join(stage, "dist-server");
   await rm(stage, { recursive: true, force: true });
   await cp(EXTENSION, stage, { recursive: true, filter: (path) => !path.includes("node_modules") });
-  for (const name of ["LICENSE", "README.md", "CHANGELOG.md"]) {
+  for (const name of ["LICENSE", "CHANGELOG.md"]) {
     if (!existsSync(join(stage, name)) && existsSync(join(ROOT, name))) await cp(join(ROOT, name), join(stage, name));
   }
   await writeFile(join(stage, "package.json"), JSON.stringify(await shippedManifest(), null, 2));
