@@ -157,6 +157,9 @@ async function writeSettings(place, wanted) {
     .catch(() => ({}));
   await mkdir(join(place.userData, "User"), { recursive: true });
   await writeFile(file, JSON.stringify({ ...SETTINGS, ...known, ...wanted }, null, 2));
+  // A window in the browser is a remote one: settings of the scope "machine", such as paths, are read from here alone.
+  await mkdir(join(place.userData, "Machine"), { recursive: true });
+  await writeFile(join(place.userData, "Machine", "settings.json"), JSON.stringify(wanted, null, 2));
 }
 
 /** Our environment without what a terminal inside another VS Code, or a hosting service, would make it do. */
