@@ -17,20 +17,12 @@ Property: TypeAlias = Callable[[Sequence[Message], int], bool]
 
 
 def parts_no_call_from_its_result(messages: Sequence[Message], cut: int) -> bool:
-    """A call and its result stay on the same side: the API refuses either without the other.
-
-    A call whose result is still to come, in a last message, stays after every cut.
-    """
-    if cut == 0:
-        return True
-    called = {block.id for block in messages[cut - 1].blocks if isinstance(block, ToolUse)}
-    if cut == len(messages):
-        return not called
-    return not any(isinstance(block, ToolResult) and block.tool_use_id in called for block in messages[cut].blocks)
+    """No cut right after a message with calls: their results are in the next, or still to come. The API refuses either alone."""
+    return cut == 0 or not any(isinstance(block, ToolUse) for block in messages[cut - 1].blocks)
 
 
 def keeps_batches_whole(messages: Sequence[Message], cut: int) -> bool:
-    """No results come first after a cut, whichever their calls: they were made and answered together."""
+    """No results come first after a cut, whichever calls they are for: they were made and are answered together."""
     return cut in (0, len(messages)) or not isinstance(messages[cut].blocks[0], ToolResult)
 
 
