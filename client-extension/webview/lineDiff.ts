@@ -4,9 +4,6 @@ export interface DiffLine {
   kind: "same" | "added" | "removed" | "gap";
   /** Empty for a gap. */
   text: string;
-  /** Line numbers in the old and the new text, from 1; absent where the line is not in it. */
-  oldLine?: number;
-  newLine?: number;
 }
 
 /** Unchanged lines shown before and after a change. */
@@ -29,7 +26,7 @@ export function diffLines(oldText: string, newText: string): DiffLine[] {
   }
   const middle = diffMiddle(oldLines.slice(start, oldLines.length - end), newLines.slice(start, newLines.length - end));
   const kinds: DiffLine["kind"][] = [...repeat("same", start), ...middle, ...repeat("same", end)];
-  return withContext(numbered(kinds, oldLines, newLines));
+  return withContext(withTexts(kinds, oldLines, newLines));
 }
 
 /** How many lines were added and removed. */
@@ -81,21 +78,13 @@ function diffMiddle(oldLines: readonly string[], newLines: readonly string[]): D
   return kinds;
 }
 
-function numbered(kinds: readonly DiffLine["kind"][], oldLines: readonly string[], newLines: readonly string[]): DiffLine[] {
-  let oldLine = 0;
-  let newLine = 0;
-  return kinds.map((kind): DiffLine => {
-    if (kind !== "added") {
-      oldLine += 1;
-    }
-    if (kind !== "removed") {
-      newLine += 1;
-    }
-    if (kind === "added") {
-      return { kind, text: newLines[newLine - 1] ?? "", newLine };
-    }
-    const text = oldLines[oldLine - 1] ?? "";
-    return kind === "removed" ? { kind, text, oldLine } : { kind, text, oldLine, newLine };
+function withTexts(kinds: readonly DiffLine["kind"][], oldLines: readonly string[], newLines: readonly string[]): DiffLine[] {
+  let oldIndex = -1;
+  let newIndex = -1;
+  return kinds.map((kind) => {
+    oldIndex += kind === "added" ? 0 : 1;
+    newIndex += kind === "removed" ? 0 : 1;
+    return { kind, text: (kind === "added" ? newLines[newIndex] : oldLines[oldIndex]) ?? "" };
   });
 }
 

@@ -39,19 +39,8 @@ checkDiff("two changes far apart have a gap between them", "1\n2\n3\n4\n5\n6\n7\
 ]);
 checkDiff("line ends are no change", "a\r\nb\r\n", "a\nb\n", []);
 
-test("lines are numbered in the text that they are from", () => {
-  const lines = diffLines("a\nb\nc\n", "a\nx\ny\nc\n");
-  assert.deepEqual(
-    lines.map(({ oldLine, newLine }) => [oldLine, newLine]),
-    [
-      [1, 1],
-      [2, undefined],
-      [undefined, 2],
-      [undefined, 3],
-      [3, 4],
-    ],
-  );
-  assert.deepEqual(countChanges(lines), { added: 2, removed: 1 });
+test("changed lines are counted", () => {
+  assert.deepEqual(countChanges(diffLines("a\nb\nc\n", "a\nx\ny\nc\n")), { added: 2, removed: 1 });
 });
 
 function many(letter: string): string {

@@ -15,20 +15,11 @@ export interface DrawnDiff {
   removed: number;
 }
 
-/** A change that was made, as a table that a screen reader can walk. */
+/** The diff as a table that a screen reader can walk. Lines have no numbers: the texts may be parts of their file. */
 export function drawDiff(diff: FileDiff): DrawnDiff {
-  return draw(diff, "diff");
-}
-
-/** A change that is proposed: its lines have no numbers, since they are not the whole file's. */
-export function drawProposedDiff(diff: FileDiff): DrawnDiff {
-  return draw(diff, "diff unnumbered");
-}
-
-function draw(diff: FileDiff, className: string): DrawnDiff {
   const lines = diffLines(diff.oldText, diff.newText);
   const body = element("tbody", {}, ...lines.slice(0, FIRST_LINES).map(drawLine));
-  const table = element("table", { className, attributes: { "aria-label": `Changes of ${diff.path}` } }, body);
+  const table = element("table", { className: "diff", attributes: { "aria-label": `Changes of ${diff.path}` } }, body);
   const root = element("div", { className: "diff-scroll", tabIndex: 0 }, table);
   const rest = lines.slice(FIRST_LINES);
   if (rest.length > 0) {
@@ -43,11 +34,9 @@ function draw(diff: FileDiff, className: string): DrawnDiff {
 }
 
 function drawLine(line: DiffLine): HTMLTableRowElement {
-  const number = line.newLine ?? line.oldLine;
   return element(
     "tr",
     { className: `diff-${line.kind}` },
-    element("td", { className: "diff-number", textContent: number === undefined ? "" : String(number) }),
     element("td", { className: "diff-sign", textContent: SIGNS[line.kind] }),
     element("td", { className: "diff-text", textContent: line.text }),
   );

@@ -4,7 +4,7 @@ import type { FileDiff, ToolCallItem, ToolKind, ToolStatus } from "../../src/pro
 import type { Actions } from "../actions";
 import { element, growText, icon, setChildren } from "../dom";
 import { drawApproval } from "./approval";
-import { drawDiff, drawProposedDiff } from "./diffView";
+import { drawDiff } from "./diffView";
 import type { ItemView } from "./itemView";
 import { commandOf, describeInput, plainOutput, proposedDiff } from "./toolText";
 
@@ -136,7 +136,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
       return;
     }
     this.drawnDiff = diff;
-    const drawn = made == null ? drawProposedDiff(diff) : drawDiff(diff);
+    const drawn = drawDiff(diff);
     setChildren(this.diff, drawn.element);
     setChildren(
       this.changes,
