@@ -12,7 +12,7 @@ from typing import Any
 
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from pytest_lsp.client import register_lsp_features
+from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, progress, register_lsp_features
 from pytest_lsp.protocol import LanguageClientProtocol
 
 from ullage.lsp import items as wire
@@ -35,10 +35,10 @@ EDITOR = types.ClientCapabilities(
 class UllageClientProtocol(LanguageClientProtocol):
     """Knows Ullage's own messages."""
 
-    def get_message_type(self, method: str) -> Any:
+    def get_message_type(self, method: str) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
         return protocol.MESSAGES.get(method) or super().get_message_type(method)
 
-    def get_result_type(self, method: str) -> Any:
+    def get_result_type(self, method: str) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
         return protocol.RESULTS.get(method) or super().get_result_type(method)
 
 
@@ -46,17 +46,25 @@ class UllageClient(LanguageClient):
     """One editor window."""
 
     def __init__(self) -> None:
-        super().__init__(protocol_cls=UllageClientProtocol, converter_factory=make_converter)
-        register_lsp_features(self)
-        register_features(self)
+        super().__init__(  # pyright: ignore[reportUnknownMemberType]
+            protocol_cls=UllageClientProtocol, converter_factory=make_converter
+        )
+        register_lsp_features(self, {method: each for method, each in DEFAULT_CLIENT_FEATURES.items() if method not in _FEATURES})
+        for method, handler in _FEATURES.items():
+            self.feature(method)(handler)
         self.updates: list[protocol.UpdateParams] = []
         self.list_changes = 0
         self.documents: dict[str, EditorDocument] = {}
-        self.problems: list[protocol.Problem] | None = None
-        """None: this client cannot tell them."""
+        self.problems: list[protocol.Problem] = []
         self.before_edit: Callable[[], None] = lambda: None
         """What the user does just before an edit of the server arrives."""
-        self._came = asyncio.Event()
+        self.came = asyncio.Event()
+
+    @property
+    def process(self) -> asyncio.subprocess.Process:
+        """The server's."""
+        assert self._server is not None
+        return self._server
 
     # Requests
 
@@ -76,7 +84,7 @@ class UllageClient(LanguageClient):
 
     def took(self, params: protocol.UpdateParams) -> None:
         self.updates.append(params)
-        self._came.set()
+        self.came.set()
 
     async def until(self, holds: Callable[[protocol.Update], bool], after: int = 0) -> protocol.UpdateParams:
         """The first update with a `seq` over `after` for which that holds; waits for it."""
@@ -87,8 +95,15 @@ class UllageClient(LanguageClient):
                     if params.seq > after and holds(params.update):
                         return params
                 seen = len(self.updates)
-                self._came.clear()
-                await self._came.wait()
+                self.came.clear()
+                await self.came.wait()
+
+    async def until_progress_ended(self, token: str) -> None:
+        """Until the editor has no such progress to show any more."""
+        async with asyncio.timeout(PATIENCE):
+            while not any(isinstance(each, types.WorkDoneProgressEnd) for each in self.progress_reports.get(token, ())):
+                self.came.clear()
+                await self.came.wait()
 
     async def until_idle(self, after: int = 0) -> None:
         """Until the session has done what it does."""
@@ -137,25 +152,34 @@ class UllageClient(LanguageClient):
         return True
 
 
-def register_features(client: UllageClient) -> None:
-    """What an editor answers."""
+def _update(ls: UllageClient, params: protocol.UpdateParams) -> None:
+    ls.took(params)
 
-    @client.feature(protocol.UPDATE)
-    def _(ls: UllageClient, params: protocol.UpdateParams) -> None:
-        ls.took(params)
 
-    @client.feature(protocol.LIST_CHANGED)
-    def _(ls: UllageClient, _: object) -> None:
-        ls.list_changes += 1
+def _progress(ls: UllageClient, params: types.ProgressParams) -> None:
+    progress(ls, params)
+    ls.came.set()
 
-    @client.feature(types.WORKSPACE_APPLY_EDIT)
-    def _(ls: UllageClient, params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
-        return types.ApplyWorkspaceEditResult(ls.apply(params.edit))
 
-    @client.feature(protocol.DIAGNOSTICS)
-    def _(ls: UllageClient, params: protocol.DiagnosticsParams) -> protocol.DiagnosticsResult:
-        found = [problem for problem in ls.problems or () if params.uri in (None, problem.uri)]
-        return protocol.DiagnosticsResult(found)
+def _list_changed(ls: UllageClient, _: object) -> None:
+    ls.list_changes += 1
+
+
+def _apply_edit(ls: UllageClient, params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+    return types.ApplyWorkspaceEditResult(ls.apply(params.edit))
+
+
+def _diagnostics(ls: UllageClient, params: protocol.DiagnosticsParams) -> protocol.DiagnosticsResult:
+    return protocol.DiagnosticsResult([problem for problem in ls.problems if params.uri in (None, problem.uri)])
+
+
+_FEATURES: dict[str, Callable[[UllageClient, Any], object]] = {
+    protocol.UPDATE: _update,
+    types.PROGRESS: _progress,
+    protocol.LIST_CHANGED: _list_changed,
+    types.WORKSPACE_APPLY_EDIT: _apply_edit,
+    protocol.DIAGNOSTICS: _diagnostics,
+}
 
 
 def state_of(update: protocol.Update) -> str | None:
@@ -189,7 +213,7 @@ async def editor_window(
     """An editor with a server of its own, which ends with it."""
     client = UllageClient()
     client.set_configuration(dict(settings or {}), section="ullage")
-    await client.start_io(*COMMAND, *arguments, env=environment(env))
+    await client.start_io(*COMMAND, *arguments, env=environment(env))  # pyright: ignore[reportUnknownMemberType]
     folders = [] if folder is None else [types.WorkspaceFolder(folder.as_uri(), folder.name)]
     options = {"stateFolder": str(state_folder), "trusted": trusted}
     await client.initialize_session(
@@ -198,6 +222,6 @@ async def editor_window(
     try:
         yield client
     finally:
-        if client._server is not None and client._server.returncode is None:
+        if client.process.returncode is None:
             await client.shutdown_session()
         await client.stop()

@@ -39,15 +39,20 @@ def check_message(params: object, method: str) -> Any:
     return read.params
 
 
+def fields_of(value: Any) -> list[tuple[str, bool]]:
+    """Name, and whether it is required."""
+    return [(field.name, field.default is attrs.NOTHING) for field in attrs.fields(value.__class__)]
+
+
 def check_complete(read: Any, tagged: dict[str, Any]) -> None:
     """A complete example has every field; one that is None would not be on the wire."""
-    assert [field.name for field in attrs.fields(type(read)) if getattr(read, field.name) is None] == []
-    assert {camel_case(field.name) for field in attrs.fields(type(read))} == set(tagged) - {"kind"}
+    assert [name for name, _ in fields_of(read) if getattr(read, name) is None] == []
+    assert {camel_case(name) for name, _ in fields_of(read)} == set(tagged) - {"kind"}
 
 
 def check_minimal(read: Any, tagged: dict[str, Any]) -> None:
     """A minimal example has the required fields alone."""
-    required = {camel_case(field.name) for field in attrs.fields(type(read)) if field.default is attrs.NOTHING}
+    required = {camel_case(name) for name, is_required in fields_of(read) if is_required}
     assert set(tagged) - {"kind"} == required
 
 

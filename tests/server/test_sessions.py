@@ -127,6 +127,7 @@ async def test_a_compaction_is_made_undone_and_redone(client: UllageClient, fold
         changed: protocol.CompactionResult = await client.ask(method, protocol.CompactionParams(opened.session_id))
         assert changed.compaction_id == made.compaction_id
         await client.until(lambda update, status=status: compaction_of(update, made.compaction_id) == status, after)
+    await client.until_progress_ended(f"compaction {made.compaction_id}")
     progress = client.progress_reports[f"compaction {made.compaction_id}"]
     assert [type(report).__name__ for report in progress] == ["WorkDoneProgressBegin", "WorkDoneProgressEnd"]
 

@@ -139,8 +139,7 @@ async def test_when_the_client_goes_the_turn_is_closed_and_nothing_is_lost(folde
             await client.prompt(opened.session_id, "count")
             await fake.until_held()
             await client.until(lambda update: isinstance(update, protocol.AppendUpdate))
-            server = client._server
-            assert server is not None
+            server = client.process
             assert server.stdin is not None
             if how == "end of stdin":
                 server.stdin.close()

@@ -50,8 +50,7 @@ class Bridge:
         own: Callable[[Coroutine[Any, Any, None]], object],
     ) -> None:
         self._protocol = protocol
-        self._own = own
-        self._progress = CompactionProgress(protocol)
+        self._progress = CompactionProgress(protocol, own)
         self._loop = asyncio.get_running_loop()
         self.sessions = Sessions(
             around.folders,
@@ -80,8 +79,8 @@ class Bridge:
 
     def _send(self, session_id: str, seq: int, update: Update) -> None:
         self._protocol.notify(UPDATE, UpdateParams(session_id, seq, update_to_wire(update)))
-        if isinstance(update, ItemUpdated) and isinstance(update.item, CompactionItem) and self._progress.wants(update.item):
-            self._own(self._progress.show(update.item, lambda: self._cancel(session_id)))
+        if isinstance(update, ItemUpdated) and isinstance(update.item, CompactionItem):
+            self._progress.see(update.item, lambda: self._cancel(session_id))
 
     def _cancel(self, session_id: str) -> None:
         try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -16,38 +18,37 @@ logger = logging.getLogger(__name__)
 
 
 class CompactionProgress:
-    """One progress for each compaction that is being made."""
+    """One progress for each compaction that is being made. `own` runs work in the background."""
 
-    def __init__(self, protocol: AgentProtocol) -> None:
+    def __init__(self, protocol: AgentProtocol, own: Callable[[Coroutine[Any, Any, None]], object]) -> None:
         self._protocol = protocol
-        self._shown: set[str] = set()
+        self._own = own
+        self._ended: dict[str, asyncio.Event] = {}
         self._tokens: dict[int | str, Future[object]] = protocol.progress.tokens  # pyright: ignore[reportUnknownMemberType]
         """pygls cancels the future of a token when the user cancels that progress."""
 
-    def wants(self, item: CompactionItem) -> bool:
-        """Whether there is something to begin or to end for this state of a compaction."""
-        begins = item.status == "in_progress" and item.id not in self._shown and self._is_supported()
-        return begins or (item.status != "in_progress" and item.id in self._shown)
-
-    async def show(self, item: CompactionItem, cancel: Callable[[], None]) -> None:
-        """Begins or ends the progress. `cancel` is called where the user cancels it there."""
-        token = f"compaction {item.id}"
+    def see(self, item: CompactionItem, cancel: Callable[[], None]) -> None:
+        """Begins or ends a progress, as the state of the compaction wants it. `cancel` is called where the user cancels it there."""
         if item.status != "in_progress":
-            self._shown.discard(item.id)
-            self._protocol.progress.end(token, types.WorkDoneProgressEnd(message=item.error or None))
-            self._tokens.pop(token, None)
-            return
-        self._shown.add(item.id)
+            ended = self._ended.pop(item.id, None)
+            if ended is not None:
+                ended.set()
+        elif item.id not in self._ended and self._is_supported():
+            self._ended[item.id] = asyncio.Event()
+            self._own(self._show(f"compaction {item.id}", self._ended[item.id], cancel))
+
+    async def _show(self, token: str, ended: asyncio.Event, cancel: Callable[[], None]) -> None:
         try:
             await self._protocol.ask(types.WINDOW_WORK_DONE_PROGRESS_CREATE, types.WorkDoneProgressCreateParams(token))
         except JsonRpcException as error:
             logger.info("the editor shows no progress: %s", error)
-            self._shown.discard(item.id)
             return
-        if item.id in self._shown:
-            begin = types.WorkDoneProgressBegin(title="Compacting the conversation", cancellable=True)
-            self._protocol.progress.begin(token, begin)
-            self._tokens[token].add_done_callback(lambda future: cancel() if future.cancelled() else None)
+        progress = self._protocol.progress
+        progress.begin(token, types.WorkDoneProgressBegin(title="Compacting the conversation", cancellable=True))
+        self._tokens[token].add_done_callback(lambda future: cancel() if future.cancelled() else None)
+        await ended.wait()
+        progress.end(token, types.WorkDoneProgressEnd())
+        del self._tokens[token]
 
     def _is_supported(self) -> bool:
         window = self._protocol.client_capabilities.window

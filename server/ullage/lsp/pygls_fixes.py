@@ -51,6 +51,8 @@ class FixedProtocol(LanguageServerProtocol):
         if not isinstance(message, dict) or cast("dict[str, Any]", message).get("jsonrpc") != self.VERSION:
             raise JsonRpcInvalidRequest('A message is an object with "jsonrpc": "2.0"')
         fields = cast("dict[str, Any]", message)
+        if "method" not in fields and "id" not in fields:
+            raise JsonRpcInvalidRequest("A message has a method or an id")
         if not isinstance(fields.get("method", ""), str) or not isinstance(fields.get("id", 0), int | str):
             raise JsonRpcInvalidRequest("A method is a text, an id a number or a text")
         if "method" in fields and self.get_message_type(fields["method"]) is None:

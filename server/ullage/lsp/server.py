@@ -58,6 +58,7 @@ class UllageServer(LanguageServer):
         self._ended = threading.Event()
         self._exit_code = 0
         self._tasks: asyncio.TaskGroup | None = None
+        self._owned: set[asyncio.Task[None]] = set()
         self._opening: asyncio.Task[None] | None = None
         self._complaints: list[str] = []
         self.protocol.on_exit = self._end
@@ -75,14 +76,19 @@ class UllageServer(LanguageServer):
                 except (asyncio.IncompleteReadError, ValueError) as error:
                     logger.warning("the client is gone or speaks another protocol: %s", type(error).__name__)
                 await self.close()
+                for task in self._owned:
+                    task.cancel()
         connection.writer.close()
         return self._exit_code
 
     def own(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Runs work in the background that ends with the server."""
+        """Runs work in the background that ends with the server; what it raises is logged."""
         if self._tasks is None:
             raise RuntimeError("The server is not serving yet")
-        return self._tasks.create_task(work)
+        task = self._tasks.create_task(_guarded(work))
+        self._owned.add(task)
+        task.add_done_callback(self._owned.discard)
+        return task
 
     async def close(self) -> None:
         """Ends all that runs; turns are closed as interrupted. Doing it twice is doing it once."""
@@ -183,6 +189,13 @@ class UllageServer(LanguageServer):
             logger.debug("refused: %s", error)
         else:
             logger.error("a message could not be handled", exc_info=error)
+
+
+async def _guarded(work: Coroutine[Any, Any, None]) -> None:
+    try:
+        await work
+    except Exception:
+        logger.exception("work in the background failed")
 
 
 def _import_bridge() -> Any:

@@ -29,6 +29,9 @@ class SetAside:
     path: Path
     reason: str
 
+    def __str__(self) -> str:
+        return self.reason
+
 
 class _Unusable(Exception):
     """`str()` says why; `word` stands in the new name of the file."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ullage.context.entries import UserPrompt
 from ullage.store import folder, schema
+from ullage.store.database import open_file
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 
@@ -30,27 +32,31 @@ def test_the_folder_ignores_itself_and_keeps_a_gitignore_that_is_there(tmp_path:
 
 
 def test_writing_is_durable(tmp_path: Path) -> None:
-    connection = LogStore.open(tmp_path)._connection
+    connection, _ = open_file(tmp_path / "ullage.db")
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
 
 
-@pytest.mark.parametrize(
-    ("name", "damage"),
-    [
-        ("no database", lambda content: b"this is no database\n" * 500),
-        ("cut off", lambda content: content[: len(content) // 2]),
-        ("holes", lambda content: content[:8192] + b"\xff" * 16384 + content[24576:]),
-    ],
-)
-def test_a_damaged_file_is_set_aside_byte_for_byte(tmp_path: Path, name: str, damage: object) -> None:
-    assert callable(damage)
+def no_database(_: bytes) -> bytes:
+    return b"this is no database\n" * 500
+
+
+def cut_off(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def with_holes(content: bytes) -> bytes:
+    return content[:8192] + b"\xff" * 16384 + content[24576:]
+
+
+@pytest.mark.parametrize("damage", [no_database, cut_off, with_holes])
+def test_a_damaged_file_is_set_aside_byte_for_byte(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     make_log(tmp_path)
     path = folder.database(tmp_path)
     damaged = damage(path.read_bytes())
     path.write_bytes(damaged)
     store = LogStore.open(tmp_path)
-    assert store.set_aside is not None, name
+    assert store.set_aside is not None
     assert store.set_aside.path.read_bytes() == damaged
     assert store.set_aside.path.name in store.set_aside.reason
     assert "damaged" in store.set_aside.reason

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from ullage.context.entries import CompactionUndone, Entry, Logged, Notice, TurnEnded, UserPrompt
 from ullage.store import folder
+from ullage.store.database import open_file
 from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
 from ullage.store.log_store import LogStore
 
@@ -171,13 +172,14 @@ def test_a_row_that_cannot_be_read_is_passed_over_and_told_of(tmp_path: Path) ->
 
 
 def test_a_full_disk_fails_clearly_and_leaves_the_log_as_it_was(tmp_path: Path) -> None:
-    store = LogStore.open(tmp_path)
+    connection, _ = open_file(tmp_path / "ullage.db")
+    store = LogStore(connection, None, None)
     session = store.create_session("a", 1.0)
     store.append(session.id, HELLO, 2.0)
-    pages = store._connection.execute("PRAGMA page_count").fetchone()[0]
-    store._connection.execute(f"PRAGMA max_page_count = {pages}")
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(StoreFailed, match="full"):
         store.append(session.id, UserPrompt("p2", "x" * 100_000), 3.0)
     assert entries_of(store, session.id) == [HELLO]
-    store._connection.execute(f"PRAGMA max_page_count = {pages + 1000}")
+    connection.execute(f"PRAGMA max_page_count = {pages + 1000}")
     assert store.append(session.id, UserPrompt("p2", "x" * 100_000), 3.0).seq == 2

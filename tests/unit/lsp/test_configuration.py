@@ -1,0 +1,96 @@
+"""Settings are read once; a bad value is named and its default used."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ullage.lsp.configuration import read_settings
+from ullage.lsp.initialization import Options, read_options
+from ullage.session.settings import Settings
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["model", "name", "cap", "compaction", "x"]), inner, max_size=4)
+    ),
+    max_leaves=9,
+)
+
+
+@pytest.mark.parametrize(
+    ("section", "settings"),
+    [
+        (None, Settings()),
+        ({}, Settings()),
+        ({"model": None, "unknown": {"a": 1}}, Settings()),
+        (
+            {"model": {"name": "m", "baseUrl": "http://127.0.0.1:8080", "provider": "anthropic"}},
+            Settings(model_name="m", base_url="http://127.0.0.1:8080", provider="anthropic"),
+        ),
+        (
+            {"compaction": {"auto": False, "cap": 50_000, "summary": "digest"}},
+            Settings(auto_compact=False, line_cap=50_000, summary_engine="digest"),
+        ),
+        ({"bash": {"timeout": 2.5, "sandbox": "off"}}, Settings(bash_timeout=2.5, bash_sandbox="off")),
+    ],
+)
+def test_what_is_given_is_used_and_the_rest_is_default(section: object, settings: Settings) -> None:
+    assert read_settings(section, trusted=True) == (settings, [])
+
+
+@pytest.mark.parametrize(
+    ("area", "name", "value"),
+    [
+        ("model", "name", ""),
+        ("model", "name", 4),
+        ("model", "baseUrl", "localhost:8080"),
+        ("model", "baseUrl", "ftp://host"),
+        ("model", "baseUrl", "http://["),
+        ("model", "baseUrl", 8080),
+        ("model", "provider", "openai"),
+        ("model", "provider", ["auto"]),
+        ("compaction", "auto", "yes"),
+        ("compaction", "auto", 1),
+        ("compaction", "cap", 999),
+        ("compaction", "cap", 1e6),
+        ("compaction", "cap", True),
+        ("compaction", "summary", "none"),
+        ("bash", "timeout", 0),
+        ("bash", "timeout", "120"),
+        ("bash", "timeout", float("inf")),
+        ("bash", "sandbox", True),
+    ],
+)
+def test_a_bad_value_is_named_and_its_default_used(area: str, name: str, value: object) -> None:
+    settings, complaints = read_settings({area: {name: value}}, trusted=True)
+    assert settings == Settings()
+    (complaint,) = complaints
+    assert f"ullage.{area}.{name} " in complaint
+
+
+@given(JSON)
+def test_nothing_that_an_editor_sends_is_fatal(section: Any) -> None:
+    settings, _ = read_settings(section, trusted=False)
+    assert not settings.trusted
+    read_options(section)
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "complaints"),
+    [
+        (None, Options(), 0),
+        ({}, Options(), 0),
+        ({"stateFolder": "/home/u/state", "trusted": False}, Options(Path("/home/u/state"), trusted=False), 0),
+        ({"stateFolder": "relative", "trusted": None}, Options(), 1),
+        ({"trusted": "no"}, Options(trusted=False), 1),
+        ([], Options(), 1),
+    ],
+)
+def test_options_that_cannot_be_used_lift_nothing(value: object, options: Options, complaints: int) -> None:
+    read, said = read_options(value)
+    assert (read, len(said)) == (options, complaints)
