@@ -1,40 +1,46 @@
-"""Telling the model that a file changed under it: appended before the next model call, once for each new text."""
+"""Telling the model that a file or a rule changed under it: appended before the next model call, once for each new text."""
 
 from __future__ import annotations
 
 from ullage.context.entries import Notice
+from ullage.session.prelude import RulesInForce
 from ullage.session.surroundings import Surroundings
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.reads import FileReads
 from ullage.workspace.text_file import NotText, TooLarge
 
+CHANGED = "Changed since you last saw it (read again before you rely on it or edit it):"
+
 
 class FileNotices:
     """Collects which files may have changed since the agent of one session read them."""
 
-    def __init__(self, surroundings: Surroundings, reads: FileReads) -> None:
+    def __init__(self, surroundings: Surroundings, reads: FileReads, rules: RulesInForce) -> None:
         self._surroundings = surroundings
         self._reads = reads
+        self._rules = rules
         self._suspects: dict[str, None] = {}
 
     def changed(self, path: str) -> None:
         """A file was changed, by whomever."""
         self._suspects[path] = None
 
-    async def take(self) -> Notice | None:
-        """What the model has to be told now; None where nothing that it saw is different."""
+    async def take(self) -> tuple[Notice, ...]:
+        """What the model has to be told now; empty where nothing that it saw is different."""
         suspects, self._suspects = list(self._suspects), {}
-        seen = set(self._reads.paths())
-        changed: list[str] = []
-        for path in suspects:
-            if path in seen:
-                sha256, how = await self._now(path)
-                if self._reads.newly_changed(path, sha256):
-                    changed.append(f"- {path} {how}")
-        if not changed:
-            return None
-        listed = "\n".join(changed)
-        return Notice("file_changed", f"Changed since you last saw it (read again before you rely on it or edit it):\n{listed}")
+        rules = [text for path in suspects if (text := self._rules.changed(path))]
+        changed = [f"- {path} {how}" for path in suspects if (how := await self._how_changed(path))]
+        notices = [Notice("rules", text) for text in rules]
+        if changed:
+            notices.append(Notice("file_changed", "\n".join((CHANGED, *changed))))
+        return tuple(notices)
+
+    async def _how_changed(self, path: str) -> str:
+        """What became of a file that the agent saw; empty where it is as the agent knows it, or was told already."""
+        if path not in self._reads.paths():
+            return ""
+        sha256, how = await self._now(path)
+        return how if self._reads.newly_changed(path, sha256) else ""
 
     async def _now(self, path: str) -> tuple[str, str]:
         try:

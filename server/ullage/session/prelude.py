@@ -32,40 +32,54 @@ def make_prelude(folders: Folders, tools: Mapping[str, Tool]) -> Prelude:
     return Prelude(tuple(parts), tuple(tool.spec for tool in tools.values()))
 
 
-class NestedRules:
-    """Rules files of folders below the workspace's: they come into force when the agent first touches such a folder."""
+class RulesInForce:
+    """The rules files that the agent was told of: the workspace's own from the start, those of a folder below once it is touched."""
 
     def __init__(self, folders: Folders) -> None:
         self._folders = folders
-        self._in_force: dict[Path, str] = {}
+        self._told: dict[Path, str] = {root: self._read(root) for root in folders.roots}
 
     def met(self, touches: Iterable[FileTouch]) -> str:
         """The rules that come into force with these touches, as text for the model; empty where there are none."""
         found: list[str] = []
         for touch in touches:
-            for folder in self._between(touch.path):
-                if folder not in self._in_force:
-                    text = "\n\n".join(_rules_in(folder, self._folders))
-                    self._in_force[folder] = text
-                    found.append(text)
+            for folder in self._below_roots(touch.path):
+                if folder not in self._told:
+                    self._told[folder] = self._read(folder)
+                    found.append(self._told[folder])
         return "\n\n".join(text for text in found if text)
 
-    def text(self) -> str:
-        """All nested rules in force, read again."""
-        self._in_force = {folder: "\n\n".join(_rules_in(folder, self._folders)) for folder in self._in_force}
-        return "\n\n".join(text for text in self._in_force.values() if text)
+    def changed(self, name: str) -> str:
+        """What to tell the model when a file was changed that may be a rules file; empty where there is nothing to tell."""
+        path = self._absolute(name)
+        if path is None or path.name not in RULES_FILES or path.parent not in self._told:
+            return ""
+        now = self._read(path.parent)
+        if now == self._told[path.parent]:
+            return ""
+        self._told[path.parent] = now
+        return f"The rules changed. From now on:\n\n{now}" if now else f"The rules of {name} no longer hold: they were removed."
 
-    def _between(self, path: str) -> list[Path]:
+    def nested(self) -> str:
+        """All rules of folders below the workspace's that are in force, as they are now."""
+        for folder in self._told:
+            self._told[folder] = self._read(folder)
+        texts = [text for folder, text in self._told.items() if folder not in self._folders.roots]
+        return "\n\n".join(text for text in texts if text)
+
+    def _below_roots(self, name: str) -> list[Path]:
         """The folders above a file, below its workspace folder, outermost first."""
-        first = self._folders.first
-        if first is None:
+        path = self._absolute(name)
+        roots = self._folders.roots
+        if path is None:
             return []
-        absolute = first / path
-        return [
-            parent
-            for parent in reversed(absolute.parents)
-            if any(parent != root and parent.is_relative_to(root) for root in self._folders.roots)
-        ]
+        return [up for up in reversed(path.parents) if any(up != root and up.is_relative_to(root) for root in roots)]
+
+    def _absolute(self, name: str) -> Path | None:
+        return self._folders.first / name if self._folders.first is not None else None
+
+    def _read(self, folder: Path) -> str:
+        return "\n\n".join(_rules_in(folder, self._folders))
 
 
 def _rules_in(folder: Path, folders: Folders) -> list[str]:

@@ -10,7 +10,7 @@ from ullage.context.seen import touches_in_view
 from ullage.context.tokens import estimate_text
 from ullage.context.view import Projection
 from ullage.session.conversation import Conversation
-from ullage.session.prelude import NestedRules
+from ullage.session.prelude import RulesInForce
 from ullage.session.surroundings import Surroundings
 from ullage.tools.tool import PlanEntry
 from ullage.workspace.folders import OutsideWorkspace
@@ -21,7 +21,7 @@ from ullage.workspace.text_file import NotText, TooLarge
 class Restoring:
     """Restores for one session; keeps its `reads` true to what is in view."""
 
-    def __init__(self, conversation: Conversation, surroundings: Surroundings, reads: FileReads, rules: NestedRules) -> None:
+    def __init__(self, conversation: Conversation, surroundings: Surroundings, reads: FileReads, rules: RulesInForce) -> None:
         self._conversation = conversation
         self._surroundings = surroundings
         self._reads = reads
@@ -67,7 +67,7 @@ class Restoring:
     def resume(self, *, at_work: bool) -> str:
         """The task list, nested rules that were in force, and how to go on."""
         todo = "\n".join(_todo_line(entry) for entry in self._conversation.timeline.plan)
-        rules = self._rules.text()
+        rules = self._rules.nested()
         return "\n\n".join(part for part in (rules, resume_text(todo, rules_changed=False, at_work=at_work)) if part)
 
     def after(self, entry: Compaction) -> None:

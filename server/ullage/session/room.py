@@ -68,6 +68,7 @@ class Room:
         model: Callable[[], Model],
         card: Callable[[], ModelCard],
         compacting: Callable[[bool], None],
+        compacted: Callable[[], None],
     ) -> None:
         self._conversation = conversation
         self._surroundings = surroundings
@@ -75,6 +76,7 @@ class Room:
         self._model = model
         self._card = card
         self._compacting = compacting
+        self._compacted = compacted
         self._breaker = Breaker()
         self.preparation = Preparation(compactor.still_fits)
 
@@ -197,7 +199,9 @@ class Room:
         try:
             ready = draft or await self._draft(wanted)
             ready = ready.as_wanted(wanted)
-            return await self._compactor.commit(ready, self._card(), at_work=at_work)
+            made = await self._compactor.commit(ready, self._card(), at_work=at_work)
+            self._compacted()
+            return made
         except BaseException:
             self._conversation.timeline.remove(wanted.id)
             raise

@@ -48,7 +48,7 @@ from ullage.session.items import (
     Update,
 )
 from ullage.session.loop import run_turn
-from ullage.session.prelude import NestedRules, make_prelude
+from ullage.session.prelude import RulesInForce, make_prelude
 from ullage.session.prompt_queue import PromptQueue
 from ullage.session.restoring import Restoring
 from ullage.session.room import Room, prompt_tokens
@@ -100,11 +100,19 @@ class Session:
         )
         timeline = self._conversation.timeline
         self._queue = PromptQueue(self._conversation, surroundings.store)
-        self._rules = NestedRules(surroundings.folders)
-        self._notices = FileNotices(surroundings, self._reads)
+        self._rules = RulesInForce(surroundings.folders)
+        self._notices = FileNotices(surroundings, self._reads, self._rules)
         restoring = Restoring(self._conversation, surroundings, self._reads, self._rules)
         self._compactor = Compactor(self._conversation, surroundings, restoring)
-        self._room = Room(self._conversation, surroundings, self._compactor, lambda: self._model, lambda: self._card, self._compacting)
+        self._room = Room(
+            self._conversation,
+            surroundings,
+            self._compactor,
+            lambda: self._model,
+            lambda: self._card,
+            self._compacting,
+            self._renew_prelude,
+        )
         self._approvals = Approvals(timeline, surroundings.remembered)
         self._calls = Calls(
             self._conversation, self._tools, self._approvals, surroundings.outputs, surroundings.policy.clip, self._returned
@@ -116,6 +124,8 @@ class Session:
     def _mend(self) -> None:
         """Closes what a crash left open, and shows what is in the queue."""
         self._reads.keep_only(touches_in_view(self._conversation.projection))
+        if not self._conversation.entries:
+            self._use_prelude()  # so that the gauge counts it before any prompt
         if turn_is_open(self._conversation.entries):
             self._close_turn(TurnEnded("interrupted", INTERRUPTED, "continue"))
         self._queue.show_left_over()
@@ -372,10 +382,18 @@ class Session:
         return await run_turn(self._turn)
 
     def _use_prelude(self) -> None:
-        """Logs the prelude where it is new or has changed; in the middle of an epoch rules stay as they were."""
+        """Logs the prelude where it is new or has changed. In the middle of an epoch the rules stay as they were: changing
+        them would cost the cache and all thinking."""
         now = make_prelude(self._surroundings.folders, self._tools)
         before = self._conversation.projection.prelude
-        if before is None or before.tools != now.tools or before.system[:1] != now.system[:1]:
+        begun = bool(self._conversation.projection.messages)
+        if before is None or before.tools != now.tools or before.system[:1] != now.system[:1] or (not begun and before != now):
+            self._conversation.append(now)
+
+    def _renew_prelude(self) -> None:
+        """At an epoch boundary rules that changed go where rules belong."""
+        now = make_prelude(self._surroundings.folders, self._tools)
+        if now != self._conversation.projection.prelude:
             self._conversation.append(now)
 
     def _close_turn(self, end: TurnEnded) -> None:

@@ -16,7 +16,7 @@ from ullage.session.file_notices import FileNotices
 from ullage.session.identifiers import new_id
 from ullage.session.incoming import Incoming
 from ullage.session.items import RetryInfo
-from ullage.session.prelude import NestedRules
+from ullage.session.prelude import RulesInForce
 from ullage.session.room import ContextFull, Room
 from ullage.session.surroundings import Surroundings
 
@@ -38,7 +38,7 @@ class Turn:
         room: Room,
         calls: Calls,
         notices: FileNotices,
-        rules: NestedRules,
+        rules: RulesInForce,
         take_steering: Callable[[], bool],
         retrying: Callable[[RetryInfo | None], None],
     ) -> None:
@@ -56,8 +56,7 @@ class Turn:
 
     async def make_room(self) -> None:
         """Before a model call: says which files changed, and compacts at the line. Raises `ContextFull`."""
-        notice = await self._notices.take()
-        if notice is not None:
+        for notice in await self._notices.take():
             self._conversation.append(notice)
         await self._room.before_call()
 

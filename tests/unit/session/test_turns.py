@@ -199,3 +199,23 @@ async def test_an_empty_prompt_is_refused(folder: Path) -> None:
         session = await here.new()
         with pytest.raises(SessionError):
             await session.prompt("  \n")
+
+
+async def test_rules_are_told_when_they_come_into_force_and_when_they_change(folder: Path) -> None:
+    (folder / "AGENTS.md").write_text("Use metres.\n")
+    (folder / "deep").mkdir()
+    (folder / "deep" / "AGENTS.md").write_text("Never print.\n")
+    (folder / "deep" / "a.py").write_text("A = 1\n")
+    async with stage(folder) as here:
+        here.fake.enqueue(Call("read_file", {"path": "deep/a.py"}), Say("Read."), Say("Noted."))
+        session = await here.new()
+        await here.say(session, "Read it")
+        body = here.fake.requests[-1].body
+        assert "Use metres." in str(body["system"])
+        assert "Never print." in str(body["messages"][-1])
+        (folder / "AGENTS.md").write_text("Use feet.\n")
+        here.sessions.document_changed((folder / "AGENTS.md").resolve(), "saved")
+        await here.say(session, "And now?")
+        body = here.fake.requests[-1].body
+        assert "Use metres." in str(body["system"])
+        assert "Use feet." in str(body["messages"][-1])
