@@ -75,6 +75,15 @@ export class ServerConnection implements vscode.Disposable {
     return this.enqueue(() => this.stopNow());
   }
 
+  /** Ends a server that runs but is of no use, and says why. */
+  fail(message: string): Promise<void> {
+    this.supersede();
+    return this.enqueue(async () => {
+      await this.stopNow();
+      this.stopped(message);
+    });
+  }
+
   /** @throws Error with a message for the user where the server is not running or refuses. */
   async request<M extends ClientMethod>(method: M, params: ParamsOf<M>): Promise<ResultOf<M>> {
     if (this.client === undefined) {

@@ -53,7 +53,7 @@ function followChanges(
       if (status.state === "running") {
         session.reopen().catch((error) => {
           log.error(`Session: ${String(error)}`);
-          void vscode.window.showErrorMessage(`Ullage could not open a session: ${error instanceof Error ? error.message : String(error)}`);
+          void server.fail(`Ullage could not open a session: ${error instanceof Error ? error.message : String(error)}`);
         });
       }
     }),
