@@ -23,12 +23,12 @@ from ullage.context.entries import (
 )
 from ullage.context.gauge import growth, line
 from ullage.context.tokens import estimate_block, estimate_prelude
-from ullage.models.model import Model, ModelCard
 from ullage.session.breaker import Breaker
 from ullage.session.compaction import Compactor, Draft, NothingToCompact, Wanted
 from ullage.session.conversation import Conversation
 from ullage.session.identifiers import new_id
 from ullage.session.items import CompactionItem, CompactionStatus
+from ullage.session.model_in_use import ModelInUse
 from ullage.session.preparation import Preparation
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
@@ -65,8 +65,7 @@ class Room:
         conversation: Conversation,
         surroundings: Surroundings,
         compactor: Compactor,
-        model: Callable[[], Model],
-        card: Callable[[], ModelCard],
+        model: ModelInUse,
         compacting: Callable[[bool], None],
         compacted: Callable[[], None],
     ) -> None:
@@ -74,7 +73,6 @@ class Room:
         self._surroundings = surroundings
         self._compactor = compactor
         self._model = model
-        self._card = card
         self._compacting = compacting
         self._compacted = compacted
         self._breaker = Breaker()
@@ -82,7 +80,7 @@ class Room:
 
     def fullness(self) -> Fullness:
         """How full it is now."""
-        card = self._card()
+        card = self._model.card
         calibration = self._surroundings.calibration(card)
         numbers = self._surroundings.policy.line
         cap = self._surroundings.settings.line_cap
@@ -92,7 +90,7 @@ class Room:
         """What the context would hold with one more entry (tokens); nothing changes."""
         entries = self._conversation.entries
         after = self._conversation.projection.with_appended(Logged(entries[-1].seq + 1, 0.0, entry))
-        calibration = self._surroundings.calibration(self._card())
+        calibration = self._surroundings.calibration(self._model.card)
         return Account().count(after, calibration).used
 
     async def before_call(self, *, more: int = 0) -> None:
@@ -161,12 +159,12 @@ class Room:
     def _prepare_from(self, full: Fullness) -> None:
         settings = self._surroundings.settings
         near = full.used >= full.line * self._surroundings.policy.line.warn_share
-        by_model = self._card().writes_summaries and settings.summary_engine == "model"
+        by_model = self._model.card.writes_summaries and settings.summary_engine == "model"
         if near and settings.auto_compact and by_model and self._replied_since_compaction():
             self.prepare()
 
     def _draft(self, wanted: Wanted) -> Coroutine[None, None, Draft]:
-        return self._compactor.draft(wanted, self._model(), self._card(), self.fullness().line)
+        return self._compactor.draft(wanted, self._model.model, self._model.card, self.fullness().line)
 
     async def _try(self, trigger: Trigger, *, at_work: bool) -> Compaction | None:
         """Makes a compaction; a failure is logged and counted, and gives None."""
@@ -199,7 +197,7 @@ class Room:
         try:
             ready = draft or await self._draft(wanted)
             ready = ready.as_wanted(wanted)
-            made = await self._compactor.commit(ready, self._card(), at_work=at_work)
+            made = await self._compactor.commit(ready, self._model.card, at_work=at_work)
             self._compacted()
             return made
         except BaseException:

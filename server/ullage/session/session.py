@@ -28,6 +28,7 @@ from ullage.session.attachments import Ref, attach
 from ullage.session.calls import Calls
 from ullage.session.compaction import Compactor, Wanted
 from ullage.session.conversation import Conversation
+from ullage.session.display import SNAPSHOT_ITEMS, Display
 from ullage.session.endings import INTERRUPTED, RESUMED, ending_of, interrupted_result, last_end, turn_is_open
 from ullage.session.errors import SessionError
 from ullage.session.file_notices import FileNotices
@@ -35,19 +36,15 @@ from ullage.session.gauge import Spending, make_gauge
 from ullage.session.identifiers import new_id
 from ullage.session.items import (
     Gauge,
-    GaugeChanged,
     Item,
     ModelChanged,
-    ModelInfo,
     NoticeItem,
-    RetryInfo,
     SessionState,
     Snapshot,
-    StateChanged,
-    TitleChanged,
     Update,
 )
 from ullage.session.loop import run_turn
+from ullage.session.model_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce, make_prelude
 from ullage.session.prompt_queue import PromptQueue
 from ullage.session.restoring import Restoring
@@ -61,9 +58,6 @@ from ullage.tools.tool import Tool, ToolKind
 from ullage.workspace.reads import FileReads
 
 logger = logging.getLogger(__name__)
-
-SNAPSHOT_ITEMS = 200
-"""Items of a snapshot; older ones are asked for when the user scrolls up."""
 
 
 class Session:
@@ -79,24 +73,18 @@ class Session:
         tell: Callable[[str, int, Update], None],
     ) -> None:
         self.id = record.id
-        self.title = record.title
         self._surroundings = surroundings
-        self._tell_outside = tell
-        self._seq = 0
-        self._state: SessionState = "idle"
-        self._retry: RetryInfo | None = None
-        self._gauge: Gauge | None = None
+        self._display = Display(record.id, record.title, tell)
         self._work: asyncio.Task[None] | None = None
         self._turn: Turn | None = None
         self._ending: Literal["cancelled", "interrupted"] = "cancelled"
         self._boundary = asyncio.Lock()
         self._reads = FileReads()
         self._tools = make_tools(record.id, self._reads)
-        self._model = model
-        self._card = model.expected()
+        self._model = ModelInUse(model, self._model_changed)
         self._spending = Spending(entries)
         self._conversation = Conversation(
-            record.id, surroundings.store, entries, self._describe, self._tell, surroundings.clock, self._appended
+            record.id, surroundings.store, entries, self._describe, self._display.tell, surroundings.clock, self._appended
         )
         timeline = self._conversation.timeline
         self._queue = PromptQueue(self._conversation, surroundings.store)
@@ -108,8 +96,7 @@ class Session:
             self._conversation,
             surroundings,
             self._compactor,
-            lambda: self._model,
-            lambda: self._card,
+            self._model,
             self._compacting,
             self._renew_prelude,
         )
@@ -132,20 +119,17 @@ class Session:
 
     async def learn_model(self) -> None:
         """Asks the endpoint what it knows of the model; until then the table's figures are used."""
-        card = await self._model.card()
-        if card != self._card:
-            self._card = card
-            self._tell(ModelChanged(self._model_info()))
-            self._tell_gauge()
+        await self._model.learn()
+
+    def _model_changed(self) -> None:
+        self._display.tell(ModelChanged(self._model.info))
+        self._show_gauge()
 
     # What the user sees
 
     def snapshot(self, limit: int = SNAPSHOT_ITEMS) -> Snapshot:
         """All that a panel needs; later updates have a higher `seq`."""
-        items, earlier = self._conversation.timeline.newest(limit)
-        plan = self._conversation.timeline.plan
-        gauge = self._gauge or self._make_gauge()
-        return Snapshot(self.id, self._seq, self.title, self._state, self._retry, items, earlier, plan, gauge, self._model_info())
+        return self._display.snapshot(self._conversation.timeline, self._gauge(), self._model.info, limit)
 
     def items_before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
         """Older items, and how many precede them. Raises `SessionError`."""
@@ -155,38 +139,26 @@ class Session:
             raise SessionError("no_such_item", f"There is no item {item_id} in this session") from None
 
     @property
+    def title(self) -> str:
+        """What the list of sessions calls it; empty until the first prompt."""
+        return self._display.title
+
+    @property
     def state(self) -> SessionState:
         """What it is doing."""
-        return self._state
+        return self._display.state
 
     @property
     def busy(self) -> bool:
         """Whether anything is being done for it; prompts wait then."""
         return self._work is not None
 
-    def _tell(self, update: Update) -> None:
-        self._seq += 1
-        self._tell_outside(self.id, self._seq, update)
+    def _gauge(self) -> Gauge:
+        auto = self._surroundings.settings.auto_compact
+        return make_gauge(self._room.fullness(), self._spending, self._model.card, self._surroundings.policy, auto=auto)
 
-    def _set_state(self, state: SessionState, retry: RetryInfo | None = None) -> None:
-        if (state, retry) != (self._state, self._retry):
-            self._state, self._retry = state, retry
-            self._tell(StateChanged(state, retry))
-
-    def _make_gauge(self) -> Gauge:
-        settings = self._surroundings.settings
-        full = self._room.fullness()
-        return make_gauge(full, self._spending, self._card, self._surroundings.policy, auto=settings.auto_compact)
-
-    def _tell_gauge(self) -> None:
-        gauge = self._make_gauge()
-        if gauge != self._gauge:
-            self._gauge = gauge
-            self._tell(GaugeChanged(gauge))
-
-    def _model_info(self) -> ModelInfo:
-        card = self._card
-        return ModelInfo(card.name, card.display_name, card.practice, card.source)
+    def _show_gauge(self) -> None:
+        self._display.set_gauge(self._gauge())
 
     def _describe(self, name: str, input: Mapping[str, Json]) -> tuple[str, ToolKind]:
         tool = self._tools.get(name)
@@ -221,10 +193,11 @@ class Session:
         """Goes on with a turn that ended before its time, and with the queue. Raises `SessionError`."""
         if self._work is not None:
             raise SessionError("session_busy", "The session is at work already")
-        if not self._conversation.entries and not self._queue:
-            raise SessionError("invalid", "There is nothing to go on with")
         ended = last_end(self._conversation.entries)
-        self._begin(self._run(resuming=ended is not None and ended.outcome != "end_turn"))
+        unfinished = ended is not None and ended.outcome != "end_turn"
+        if not unfinished and not self._queue:
+            raise SessionError("invalid", "There is nothing to go on with")
+        self._begin(self._run(resuming=unfinished))
 
     def compact(self, focus: str = "") -> str:
         """Compacts at once, or at the next boundary of the running turn; gives the compaction's id."""
@@ -241,7 +214,7 @@ class Session:
         """From the next request on the compaction counts as never made. Raises `SessionError`."""
         undone = self._pick(self._conversation.projection.active, compaction_id, "undo")
         entry = CompactionUndone(undone.id)
-        if self._room.tokens_with(entry) > self._card.window:
+        if self._room.tokens_with(entry) > self._model.card.window:
             raise SessionError("invalid", "Without this compaction the conversation is larger than the model's window")
         self._change_epoch(entry)
         return undone.id
@@ -272,21 +245,17 @@ class Session:
     def rename(self, title: str) -> None:
         """Gives the session another title."""
         self._surroundings.store.rename(self.id, title)
-        self.title = title
-        self._tell(TitleChanged(title))
+        self._display.set_title(title)
 
     def use_model(self, model: Model) -> None:
         """Another model answers from the next call on."""
-        self._model = model
-        self._card = model.expected()
-        self._tell(ModelChanged(self._model_info()))
-        self._tell_gauge()
+        self._model.use(model)
 
     # What happens around it
 
     def settings_changed(self) -> None:
         """The user changed settings that the gauge depends on."""
-        self._tell_gauge()
+        self._show_gauge()
 
     def file_changed(self, name: str) -> None:
         """A file of the workspace was changed by somebody else than this session's tools."""
@@ -334,8 +303,8 @@ class Session:
             logger.exception("session %s: work failed", self.id)
         finally:
             self._work = None
-            self._set_state("idle")
-            self._tell_gauge()
+            self._display.set_state("idle")
+            self._show_gauge()
 
     async def _run(self, *, resuming: bool) -> None:
         """Turns until the queue is empty or one of them does not end well."""
@@ -348,7 +317,7 @@ class Session:
     async def _one_turn(self, prompt: UserPrompt | None) -> bool:
         """One turn from its prompt (None: goes on with the last one) to its end in the log; whether it ended well."""
         async with self._boundary:
-            self._set_state("running")
+            self._display.set_state("running")
             ending = await ending_of(self._turn_to_its_end(prompt), lambda: self._ending)
             self._turn = None
             try:
@@ -370,14 +339,14 @@ class Session:
         self._turn = Turn(
             self._conversation,
             self._surroundings,
-            self._model,
-            self._card,
+            self._model.model,
+            self._model.card,
             self._room,
             self._calls,
             self._notices,
             self._rules,
             self._queue.start_steering,
-            lambda retry: self._set_state("running", retry),
+            lambda retry: self._display.set_state("running", retry),
         )
         return await run_turn(self._turn)
 
@@ -412,15 +381,15 @@ class Session:
 
     def _compacting(self, begun: bool) -> None:
         if begun:
-            self._set_state("compacting")
+            self._display.set_state("compacting")
         else:
-            self._set_state("running" if self._turn is not None else "idle")
+            self._display.set_state("running" if self._turn is not None else "idle")
 
     def _appended(self, logged: Logged) -> None:
         self._spending.add(logged.entry)
         if isinstance(logged.entry, Compaction):
             self._room.preparation.give_up()
-        self._tell_gauge()
+        self._show_gauge()
 
     def _returned(self, result: ToolReturned) -> None:
         now = self._conversation.clock()

@@ -1,0 +1,61 @@
+"""What a front end was told of a session besides its items: state, title, gauge; every update numbered, none told twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ullage.session.items import (
+    Gauge,
+    GaugeChanged,
+    ModelInfo,
+    RetryInfo,
+    SessionState,
+    Snapshot,
+    StateChanged,
+    TitleChanged,
+    Update,
+)
+from ullage.session.timeline import Timeline
+
+SNAPSHOT_ITEMS = 200
+"""Items of a snapshot; older ones are asked for when the user scrolls up."""
+
+
+class Display:
+    """The numbered stream of updates of one session. `tell` takes the session's id, the number and the update."""
+
+    def __init__(self, session_id: str, title: str, tell: Callable[[str, int, Update], None]) -> None:
+        self.session_id = session_id
+        self.title = title
+        self.state: SessionState = "idle"
+        self._tell = tell
+        self._seq = 0
+        self._retry: RetryInfo | None = None
+        self._gauge: Gauge | None = None
+
+    def tell(self, update: Update) -> None:
+        """Tells the front end, under the next number."""
+        self._seq += 1
+        self._tell(self.session_id, self._seq, update)
+
+    def set_state(self, state: SessionState, retry: RetryInfo | None = None) -> None:
+        """What the session does from now on."""
+        if (state, retry) != (self.state, self._retry):
+            self.state, self._retry = state, retry
+            self.tell(StateChanged(state, retry))
+
+    def set_title(self, title: str) -> None:
+        """The title from now on."""
+        self.title = title
+        self.tell(TitleChanged(title))
+
+    def set_gauge(self, gauge: Gauge) -> None:
+        """The gauge now."""
+        if gauge != self._gauge:
+            self._gauge = gauge
+            self.tell(GaugeChanged(gauge))
+
+    def snapshot(self, timeline: Timeline, gauge: Gauge, model: ModelInfo, limit: int) -> Snapshot:
+        """All that a panel needs; later updates have a higher `seq`."""
+        items, earlier = timeline.newest(limit)
+        return Snapshot(self.session_id, self._seq, self.title, self.state, self._retry, items, earlier, timeline.plan, gauge, model)
