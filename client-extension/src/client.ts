@@ -216,7 +216,7 @@ export class ServerConnection implements vscode.Disposable {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
         closed: () => {
           onClosed();
-          return { action: CloseAction.DoNotRestart, handled: true };
+          return { action: CloseAction.DoNotRestart, message: "Server: the connection is closed", handled: true };
         },
       },
       stdioOptions: {
