@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator
 from typing import Any, cast
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcServerNotInitialized
 from pygls.protocol import lsp_method
 
 from ullage.lsp.protocol import MESSAGES, PROTOCOL_VERSION, RESULTS
@@ -22,8 +23,11 @@ class AgentProtocol(FixedProtocol):
 
     @property
     def is_initialized(self) -> bool:
-        """Whether `initialize` was answered."""
+        """Whether `initialize` was answered; nothing may be sent before."""
         return self._workspace is not None
+
+    is_shutting_down = False
+    """Whether the client has sent `shutdown`."""
 
     # pygls caches both per method, which pyright takes for another kind of member.
     def get_message_type(self, method: str) -> type[Any] | None:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -35,10 +39,13 @@ class AgentProtocol(FixedProtocol):
         return RESULTS.get(method) or super().get_result_type(method)
 
     def handle_message(self, message: Any) -> None:
-        """Reads a message and passes it on. Params that are left out are `{}`."""
+        """Reads a message and passes it on. Params that are left out are `{}`; before `initialize` nothing is answered."""
         if isinstance(message, dict):
             fields = cast("dict[str, Any]", message)
             method = fields.get("method")
+            if "method" in fields and not self.is_initialized and method not in (types.INITIALIZE, types.EXIT):
+                self.refuse(message, JsonRpcServerNotInitialized("The first request has to be initialize"))
+                return
             if isinstance(method, str) and method in MESSAGES and fields.get("params") is None:
                 fields["params"] = {}
         super().handle_message(message)
@@ -59,8 +66,14 @@ class AgentProtocol(FixedProtocol):
         result.capabilities.experimental = {"ullage": {"protocolVersion": PROTOCOL_VERSION}}
         return result
 
+    @lsp_method(types.SHUTDOWN)
+    def lsp_shutdown(self, *args: object) -> Generator[Any, Any, None]:
+        """As pygls does it; an `exit` that comes before it is done is in order too."""
+        self.is_shutting_down = True
+        return (yield from super().lsp_shutdown(*args))  # pyright: ignore[reportUnknownMemberType]
+
     @lsp_method(types.EXIT)
     def lsp_exit(self, *args: object) -> Generator[Any, Any, None]:
         """Ends the server in good order, where pygls would end the process on the spot."""
         yield from ()
-        self.on_exit(0 if self._shutdown else 1)
+        self.on_exit(0 if self.is_shutting_down else 1)

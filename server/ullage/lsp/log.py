@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from lsprotocol.types import LogMessageParams, MessageType
@@ -32,11 +32,11 @@ def log_to_stderr(level: str) -> None:
 
 
 @contextmanager
-def sending_log_to(send: Callable[[LogMessageParams], None]) -> Generator[None]:
-    """Sends records to a client instead, until the block ends. To be used on the event loop."""
+def sending_log_to(send: Callable[[LogMessageParams], None], when: Callable[[], bool]) -> Generator[None]:
+    """Sends records to a client instead, as long as `when` holds, until the block ends. To be used on the event loop."""
     root = logging.getLogger()
     before = root.handlers
-    root.handlers = [_ClientLog(send, asyncio.get_running_loop())]
+    root.handlers = [_ClientLog(send, when, before, asyncio.get_running_loop())]
     try:
         yield
     finally:
@@ -46,14 +46,26 @@ def sending_log_to(send: Callable[[LogMessageParams], None]) -> Generator[None]:
 class _ClientLog(logging.Handler):
     """Sends records from any thread."""
 
-    def __init__(self, send: Callable[[LogMessageParams], None], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self,
+        send: Callable[[LogMessageParams], None],
+        when: Callable[[], bool],
+        otherwise: Sequence[logging.Handler],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
         super().__init__()
         self._send = send
+        self._when = when
+        self._otherwise = otherwise
         self._loop = loop
         self.setFormatter(logging.Formatter("%(name)s: %(message)s"))
 
     def emit(self, record: logging.LogRecord) -> None:
         """Sends one record, in the loop's next round."""
+        if not self._when():
+            for handler in self._otherwise:
+                handler.handle(record)
+            return
         params = LogMessageParams(_TYPES.get(record.levelno, MessageType.Log), self.format(record))
         try:
             self._loop.call_soon_threadsafe(self._send, params)

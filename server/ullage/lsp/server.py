@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lsprotocol import types
 from lsprotocol.types import MessageType
-from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcParseError, JsonRpcServerNotInitialized
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcParseError
 from pygls.io_ import run_async
 from pygls.lsp.server import LanguageServer
 
@@ -55,11 +55,13 @@ class UllageServer(LanguageServer):
         self.bridge: Bridge | None = None
         """Set once the sessions are open."""
         self._api_key = api_key
+        self._is_connected = False
         self._ended = threading.Event()
         self._exit_code = 0
         self._tasks: asyncio.TaskGroup | None = None
         self._owned: set[asyncio.Task[None]] = set()
         self._opening: asyncio.Task[None] | None = None
+        self._closing: asyncio.Task[None] | None = None
         self._complaints: list[str] = []
         self.protocol.on_exit = self._end
 
@@ -68,18 +70,24 @@ class UllageServer(LanguageServer):
     async def serve(self, connection: Connection) -> int:
         """Serves the client until it goes; gives the exit code."""
         self.protocol.set_writer(connection.writer)
-        with sending_log_to(self.window_log_message):
+        with sending_log_to(self.window_log_message, when=lambda: self._is_connected and self.protocol.is_initialized):
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
-                try:
-                    await run_async(self._ended, connection.reader, self.protocol, error_handler=self.report_server_error)
-                except (asyncio.IncompleteReadError, ValueError) as error:
-                    logger.warning("the client is gone or speaks another protocol: %s", type(error).__name__)
+                await self._read_messages(connection)
                 await self.close()
                 for task in self._owned:
                     task.cancel()
         connection.writer.close()
         return self._exit_code
+
+    async def _read_messages(self, connection: Connection) -> None:
+        self._is_connected = True
+        try:
+            await run_async(self._ended, connection.reader, self.protocol, error_handler=self.report_server_error)
+        except (asyncio.IncompleteReadError, OSError, ValueError) as error:  # ValueError: a line without an end
+            logger.warning("the client is gone or speaks another protocol: %s", type(error).__name__)
+        finally:
+            self._is_connected = False
 
     def own(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Runs work in the background that ends with the server; what it raises is logged."""
@@ -92,6 +100,11 @@ class UllageServer(LanguageServer):
 
     async def close(self) -> None:
         """Ends all that runs; turns are closed as interrupted. Doing it twice is doing it once."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
         if self._opening is not None:
             self._opening.cancel()
         bridge, self.bridge = self.bridge, None
@@ -112,11 +125,9 @@ class UllageServer(LanguageServer):
         return await self.bridge.answer(method, params)
 
     def open_sessions(self) -> asyncio.Task[None]:
-        """Opens the sessions, once. Raises `JsonRpcServerNotInitialized`."""
-        if self.protocol.is_initialized and self._opening is None:
-            self._opening = self.own(self._open_sessions())
+        """Opens the sessions, once."""
         if self._opening is None:
-            raise JsonRpcServerNotInitialized("The first request has to be initialize")
+            self._opening = self.own(self._open_sessions())
         return self._opening
 
     async def _open_sessions(self) -> None:
