@@ -29,7 +29,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """All that is replaced. `snips` are in the order of their ranges, and none lies within `handoff` or another."""
+    """All that is replaced. `snips` are in the order of their ranges, each reaching further than `handoff` and the one before."""
 
     handoff: Replacement | None
     snips: tuple[Replacement, ...]
@@ -73,6 +73,6 @@ def applied(edits: Edits, entries: Iterable[Logged]) -> Iterator[Logged | Replac
         while to_come and to_come[-1].first <= logged.seq:
             snip = to_come.pop()
             yield snip
-            hidden_to = max(hidden_to, snip.last)
+            hidden_to = snip.last
         if logged.seq > hidden_to:
             yield logged

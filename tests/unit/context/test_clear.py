@@ -55,7 +55,7 @@ def test_the_newest_read_of_each_file_stays():
 def test_what_is_short_or_cleared_or_gone_stays_as_it_is():
     entries = [prompt("go"), *read("t1"), calls("t2"), returned("t2", "x" * 120), *read("t3"), says("done"), prompt("on")]
     assert cleared_seqs(entries) == [3, 7]
-    assert cleared_seqs([*entries, compaction("c", cleared=[Cleared(3, "[cleared]")])]) == [7]
+    assert cleared_seqs([*entries, compaction("c", cleared=[Cleared(3, "[cleared by a policy of many words] " * 10)])]) == [7]
     assert cleared_seqs([*entries, compaction("c", summarised=Summarised(5, "Handoff"))]) == [7]
     assert cleared_seqs([*entries, compaction("c", snipped=Snipped(6, 8, "[snipped]"))]) == [3]
 

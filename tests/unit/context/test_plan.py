@@ -100,6 +100,12 @@ class TestCheapBeforeDear:
 
     def test_a_marker_longer_than_what_it_stands_for_is_no_gain(self):
         assert make(log(*talk(6, 1)), line=100_000) is None
+        made = make(log(*talk(3, 1), *work(2, 1_000), *talk(4, 1)), line=100_000)
+        assert made is not None
+        assert made.snipped is not None
+        made = make(log(*work(2, 1_000)[:3], *talk(4, 1)), line=100_000, policy=replace(POLICY, clear=ClearNumbers(0, 120)))
+        assert made is not None
+        assert (made.snipped, [cleared.seq for cleared in made.cleared]) == (None, [3])
 
     def test_thinking_goes_with_any_compaction_so_that_alone_can_be_a_gain(self):
         entries = session(prompt("go"), reply(thought("long " * 1_000), use("t1")), returned("t1"), says("done"))

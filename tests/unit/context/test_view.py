@@ -191,6 +191,12 @@ class TestClipped:
             ["user: go", "assistant: t1()", "user: =t1 text of t1", "assistant: ok"],
         )
 
+    def test_it_shows_at_once(self):
+        projection = project(log(prompt("go"), calls("t1"), returned("t1")))
+        assert drawn(projection.messages)[-1] == "user: =t1 text of t1"
+        projection.append(Logged(4, 0.0, Clipped(3, "head and tail", "t1.txt")))
+        assert drawn(projection.messages)[-1] == "user: =t1 head and tail"
+
     def test_a_cleared_result_stays_cleared(self):
         clipped = [prompt("go"), calls("t1"), returned("t1"), Clipped(3, "head and tail", "t1.txt"), says("ok")]
         check(
@@ -265,6 +271,17 @@ class TestCompactions:
         second = compaction("c2", summarised=Summarised(9, "Handoff 2"))
         check([*CONVERSATION, first, prompt("five"), says("six"), prompt("seven"), second], ["user: Handoff 2 | seven"])
 
+    def test_of_two_summaries_the_one_that_reaches_further_stands_so_that_nothing_between_them_is_lost(self):
+        further = compaction("c1", summarised=Summarised(5, "Handoff up to three"))
+        less_far = compaction("c2", summarised=Summarised(2, "Handoff up to one"))
+        check([*CONVERSATION, further, less_far], ["user: Handoff up to three", "assistant: four"])
+
+    def test_snips_that_overlap_both_stand(self):
+        check(
+            [*CONVERSATION, compaction("c1", snipped=Snipped(1, 4, "[first]")), compaction("c2", snipped=Snipped(2, 5, "[second]"))],
+            ["user: [first] | [second]", "assistant: four"],
+        )
+
     def test_what_was_restored_after_the_range_of_a_later_summary_stays(self):
         first = compaction("c1", summarised=Summarised(4, "Handoff 1"), restored=[RestoredFile("a.py", "a.py again", "", "")])
         second = compaction("c2", summarised=Summarised(6, "Handoff 2"))
@@ -316,6 +333,9 @@ class TestUndoAndRedo:
         later = compaction("c2", cleared=[Cleared(3, "[cleared]")])
         expected = [line.replace("text of t1", "[cleared]") for line in WITHOUT_THINKING]
         check([*self.COMPACTED, later, CompactionUndone("c1")], expected)
+
+    def test_an_undo_before_there_is_such_a_compaction_does_nothing(self):
+        check([*CONVERSATION, CompactionUndone("c1"), compaction("c1", summarised=Summarised(6, "Handoff"))], ["user: Handoff"])
 
     def test_what_is_undone_and_what_is_active_is_told(self):
         projection = project(log(*self.COMPACTED, compaction("c2"), CompactionUndone("c1")))
