@@ -19,8 +19,8 @@ import type { ServerStatus } from "./serverStatus";
 const EXTENSION_ONLY = new Set(["server", "trace"]);
 
 export interface ServerLaunch {
-  /** Stops what it is doing when the signal is aborted, and rejects. */
-  resolve: (signal: AbortSignal) => Promise<ServerCommand>;
+  /** Says what it is doing where it takes long. Stops and rejects when the signal is aborted. */
+  resolve: (signal: AbortSignal, report: (message: string) => void) => Promise<ServerCommand>;
   environment: () => Promise<Record<string, string>>;
   /** A folder whose content nobody else chooses, to start the process in. */
   workingFolder: string;
@@ -121,7 +121,7 @@ export class ServerConnection implements vscode.Disposable {
     }
     this.setStatus(status);
     try {
-      const command = await this.launch.resolve(signal);
+      const command = await this.launch.resolve(signal, (message) => signal.aborted || this.setStatus({ ...status, message }));
       const closed = Promise.withResolvers<never>();
       const client = await this.createClient(command, () => {
         closed.reject(new Error("The server ended while it was starting"));

@@ -10,7 +10,7 @@ import { CompactionNotice } from "./compactionNotice";
 import { bindContextKeys } from "./contextKeys";
 import { revealChatOnce } from "./firstRun";
 import { bindGauge } from "./gaugeBinding";
-import { createLaunch } from "./launch";
+import { Launch } from "./launch";
 
 let connection: ServerConnection | undefined;
 
@@ -18,7 +18,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const { subscriptions } = context;
   const log = vscode.window.createOutputChannel("Ullage", { log: true });
   const apiKey = new ApiKey(context.secrets, subscriptions);
-  connection = new ServerConnection(createLaunch(context, apiKey, log), log);
+  connection = new ServerConnection(new Launch(context, apiKey, log), log);
   const session = new ActiveSession(connection, context.workspaceState);
   const chat = new ChatView(context.extensionUri, connection, session, log, subscriptions);
   const notice = new CompactionNotice(session, subscriptions);

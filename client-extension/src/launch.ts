@@ -4,61 +4,73 @@ import * as vscode from "vscode";
 import type { ApiKey } from "./apiKey";
 import { runProgram } from "./childProcess";
 import type { ServerLaunch } from "./client";
-import { ensureEnvironment } from "./managedEnvironment";
+import { ensureEnvironment, type WithProgress } from "./managedEnvironment";
 import { candidatesOnPath, findPython, type Python } from "./python";
 import { candidatesOfEditor } from "./pythonExtensions";
 import { resolveServerCommand, type ServerCommand } from "./serverCommand";
 import { serverEnvironment } from "./serverEnvironment";
 
 /** How this window starts its server. */
-export function createLaunch(context: vscode.ExtensionContext, apiKey: ApiKey, channel: vscode.LogOutputChannel): ServerLaunch {
-  const log = (line: string) => channel.info(line);
-  return {
-    resolve: (signal) => resolve(context, signal, log),
-    environment: async () => serverEnvironment(process.env, await apiKey.read()),
-    workingFolder: context.extensionPath,
-    stateFolder: vscode.Uri.joinPath(context.globalStorageUri, "state").fsPath,
-  };
-}
+export class Launch implements ServerLaunch {
+  readonly workingFolder: string;
+  readonly stateFolder: string;
 
-async function resolve(context: vscode.ExtensionContext, signal: AbortSignal, log: (line: string) => void): Promise<ServerCommand> {
-  const settings = vscode.workspace.getConfiguration("ullage.server");
-  const trusted = vscode.workspace.isTrusted;
-  return resolveServerCommand({
-    trusted,
-    command: settings.get<string[]>("command", []),
-    interpreter: settings.get<string>("interpreter", "").trim(),
-    ensureEnvironment: () => ensureManagedEnvironment(context, trusted, signal, log),
-    run: runProgram,
-    log,
-  });
-}
+  constructor(
+    private readonly context: vscode.ExtensionContext,
+    private readonly apiKey: ApiKey,
+    private readonly channel: vscode.LogOutputChannel,
+  ) {
+    this.workingFolder = context.extensionPath;
+    this.stateFolder = vscode.Uri.joinPath(context.globalStorageUri, "state").fsPath;
+  }
 
-function ensureManagedEnvironment(
-  context: vscode.ExtensionContext,
-  trusted: boolean,
-  signal: AbortSignal,
-  log: (line: string) => void,
-): Promise<string> {
-  return ensureEnvironment(
-    {
-      packageFolder: vscode.Uri.joinPath(context.extensionUri, "dist-server").fsPath,
-      storageFolder: context.globalStorageUri.fsPath,
+  resolve(signal: AbortSignal, report: (message: string) => void): Promise<ServerCommand> {
+    const settings = vscode.workspace.getConfiguration("ullage.server");
+    return resolveServerCommand({
+      trusted: vscode.workspace.isTrusted,
+      command: settings.get<string[]>("command", []),
+      interpreter: settings.get<string>("interpreter", "").trim(),
+      ensureEnvironment: () => this.ensureEnvironment(signal, report),
+      run: runProgram,
+      log: this.log,
+    });
+  }
+
+  async environment(): Promise<Record<string, string>> {
+    return serverEnvironment(process.env, await this.apiKey.read());
+  }
+
+  private readonly log = (line: string): void => this.channel.info(line);
+
+  private ensureEnvironment(signal: AbortSignal, report: (message: string) => void): Promise<string> {
+    const maker = {
+      packageFolder: vscode.Uri.joinPath(this.context.extensionUri, "dist-server").fsPath,
+      storageFolder: this.context.globalStorageUri.fsPath,
       platform: process.platform,
       run: runProgram,
-      findPython: () => choosePython(context.extensionPath, trusted, log),
-      log,
+      findPython: () => this.choosePython(),
+      log: this.log,
       signal,
-    },
-    async (task) => {
-      const options = { location: vscode.ProgressLocation.Notification, title: "Ullage: setting up" };
-      await vscode.window.withProgress(options, (progress) => task((message) => progress.report({ message })));
-    },
-  );
+    };
+    return ensureEnvironment(maker, withNotification(report));
+  }
+
+  /** The editor's choice of interpreter may come from the workspace, so it counts only where that is trusted. */
+  private async choosePython(): Promise<Python | undefined> {
+    const chosen = vscode.workspace.isTrusted ? await candidatesOfEditor(this.log) : [];
+    return findPython([...chosen, ...candidatesOnPath(process.platform)], runProgram, this.workingFolder, this.log);
+  }
 }
 
-/** The editor's choice of interpreter may come from the workspace, so it counts only where that is trusted. */
-async function choosePython(cwd: string, trusted: boolean, log: (line: string) => void): Promise<Python | undefined> {
-  const chosen = trusted ? await candidatesOfEditor(log) : [];
-  return findPython([...chosen, ...candidatesOnPath(process.platform)], runProgram, cwd, log);
+/** Shows progress in a notification, and passes it on to where else the user may look. */
+function withNotification(report: (message: string) => void): WithProgress {
+  const options = { location: vscode.ProgressLocation.Notification, title: "Ullage: setting up" };
+  return async (task) => {
+    await vscode.window.withProgress(options, (progress) =>
+      task((message) => {
+        progress.report({ message });
+        report(`Setting up. ${message}`);
+      }),
+    );
+  };
 }

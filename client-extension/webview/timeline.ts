@@ -33,10 +33,9 @@ export class Timeline {
   private readonly list = element("div", { className: "items" });
   private readonly jump = element("button", { type: "button", className: "jump", title: "Go to the end", textContent: "↓ Newest" });
   private readonly shown = new Map<string, Shown>();
-  private sessionId: string | undefined;
   private session: SessionView | undefined;
-  /** How many items before the end stand in the page. */
-  private count = PAGE;
+  /** Id of the oldest item in the page; undefined means the newest page. */
+  private oldestShown: string | undefined;
   private atEnd = true;
 
   /** @param foot what stands below the items and scrolls with them. */
@@ -53,19 +52,22 @@ export class Timeline {
   }
 
   update(session: SessionView): void {
-    if (session.sessionId !== this.sessionId) {
-      this.sessionId = session.sessionId;
+    if (session.sessionId !== this.session?.sessionId) {
       this.shown.clear();
       this.list.replaceChildren();
-      this.count = PAGE;
+      this.oldestShown = undefined;
       this.atEnd = true;
     }
+    const earlierCame = session.earlier !== this.session?.earlier;
     this.session = session;
-    if (this.atEnd && this.count > MOST_SHOWN) {
-      this.count = PAGE;
+    if (this.atEnd && this.shown.size > MOST_SHOWN) {
+      this.oldestShown = undefined;
     }
     this.draw();
     this.keepEnd();
+    if (earlierCame && !this.atEnd && this.element.scrollTop < NEAR) {
+      this.showEarlier();
+    }
   }
 
   goToEnd(): void {
@@ -75,7 +77,9 @@ export class Timeline {
   }
 
   private draw(): void {
-    const wanted = this.wantedItems();
+    const items = this.items();
+    const wanted = items.slice(this.firstShown(items));
+    this.oldestShown = wanted[0]?.id;
     const ids = new Set(wanted.map((item) => item.id));
     for (const [id, { view }] of this.shown) {
       if (!ids.has(id)) {
@@ -94,10 +98,14 @@ export class Timeline {
     }
   }
 
-  /** Queued prompts stand above the prompt box (`queue.ts`). */
-  private wantedItems(): Item[] {
-    const items = this.session?.items.filter((item) => !(item.kind === "user" && item.queued)) ?? [];
-    return items.slice(-this.count);
+  /** Without queued prompts: those stand above the prompt box (`queueView.ts`). */
+  private items(): readonly Item[] {
+    return this.session?.items.filter((item) => !(item.kind === "user" && item.queued)) ?? [];
+  }
+
+  private firstShown(items: readonly Item[]): number {
+    const known = this.oldestShown === undefined ? -1 : items.findIndex((item) => item.id === this.oldestShown);
+    return known >= 0 ? known : Math.max(0, items.length - PAGE);
   }
 
   private viewOf(item: Item): ItemView {
@@ -124,15 +132,14 @@ export class Timeline {
   }
 
   private showEarlier(): void {
-    if (this.session === undefined) {
-      return;
-    }
-    if (this.count < this.session.items.length) {
+    const items = this.items();
+    const first = this.firstShown(items);
+    if (first > 0) {
       const before = this.element.scrollHeight;
-      this.count += PAGE;
+      this.oldestShown = items[Math.max(0, first - PAGE)]?.id;
       this.draw();
       this.element.scrollTop += this.element.scrollHeight - before;
-    } else if (this.session.earlier > 0) {
+    } else if (this.session !== undefined && this.session.earlier > 0) {
       this.actions.loadEarlier();
     }
   }

@@ -3,4 +3,17 @@
 import { JSDOM } from "jsdom";
 
 const { window } = new JSDOM("<!DOCTYPE html><body></body>");
-Object.assign(globalThis, { window, document: window.document, Node: window.Node });
+
+/** jsdom lays nothing out, so nothing changes its size. */
+class ResizeObserver {
+  observe(): void {}
+}
+
+Object.assign(globalThis, { window, document: window.document, Node: window.Node, ResizeObserver });
+
+/** Gives an element the measures that a browser would have found. */
+export function layOut(element: HTMLElement, measures: { scrollHeight: number; clientHeight: number; scrollTop: number }): void {
+  for (const [name, value] of Object.entries(measures)) {
+    Object.defineProperty(element, name, { configurable: true, writable: true, value });
+  }
+}

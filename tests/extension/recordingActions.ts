@@ -1,0 +1,21 @@
+/** Actions that do nothing but say what was asked of them. */
+
+import type { Actions } from "../../client-extension/webview/actions";
+
+/** `done` has a line for each action, in order. */
+export function recordingActions(): { actions: Actions; done: string[] } {
+  const done: string[] = [];
+  const say = (...parts: unknown[]) => done.push(parts.map((part) => (typeof part === "string" ? part : JSON.stringify(part))).join(" "));
+  const actions: Actions = {
+    send: async (method, params) => say(method, params) > 0,
+    prompt: async (text, attachments, delivery) => say("prompt", text, attachments, delivery) > 0,
+    steer: async (promptId, text) => void say("steer", promptId, text),
+    loadEarlier: () => void say("loadEarlier"),
+    runCommand: (command) => void say("command", command),
+    openLink: (href) => void say("openLink", href),
+    openFile: (path, line) => void say("openFile", path, ...(line === undefined ? [] : [line])),
+    copy: (text) => void say("copy", text),
+    findFiles: async () => [],
+  };
+  return { actions, done };
+}

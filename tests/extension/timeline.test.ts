@@ -1,0 +1,88 @@
+import { layOut } from "./dom";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Item, Snapshot } from "../../client-extension/src/protocol";
+import { INITIAL_STATE, reduce, type SessionView } from "../../client-extension/webview/state";
+import { PAGE, Timeline } from "../../client-extension/webview/timeline";
+import { recordingActions } from "./recordingActions";
+import { assistant, snapshot, toolCall, user } from "./samples";
+
+function session(changes: Partial<Snapshot>): SessionView {
+  const view = reduce(INITIAL_STATE, { type: "snapshot", snapshot: snapshot(changes) }).session;
+  assert.ok(view);
+  return view;
+}
+
+function many(count: number, from = 0): Item[] {
+  return Array.from({ length: count }, (_, index) => assistant(`r${from + index}`, `text ${from + index}`));
+}
+
+function shownIds(timeline: Timeline): string[] {
+  return [...timeline.element.querySelectorAll<HTMLElement>(".item")].map((element) => element.dataset.itemId ?? "");
+}
+
+function opened(changes: Partial<Snapshot>): { timeline: Timeline; done: string[] } {
+  const { actions, done } = recordingActions();
+  const timeline = new Timeline(actions, document.createElement("div"));
+  timeline.update(session(changes));
+  return { timeline, done };
+}
+
+function scrollTo(timeline: Timeline, top: number): void {
+  layOut(timeline.element, { scrollHeight: 5_000, clientHeight: 500, scrollTop: top });
+  timeline.element.dispatchEvent(new window.Event("scroll"));
+}
+
+test("of a long conversation the newest part stands in the page", () => {
+  const { timeline } = opened({ items: many(10_000) });
+  assert.equal(shownIds(timeline).length, PAGE);
+  assert.equal(shownIds(timeline).at(-1), "r9999");
+});
+
+test("scrolling to the top shows what is before it", () => {
+  const { timeline } = opened({ items: many(200) });
+  scrollTo(timeline, 0);
+  assert.deepEqual(shownIds(timeline).slice(0, 1), [`r${200 - 2 * PAGE}`]);
+});
+
+test("new items do not push out what the user is reading", () => {
+  const { timeline } = opened({ items: many(200) });
+  scrollTo(timeline, 0);
+  const before = shownIds(timeline);
+  timeline.update(session({ items: many(230) }));
+  assert.deepEqual(shownIds(timeline).slice(0, before.length), before);
+});
+
+test("what the server holds before the first item is asked for, and shown when it comes", () => {
+  const { timeline, done } = opened({ items: many(10, 50), earlier: 50 });
+  scrollTo(timeline, 0);
+  assert.deepEqual(done, ["loadEarlier"]);
+  timeline.update(session({ items: many(60), earlier: 0 }));
+  assert.equal(shownIds(timeline)[0], "r0");
+});
+
+test("an item that changes keeps its element; one that is removed goes", () => {
+  const { timeline } = opened({ items: [user("p1"), toolCall("t1"), assistant("r1", "x")] });
+  const element = timeline.element.querySelector('[data-item-id="t1"]');
+  timeline.update(session({ items: [user("p1"), toolCall("t1", { status: "completed", output: "done" })] }));
+  assert.equal(timeline.element.querySelector('[data-item-id="t1"]'), element);
+  assert.deepEqual(shownIds(timeline), ["p1", "t1"]);
+});
+
+test("items stand in the order of the session", () => {
+  const { timeline } = opened({ items: [user("p1"), assistant("r1", "x")] });
+  timeline.update(session({ items: [user("p1"), user("p2"), assistant("r1", "x"), assistant("r2", "y")] }));
+  assert.deepEqual(shownIds(timeline), ["p1", "p2", "r1", "r2"]);
+});
+
+test("queued prompts do not stand in the conversation", () => {
+  const { timeline } = opened({ items: [user("p1"), user("p2", { queued: true })] });
+  assert.deepEqual(shownIds(timeline), ["p1"]);
+});
+
+test("another session is drawn from its beginning", () => {
+  const { timeline } = opened({ items: many(5) });
+  timeline.update(session({ sessionId: "s2", items: [user("r1")] }));
+  assert.deepEqual(shownIds(timeline), ["r1"]);
+  assert.match(timeline.element.textContent ?? "", /prompt r1/);
+});
