@@ -4,11 +4,14 @@
  * Keeps only what the host itself shows (state, gauge, model, title); the conversation is the panel's, and the truth the server's.
  */
 
+import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import type { ServerConnection } from "./client";
 import type { ClientMethod, Gauge, ModelInfo, ParamsOf, ResultOf, SessionState, Snapshot, UpdateParams } from "./protocol";
+import { reopen } from "./reopen";
 
 const REMEMBERED = "ullage.activeSession";
+const REOPEN_PAUSE = 250;
 
 export interface SessionHead {
   sessionId: string;
@@ -44,17 +47,13 @@ export class ActiveSession implements vscode.Disposable {
     return this.head;
   }
 
-  /** Opens the session of the last time, else the most recent one, else a new one. */
-  async reopen(): Promise<void> {
-    const sessionId = this.head?.sessionId ?? this.memory.get<string>(REMEMBERED);
-    if (sessionId !== undefined) {
-      try {
-        return await this.open(sessionId);
-      } catch {
-        // It may have been deleted, or kept in memory only.
-      }
-    }
-    await this.open(undefined);
+  /** Opens the session of the last time, else the most recent one, else a new one. Gives why it is not that of the last time. */
+  async reopen(): Promise<string | undefined> {
+    const ask = (sessionId: string | undefined) => this.connection.request("ullage/session/open", { sessionId });
+    const remembered = this.head?.sessionId ?? this.memory.get<string>(REMEMBERED);
+    const { snapshot, passedOver } = await reopen(ask, remembered, () => delay(REOPEN_PAUSE));
+    this.replace(snapshot);
+    return passedOver;
   }
 
   async open(sessionId: string | undefined): Promise<void> {

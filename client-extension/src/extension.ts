@@ -51,10 +51,7 @@ function followChanges(
   return [
     server.onDidChangeStatus((status) => {
       if (status.state === "running") {
-        session.reopen().catch((error) => {
-          log.error(`Session: ${String(error)}`);
-          void server.fail(`Ullage could not open a session: ${error instanceof Error ? error.message : String(error)}`);
-        });
+        void openSession(server, session, log);
       }
     }),
     apiKey.onDidChange(() => void server.restart()),
@@ -67,4 +64,17 @@ function followChanges(
       }
     }),
   ];
+}
+
+async function openSession(server: ServerConnection, session: ActiveSession, log: vscode.LogOutputChannel): Promise<void> {
+  try {
+    const passedOver = await session.reopen();
+    if (passedOver !== undefined) {
+      log.warn(`Session: ${passedOver}`);
+      void vscode.window.showWarningMessage(`${passedOver}. Another session was opened.`);
+    }
+  } catch (error) {
+    log.error(`Session: ${String(error)}`);
+    await server.fail(`Ullage could not open a session: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }

@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { reopen } from "../../client-extension/src/reopen";
+import { snapshot } from "./samples";
+
+function refusal(reason: string): Error {
+  return Object.assign(new Error(`refused: ${reason}`), { code: -32050, data: { reason } });
+}
+
+/** A server that answers an open of the remembered session with these errors, one after the other, and then opens it. */
+async function check(errors: Error[]): Promise<{ opened: string; passedOver: string | undefined; asked: number }> {
+  const left = [...errors];
+  let asked = 0;
+  const open = async (sessionId: string | undefined) => {
+    asked += 1;
+    const error = sessionId === undefined ? undefined : left.shift();
+    if (error !== undefined) {
+      throw error;
+    }
+    return snapshot({ sessionId: sessionId ?? "recent" });
+  };
+  const { snapshot: found, passedOver } = await reopen(open, "remembered", async () => undefined);
+  return { opened: found.sessionId, passedOver, asked };
+}
+
+test("the session of the last time is opened", async () => {
+  assert.deepEqual(await check([]), { opened: "remembered", passedOver: undefined, asked: 1 });
+});
+
+test("one that the old window still holds is waited for", async () => {
+  const busy = refusal("session_busy");
+  assert.deepEqual(await check([busy, busy, busy]), { opened: "remembered", passedOver: undefined, asked: 4 });
+});
+
+test("one that stays busy is passed over, with the server's reason", async () => {
+  const result = await check(Array.from({ length: 100 }, () => refusal("session_busy")));
+  assert.deepEqual([result.opened, result.passedOver], ["recent", "refused: session_busy"]);
+  assert.ok(result.asked < 100);
+});
+
+test("one that is gone is passed over at once", async () => {
+  assert.deepEqual(await check([refusal("unknown_session")]), { opened: "recent", passedOver: "refused: unknown_session", asked: 2 });
+});
+
+test("an error that the server did not mean for the user is not hidden by another session", async () => {
+  await assert.rejects(check([new Error("connection closed")]), /connection closed/);
+});
+
+test("without a session of the last time the server chooses", async () => {
+  const asked: (string | undefined)[] = [];
+  const open = async (sessionId: string | undefined) => {
+    asked.push(sessionId);
+    return snapshot();
+  };
+  await reopen(open, undefined, async () => undefined);
+  assert.deepEqual(asked, [undefined]);
+});
