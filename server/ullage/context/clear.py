@@ -97,7 +97,7 @@ def _placeholder(result: _Shown) -> str:
     whole = f", or read {result.file}" if result.file else ""
     return (
         f"[Cleared to make room: {returned.tool}{_called_with(result.call.input)} gave {returned.characters:,} characters. "
-        f"To see them again: recall {returned.tool_use_id}{whole}]"
+        f"To see them again: recall with tool_use_id {returned.tool_use_id}{whole}]"
     )
 
 

@@ -38,5 +38,5 @@ def messages_in(entries: Sequence[Logged]) -> int:
 
 def _marker(gone: Sequence[Logged], digest: str) -> str:
     first, last = gone[0].seq, gone[-1].seq
-    head = f"[{messages_in(gone)} earlier messages were taken out here to make room. To see them again: recall entries {first} to {last}."
+    head = f"[{messages_in(gone)} earlier messages were taken out here to make room. To see them again: recall from {first} to {last}."
     return f"{head} In short:]\n{digest}" if digest.strip() else f"{head}]"

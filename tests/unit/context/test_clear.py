@@ -67,20 +67,24 @@ def test_what_a_placeholder_would_not_shorten_stays():
 @pytest.mark.parametrize(
     ("call_input", "file", "placeholder"),
     [
-        ({"path": "a.py"}, None, "[Cleared to make room: bash(path: a.py) gave 5,000 characters. To see them again: recall t1]"),
-        ({}, None, "[Cleared to make room: bash gave 5,000 characters. To see them again: recall t1]"),
+        (
+            {"path": "a.py"},
+            None,
+            "[Cleared to make room: bash(path: a.py) gave 5,000 characters. To see them again: recall with tool_use_id t1]",
+        ),
+        ({}, None, "[Cleared to make room: bash gave 5,000 characters. To see them again: recall with tool_use_id t1]"),
         (
             {"command": "pytest -q\n  tests", "timeout": 5},
             "t1.txt",
             (
                 "[Cleared to make room: bash(command: pytest -q tests, timeout: 5) gave 5,000 characters. "
-                "To see them again: recall t1, or read t1.txt]"
+                "To see them again: recall with tool_use_id t1, or read t1.txt]"
             ),
         ),
         (
             {"text": "word " * 1_000},
             None,
-            f"[Cleared to make room: bash(text: {'word ' * 18}wor…) gave 5,000 characters. To see them again: recall t1]",
+            f"[Cleared to make room: bash(text: {'word ' * 18}wor…) gave 5,000 characters. To see them again: recall with tool_use_id t1]",
         ),
     ],
 )
@@ -92,7 +96,7 @@ def test_a_placeholder_says_what_was_there_and_how_to_get_it_back(call_input: di
 
 def test_a_result_that_was_clipped_with_its_siblings_names_its_file_too():
     entries = log(prompt("go"), *read("t1"), Clipped(3, LONG, "t1.txt"), says("ok"))
-    assert clear(project(entries), ALL)[0].placeholder.endswith("recall t1, or read t1.txt]")
+    assert clear(project(entries), ALL)[0].placeholder.endswith("recall with tool_use_id t1, or read t1.txt]")
 
 
 @given(histories())

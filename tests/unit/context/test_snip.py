@@ -57,7 +57,7 @@ def test_the_marker_says_what_went_and_how_to_get_it_back():
     assert snipped == Snipped(
         3,
         6,
-        "[4 earlier messages were taken out here to make room. To see them again: recall entries 3 to 6. In short:]\nThey asked: q2, q3",
+        "[4 earlier messages were taken out here to make room. To see them again: recall from 3 to 6. In short:]\nThey asked: q2, q3",
     )
 
 
@@ -80,7 +80,7 @@ def test_a_snip_over_an_earlier_one_covers_it_with_all_that_it_stood_for():
 def test_it_goes_on_after_a_handoff():
     entries = log(*talk(1, 2, 3, 4), compaction("c1", summarised=Summarised(2, "Handoff")))
     assert snip(project(entries), SnipNumbers(2, 2), lambda entries: f"{len(entries)} entries") == Snipped(
-        5, 6, "[2 earlier messages were taken out here to make room. To see them again: recall entries 5 to 6. In short:]\n2 entries"
+        5, 6, "[2 earlier messages were taken out here to make room. To see them again: recall from 5 to 6. In short:]\n2 entries"
     )
 
 
