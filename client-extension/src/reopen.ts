@@ -7,7 +7,7 @@ const MOST_ATTEMPTS = 20;
 
 export interface Reopened {
   snapshot: Snapshot;
-  /** Why it is not the session that was remembered; undefined where it is. */
+  /** Why it is not the session that was remembered; undefined where it is, and where that one is simply gone. */
   passedOver?: string;
 }
 
@@ -37,7 +37,8 @@ export async function reopen(
       } else if (reason === undefined) {
         throw error;
       } else {
-        return { snapshot: await open(undefined), passedOver: error instanceof Error ? error.message : String(error) };
+        const passedOver = reason === "unknown_session" || !(error instanceof Error) ? undefined : error.message;
+        return { snapshot: await open(undefined), passedOver };
       }
     }
   }
