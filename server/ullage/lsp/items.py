@@ -11,6 +11,8 @@ SessionState: TypeAlias = Literal["idle", "running", "compacting"]
 
 @attrs.frozen
 class UserItem:
+    """A prompt."""
+
     id: str
     at: float
     text: str
@@ -20,6 +22,8 @@ class UserItem:
 
 @attrs.frozen
 class AssistantItem:
+    """A text of the model (Markdown)."""
+
     id: str
     at: float
     text: str
@@ -27,6 +31,8 @@ class AssistantItem:
 
 @attrs.frozen
 class ThinkingItem:
+    """The model's thinking."""
+
     id: str
     at: float
     text: str
@@ -34,6 +40,8 @@ class ThinkingItem:
 
 @attrs.frozen
 class Diff:
+    """An edit: the texts before and after."""
+
     path: str
     old_text: str
     new_text: str
@@ -41,6 +49,8 @@ class Diff:
 
 @attrs.frozen
 class PermissionOption:
+    """One answer to an approval."""
+
     option_id: str
     name: str
     kind: Literal["allow_once", "allow_always", "reject_once"]
@@ -48,6 +58,8 @@ class PermissionOption:
 
 @attrs.frozen
 class ToolCallItem:
+    """A tool call. `input` is JSON text, not whole while it streams in."""
+
     id: str
     at: float
     name: str
@@ -64,12 +76,16 @@ class ToolCallItem:
 
 @attrs.frozen
 class RestoredFile:
+    """A file that was read again after a compaction."""
+
     path: str
     note: str
 
 
 @attrs.frozen
 class CompactionItem:
+    """A compaction from its beginning to its end. Sizes are tokens, `cost` is dollars."""
+
     id: str
     at: float
     status: Literal["in_progress", "completed", "failed", "undone"]
@@ -90,6 +106,8 @@ class CompactionItem:
 
 @attrs.frozen
 class NoticeItem:
+    """Something that the user should know, and what can be done about it."""
+
     id: str
     at: float
     level: Literal["info", "warning", "error"]
@@ -110,12 +128,16 @@ ITEM_KINDS: dict[type[Any], str] = {
 
 @attrs.frozen
 class PlanEntry:
+    """A task of the list."""
+
     content: str
     status: Literal["pending", "in_progress", "completed"]
 
 
 @attrs.frozen
 class Retry:
+    """A call that is made again at `at` (Unix seconds)."""
+
     attempt: int
     at: float
     reason: str
@@ -123,12 +145,16 @@ class Retry:
 
 @attrs.frozen
 class Category:
+    """A part of the context (tokens)."""
+
     name: str
     tokens: int
 
 
 @attrs.frozen
 class Gauge:
+    """How full the context is (tokens; costs in dollars; `cache_hit_rate` from 0 to 1)."""
+
     used: int
     line: int
     size: int
@@ -144,6 +170,8 @@ class Gauge:
 
 @attrs.frozen
 class ModelInfo:
+    """Which model answers."""
+
     name: str
     display_name: str
     practice: bool

@@ -48,16 +48,22 @@ class Nothing:
 
 @attrs.frozen
 class SessionParams:
+    """Params of all requests that name a session and nothing else."""
+
     session_id: str
 
 
 @attrs.frozen
 class OpenParams:
+    """Params of `open`; without an id the most recent session is meant."""
+
     session_id: str | None = None
 
 
 @attrs.frozen
 class ItemsParams:
+    """Params of `items`: those before an item, at most `limit`."""
+
     session_id: str
     before: str
     limit: int
@@ -65,24 +71,30 @@ class ItemsParams:
 
 @attrs.frozen
 class ItemsResult:
+    """Result of `items`, oldest first; `earlier` says how many precede them."""
+
     items: list[Item]
     earlier: int
 
 
 @attrs.frozen
 class RenameParams:
+    """Params of `rename`."""
+
     session_id: str
     title: str
 
 
 @attrs.frozen
 class FileAttachment:
+    """A file that is put into a prompt."""
+
     uri: str
 
 
 @attrs.frozen
 class ProblemsAttachment:
-    pass
+    """The editor's problems, put into a prompt."""
 
 
 AttachmentRef: TypeAlias = FileAttachment | ProblemsAttachment
@@ -91,6 +103,8 @@ ATTACHMENT_KINDS: dict[type[Any], str] = {FileAttachment: "file", ProblemsAttach
 
 @attrs.frozen
 class PromptParams:
+    """Params of `prompt`."""
+
     session_id: str
     text: str
     attachments: list[AttachmentRef] | None = None
@@ -99,40 +113,54 @@ class PromptParams:
 
 @attrs.frozen
 class PromptResult:
+    """Result of `prompt`: the id of its item."""
+
     prompt_id: str
 
 
 @attrs.frozen
 class UnqueueParams:
+    """Params of `unqueue`."""
+
     session_id: str
     prompt_id: str
 
 
 @attrs.frozen
 class CompactParams:
+    """Params of `compact`; `focus` says what the summary should favour."""
+
     session_id: str
     focus: str | None = None
 
 
 @attrs.frozen
 class CompactionParams:
+    """Params of `undoCompaction` and `redoCompaction`; without an id the newest is meant."""
+
     session_id: str
     compaction_id: str | None = None
 
 
 @attrs.frozen
 class CompactionResult:
+    """Result of the three requests about compactions."""
+
     compaction_id: str
 
 
 @attrs.frozen
 class SetModelParams:
+    """Params of `setModel`."""
+
     session_id: str
     model: str
 
 
 @attrs.frozen
 class RespondParams:
+    """Params of `ullage/permission/respond`; `reason` is the user's, for a refusal."""
+
     session_id: str
     tool_call_id: str
     option_id: str
@@ -141,6 +169,8 @@ class RespondParams:
 
 @attrs.frozen
 class SessionSummary:
+    """A session in the list. `updated_at` is Unix seconds."""
+
     session_id: str
     title: str
     updated_at: float
@@ -149,11 +179,15 @@ class SessionSummary:
 
 @attrs.frozen
 class ListResult:
+    """Result of `list`, newest first."""
+
     sessions: list[SessionSummary]
 
 
 @attrs.frozen
 class Snapshot:
+    """All that a panel needs to draw a session."""
+
     session_id: str
     seq: int
     title: str
@@ -168,11 +202,15 @@ class Snapshot:
 
 @attrs.frozen
 class DiagnosticsParams:
+    """Params of `ullage/editor/diagnostics`; without a URI all files are meant."""
+
     uri: str | None = None
 
 
 @attrs.frozen
 class Problem:
+    """One problem as the editor's language servers report it. `line` counts from 1."""
+
     uri: str
     line: int
     severity: Literal["error", "warning", "information", "hint"]
@@ -182,6 +220,8 @@ class Problem:
 
 @attrs.frozen
 class DiagnosticsResult:
+    """Result of `ullage/editor/diagnostics`."""
+
     problems: list[Problem]
 
 
@@ -190,11 +230,15 @@ class DiagnosticsResult:
 
 @attrs.frozen
 class ItemUpdate:
+    """An item came, or replaces the one with the same id."""
+
     item: Item
 
 
 @attrs.frozen
 class AppendUpdate:
+    """More text at the end of a field of an item."""
+
     item_id: str
     field: Literal["text", "output", "input"]
     text: str
@@ -202,32 +246,44 @@ class AppendUpdate:
 
 @attrs.frozen
 class RemoveUpdate:
+    """An item is gone."""
+
     item_id: str
 
 
 @attrs.frozen
 class StateUpdate:
+    """What the session does now."""
+
     state: SessionState
     retry: Retry | None = None
 
 
 @attrs.frozen
 class GaugeUpdate:
+    """The gauge now."""
+
     gauge: Gauge
 
 
 @attrs.frozen
 class PlanUpdate:
+    """The task list now."""
+
     entries: list[PlanEntry]
 
 
 @attrs.frozen
 class TitleUpdate:
+    """The title now."""
+
     title: str
 
 
 @attrs.frozen
 class ModelUpdate:
+    """Which model answers now."""
+
     model: ModelInfo
 
 
@@ -246,6 +302,8 @@ UPDATE_KINDS: dict[type[Any], str] = {
 
 @attrs.frozen
 class UpdateParams:
+    """Params of `update`. `seq` counts on from the snapshot."""
+
     session_id: str
     seq: int
     update: Update
@@ -259,6 +317,8 @@ R = TypeVar("R")
 
 @attrs.frozen
 class Request(Generic[P]):
+    """A whole request."""
+
     id: int | str
     method: str
     params: P
@@ -267,6 +327,8 @@ class Request(Generic[P]):
 
 @attrs.frozen
 class Response(Generic[R]):
+    """A whole answer."""
+
     id: int | str
     result: R
     jsonrpc: str
@@ -274,6 +336,8 @@ class Response(Generic[R]):
 
 @attrs.frozen
 class Notification(Generic[P]):
+    """A whole notification."""
+
     method: str
     params: P
     jsonrpc: str
