@@ -1,0 +1,69 @@
+"""What the `recall` tool finds: everything that was said, in this session and in the others of the workspace."""
+
+from __future__ import annotations
+
+from ullage.context.blocks import RedactedThinking, Text, Thinking, ToolUse
+from ullage.context.entries import AssistantReply, Attachment, Notice, Prelude, ToolReturned, UserPrompt
+from ullage.session.recall import SessionRecall
+from ullage.store.log_store import LogStore
+from ullage.store.results import ResultFiles
+from ullage.store.search import SearchIndex
+from ullage.tools.recall import Recall
+
+
+class Kept:
+    """A store in memory."""
+
+    def __init__(self) -> None:
+        self.log = LogStore.open(None)
+        self.results = ResultFiles(None)
+        self.index = SearchIndex(None, self.log, self.results)
+
+    def session(self) -> tuple[str, Recall]:
+        session_id = self.log.create_session("", 1.0).id
+        return session_id, SessionRecall(session_id, self.log, self.index)
+
+
+async def test_other_sessions_are_found_and_marked() -> None:
+    kept = Kept()
+    here, recall = kept.session()
+    there, _ = kept.session()
+    kept.log.append(here, UserPrompt("p1", "mind the sluice"), 2.0)
+    kept.log.append(there, UserPrompt("p2", "the sluice leaks"), 3.0)
+    hits = await recall.search("sluice", 5)
+    assert {(hit.session_id, hit.seq, hit.what, hit.current) for hit in hits} == {(here, 1, "user", True), (there, 1, "user", False)}
+
+
+async def test_a_clipped_result_is_opened_whole() -> None:
+    kept = Kept()
+    here, recall = kept.session()
+    kept.results.save("t1", "all of it")
+    kept.log.append(here, ToolReturned("t1", "bash", "all …", is_error=False, characters=9), 2.0)
+    assert await recall.result("t1") == "all of it"
+    assert await recall.result("t2") is None
+
+
+async def test_a_range_is_what_was_said_in_it() -> None:
+    kept = Kept()
+    here, recall = kept.session()
+    reply = AssistantReply(
+        "r", (Thinking("hm", "s"), RedactedThinking("z"), Text("I look."), ToolUse("t1", "bash", {"command": "ls"})), "m", "tool_use", None
+    )
+    kept.log.append_many(
+        here,
+        [
+            Prelude((), ()),
+            UserPrompt("p1", "list them", (Attachment("a.md", "notes"),)),
+            reply,
+            ToolReturned("t1", "bash", "a.md", is_error=False, characters=4),
+            Notice("file_changed", "a.md changed"),
+            UserPrompt("p2", "beyond"),
+        ],
+        2.0,
+    )
+    assert await recall.range(1, 5) == (
+        "[2] user: list them\n\n[2] attachment a.md:\nnotes\n\n"
+        '[3] assistant: I look.\n\n[3] call of bash (t1): {"command": "ls"}\n\n'
+        "[4] result of bash (t1):\na.md\n\n[5] notice: a.md changed"
+    )
+    assert await recall.range(7, 9) == ""
