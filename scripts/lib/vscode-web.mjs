@@ -27,6 +27,8 @@ const SETTINGS = {
   "git.openRepositoryInParentFolders": "never",
   "json.schemaDownload.enable": false,
   "npm.fetchOnlinePackageInfo": false,
+  // It would offer to open every port that a command of the agent, or the user, listens on.
+  "remote.autoForwardPorts": false,
   "telemetry.telemetryLevel": "off",
   "typescript.disableAutomaticTypeAcquisition": true,
   "update.mode": "none",
@@ -78,6 +80,7 @@ export async function installExtension(web, place, vsix) {
  * @property {string} url where it is; add ?folder=… for another folder
  * @property {number} port
  * @property {string} log file with what it printed
+ * @property {string} mark "NAME=VALUE" in the environment of all its processes, and of no other
  * @property {Promise<void>} ended settles when it has ended by itself or by stop()
  * @property {() => Promise<void>} stop ends it with everything that it started
  */
@@ -108,6 +111,7 @@ export async function startVsCodeWeb(web, { folder, place, port, settings = {}, 
     ...["--disable-workspace-trust", "--disable-telemetry", "--disable-update-check", "--disable-getting-started-override"],
     ...["--extensions-dir", place.extensions, "--user-data-dir", place.userData],
   ];
+  const mark = `ULLAGE_RUN=${id}`;
   const child = spawn(web.node, [web.entry, ...flags, folder], {
     // A process group of its own, so that it can be ended as a whole.
     detached: true,
@@ -118,7 +122,7 @@ export async function startVsCodeWeb(web, { folder, place, port, settings = {}, 
   /** @type {Promise<void>} */
   const ended = new Promise((done) => child.once("close", () => done()).once("error", () => done()));
   const stop = async () => {
-    if (child.pid !== undefined) await endTree(child.pid, `ULLAGE_RUN=${id}`);
+    if (child.pid !== undefined) await endTree(child.pid, mark);
     await ended;
     await rm(socket, { force: true });
   };
@@ -129,7 +133,7 @@ export async function startVsCodeWeb(web, { folder, place, port, settings = {}, 
     await stop();
     throw error;
   }
-  return { url: `${base}?folder=${encodeURIComponent(folder)}`, port: actualPort, log, ended, stop };
+  return { url: `${base}?folder=${encodeURIComponent(folder)}`, port: actualPort, log, mark, ended, stop };
 }
 
 /** @param {string} folder @param {string} node */
@@ -150,7 +154,7 @@ async function configFlags(place) {
 }
 
 /** What the user changed in an earlier run stays, but for what this run asks for. @param {Place} place @param {Record<string, unknown>} wanted */
-async function writeSettings(place, wanted) {
+export async function writeSettings(place, wanted) {
   const file = join(place.userData, "User", "settings.json");
   const known = await readFile(file, "utf8")
     .then(JSON.parse)

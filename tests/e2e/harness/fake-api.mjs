@@ -19,6 +19,7 @@ import { ROOT, VENV_PYTHON } from "../../../scripts/lib/paths.mjs";
  * @property {(count?: number) => Promise<RecordedRequest[]>} requests what was received; with a count it waits for that many model calls
  * @property {() => Promise<void>} held waits until an answer is being held back
  * @property {() => Promise<void>} release lets held answers go on
+ * @property {() => Promise<void>} reset forgets what was received and what was to be answered
  * @property {() => Promise<void>} stop
  */
 
@@ -45,6 +46,7 @@ export async function startFakeApi({ window } = {}) {
     requests: async (count) => (await get(`${control}/requests${count === undefined ? "" : `?count=${count}`}`)).requests,
     held: async () => void (await get(`${control}/held`)),
     release: async () => void (await post(`${control}/release`, undefined)),
+    reset: async () => void (await post(`${control}/reset`, undefined)),
     stop: async () => {
       child.stdin.end();
       await exited;

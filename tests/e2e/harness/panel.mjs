@@ -15,7 +15,7 @@ export async function openPanel(page) {
 
 /** The document of the panel, which need not be there yet. @param {Page} page @returns {FrameLocator} */
 export function panelOf(page) {
-  return page.frameLocator("iframe.webview").frameLocator("iframe");
+  return page.frameLocator("iframe.webview").frameLocator("iframe#active-frame");
 }
 
 /** @param {FrameLocator} panel */

@@ -1,48 +1,73 @@
-/** VS Code with the packaged extension, on a copy of a project, for one scenario. */
+/** VS Code with the packaged extension. It serves any number of windows, each on a copy of a project. */
 
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packageExtension } from "../../../scripts/lib/extension.mjs";
 import { once, hashOf } from "../../../scripts/lib/once.mjs";
 import { STATE, VENV_PYTHON } from "../../../scripts/lib/paths.mjs";
-import { installExtension, startVsCodeWeb, vsCodeWeb } from "../../../scripts/lib/vscode-web.mjs";
+import { processesWith } from "../../../scripts/lib/processes.mjs";
+import { installExtension, startVsCodeWeb, vsCodeWeb, writeSettings } from "../../../scripts/lib/vscode-web.mjs";
 import { copyWorkspace } from "../../../scripts/lib/workspace.mjs";
 
 /**
  * @typedef {object} OpenVsCode
- * @property {string} url where it is served, with the folder
- * @property {string} workspace the folder that is open: a copy that the scenario may change
  * @property {string} userData folder of its settings, state and logs
+ * @property {(project: string) => Promise<string>} copyProject copies a project to a folder that a scenario may change
+ * @property {(folder?: string) => string} urlOf where a window on a folder is served, or one without a folder
+ * @property {(settings: Record<string, unknown>) => Promise<void>} useSettings makes these the user's settings, and no others
+ * @property {() => Promise<number[]>} servers process ids of the Ullage servers that its windows have started
+ * @property {() => Promise<string>} log what the extension and its servers have logged
  * @property {() => Promise<void>} stop ends it with everything it started, and takes its folders away
  */
 
 /**
- * @param {object} what
- * @param {string} what.project folder that is copied and opened
- * @param {Record<string, unknown>} [what.settings] user settings
- * @param {NodeJS.ProcessEnv} [what.env] environment, beside ours
+ * @param {NodeJS.ProcessEnv} [env] environment, beside ours
  * @returns {Promise<OpenVsCode>}
  */
-export async function openVsCode({ project, settings = {}, env = {} }) {
+export async function openVsCode(env = {}) {
   const web = await vsCodeWeb();
   const extensions = await installedExtension(web);
   const home = await mkdtemp(join(tmpdir(), "ullage-e2e-"));
-  const workspace = join(home, "project");
-  const userData = join(home, "user-data");
-  await copyWorkspace(project, workspace);
-  const running = await startVsCodeWeb(web, {
-    folder: workspace,
-    place: { userData, extensions },
-    port: 0,
-    settings: { "ullage.server.interpreter": VENV_PYTHON, ...settings },
-    env,
-  });
-  const stop = async () => {
-    await running.stop();
-    await rm(home, { recursive: true, force: true, maxRetries: 5 });
+  const place = { userData: join(home, "user-data"), extensions };
+  const running = await startVsCodeWeb(web, { folder: home, place, port: 0, env });
+  const base = new URL("/", running.url).href;
+  let copies = 0;
+  return {
+    userData: place.userData,
+    copyProject: async (project) => {
+      // The window's title shows the folder's name, so each copy is called the same.
+      const folder = join(home, String(++copies), "project");
+      await mkdir(join(home, String(copies)));
+      await copyWorkspace(project, folder);
+      return folder;
+    },
+    urlOf: (folder) => (folder === undefined ? `${base}?ew=true` : `${base}?folder=${encodeURIComponent(folder)}`),
+    useSettings: async (settings) => {
+      await rm(join(place.userData, "User", "settings.json"), { force: true });
+      await writeSettings(place, { "ullage.server.interpreter": VENV_PYTHON, ...settings });
+    },
+    servers: () => serversOf(running.mark),
+    log: () => logIn(join(place.userData, "logs")),
+    stop: async () => {
+      await running.stop();
+      await rm(home, { recursive: true, force: true, maxRetries: 5 });
+    },
   };
-  return { url: running.url, workspace, userData, stop };
+}
+
+/** @param {string} mark */
+async function serversOf(mark) {
+  const pids = await processesWith(mark);
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")));
+  return pids.filter((_, index) => commands[index]?.includes("\0-m\0ullage\0serve"));
+}
+
+/** @param {string} folder */
+async function logIn(folder) {
+  const files = await readdir(folder, { recursive: true }).catch(() => []);
+  const ours = files.filter((file) => file.endsWith("Ullage.log"));
+  return (await Promise.all(ours.map((file) => readFile(join(folder, file), "utf8")))).join("\n");
 }
 
 /** The extension is installed once for all scenarios. @param {import("../../../scripts/lib/vscode-web.mjs").VsCodeWeb} web */

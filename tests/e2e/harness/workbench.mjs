@@ -7,18 +7,16 @@ import { expectEventually } from "./eventually.mjs";
 /** Milliseconds until the workbench has to be there; a cold start on a busy machine takes several seconds. */
 const START_LIMIT = 60_000;
 
-/**
- * Open VS Code in a browser window of its own and wait until it can be used.
- *
- * @param {import("playwright-core").Browser} browser
- * @param {string} url
- * @returns {Promise<Page>}
- */
-export async function openWorkbench(browser, url) {
-  const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, colorScheme: "light" });
+/** Open VS Code in a page and wait until it can be used. @param {Page} page @param {string} url */
+export async function openWorkbench(page, url) {
   await page.goto(url);
   await workbenchReady(page);
-  return page;
+}
+
+/** Leave VS Code as a user does who closes the tab: it is told, and ends what it runs for this window. @param {Page} page */
+export async function closeWorkbench(page) {
+  await page.goto("about:blank");
+  await page.close();
 }
 
 /** Load the window again, as a user does with "Reload Window". @param {Page} page */
@@ -83,10 +81,11 @@ export function notification(page, text) {
   return page.locator(".notification-toast").filter({ hasText: text });
 }
 
-/** @param {Page} page */
+/** VS Code shows the panel in a new window by itself and moves the focus there; keys pressed before that would go astray. @param {Page} page */
 async function workbenchReady(page) {
-  await page.locator(".monaco-workbench .part.statusbar").waitFor({ timeout: START_LIMIT });
-  await page.locator(".explorer-folders-view .monaco-list-row").first().waitFor({ timeout: START_LIMIT });
+  await page.waitForFunction(() => performance.getEntriesByName("code/didStartWorkbench").length > 0, undefined, { timeout: START_LIMIT });
+  await page.locator(".explorer-folders-view .monaco-list-row, .explorer-empty-view").first().waitFor({ timeout: START_LIMIT });
+  await page.frameLocator("iframe.webview").locator("iframe#active-frame").waitFor({ timeout: START_LIMIT });
 }
 
 /** @param {Page} page @param {string} typed @param {string} label */

@@ -1,0 +1,152 @@
+/**
+ * End-to-end scenarios and what they are played on.
+ *
+ * The scenarios of one stage share VS Code, the browser and the fake API, since those take longest to start. Each has a project, a window, a
+ * server process and a session of its own, and ends only when that server is gone.
+ */
+
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import test, { after, suite } from "node:test";
+import { ROOT, SAMPLE_WORKSPACE } from "../../../scripts/lib/paths.mjs";
+import { launchBrowser } from "./browser.mjs";
+import { expectEventually } from "./eventually.mjs";
+import { startFakeApi } from "./fake-api.mjs";
+import { openVsCode } from "./vscode.mjs";
+import { closeWorkbench, openWorkbench } from "./workbench.mjs";
+
+/** Milliseconds for a scenario, all set-up included. */
+const LIMIT = 120_000;
+
+const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
+
+/**
+ * @typedef {object} StageOptions
+ * @property {boolean} [practice] no key and no fake API: the practice model answers
+ * @property {number} [window] tokens of the models' window at the fake API
+ * @property {NodeJS.ProcessEnv} [env] environment of VS Code, beside ours
+ */
+
+/**
+ * @typedef {object} ScenarioOptions
+ * @property {string | null} [project] folder that is copied and opened; the sample workspace if left out, null for a window without a folder
+ * @property {Record<string, unknown>} [settings] user settings, beside those of the stage
+ * @property {(folder: string) => Promise<void>} [prepare] changes the copy of the project before it is opened
+ * @property {{width: number, height: number}} [size] of the window, in pixels
+ */
+
+/**
+ * @typedef {object} Scene
+ * @property {import("playwright-core").Page} page VS Code's window
+ * @property {string} workspace the folder that is open
+ * @property {import("./fake-api.mjs").FakeApi} api the fake API; asking for it in a practice scenario is an error
+ * @property {() => Promise<number>} serverProcess id of the process of the window's server, once it is there
+ * @property {(name: string) => Promise<string>} screenshot keeps a picture under tests/e2e/artifacts/ and gives its path
+ */
+
+/** @typedef {(title: string, options: ScenarioOptions, body: (scene: Scene) => Promise<void>) => void} DeclareScenario */
+
+/**
+ * @typedef {object} Stage
+ * @property {import("./vscode.mjs").OpenVsCode} vscode
+ * @property {import("playwright-core").BrowserContext} browser
+ * @property {import("./fake-api.mjs").FakeApi | undefined} api
+ */
+
+/**
+ * Declare scenarios that share a stage. Each is a test of its own, and may be run alone.
+ *
+ * @param {string} name
+ * @param {StageOptions} options
+ * @param {(scenario: DeclareScenario) => void} declare
+ */
+export function stage(name, options, declare) {
+  void suite(name, () => {
+    /** @type {(() => Promise<unknown>)[]} */
+    const endings = [];
+    /** @type {Promise<Stage> | undefined} */
+    let set;
+    after(() => endAll(endings));
+    declare((title, scenarioOptions, body) => {
+      void test(title, { timeout: LIMIT }, async () => {
+        set ??= setStage(options, endings);
+        await play(await set, title, scenarioOptions, body);
+      });
+    });
+  });
+}
+
+/** @param {StageOptions} options @param {(() => Promise<unknown>)[]} endings @returns {Promise<Stage>} */
+async function setStage({ practice = false, window, env = {} }, endings) {
+  const api = practice ? undefined : await startFakeApi({ window });
+  if (api) endings.push(api.stop);
+  const vscode = await openVsCode({ ANTHROPIC_API_KEY: api ? "fake-key-of-the-tests" : "", ...env });
+  endings.push(vscode.stop);
+  const browser = await launchBrowser();
+  endings.push(() => browser.close());
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: "light" });
+  return { vscode, browser: context, api };
+}
+
+/**
+ * @param {Stage} on
+ * @param {string} title
+ * @param {ScenarioOptions} options
+ * @param {(scene: Scene) => Promise<void>} body
+ */
+async function play({ vscode, browser, api }, title, { project = SAMPLE_WORKSPACE, settings = {}, prepare, size }, body) {
+  const folder = join(ARTIFACTS, title.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase());
+  await mkdir(folder, { recursive: true });
+  await api?.reset();
+  await vscode.useSettings({ ...modelSettings(api), ...settings });
+  const workspace = project === null ? undefined : await vscode.copyProject(project);
+  if (workspace !== undefined) await prepare?.(workspace);
+  const page = await browser.newPage();
+  if (size) await page.setViewportSize(size);
+  const screenshot = async (/** @type {string} */ picture) => {
+    const path = join(folder, `${picture}.png`);
+    await page.screenshot({ path });
+    return path;
+  };
+  try {
+    await openWorkbench(page, vscode.urlOf(workspace));
+    await body({
+      page,
+      screenshot,
+      get workspace() {
+        if (workspace === undefined) throw new Error("This scenario has no folder");
+        return workspace;
+      },
+      get api() {
+        if (!api) throw new Error("A practice scenario has no fake API");
+        return api;
+      },
+      serverProcess: () => onlyServer(vscode),
+    });
+  } catch (error) {
+    await screenshot("failure").catch(() => undefined);
+    await writeFile(join(folder, "failure.log"), await vscode.log());
+    throw error;
+  } finally {
+    await closeWorkbench(page);
+  }
+  await expectEventually(async () => (await vscode.servers()).length === 0, "the server ends with its window");
+}
+
+/** @param {import("./fake-api.mjs").FakeApi | undefined} api */
+function modelSettings(api) {
+  return api ? { "ullage.model.provider": "anthropic", "ullage.model.baseUrl": api.url } : { "ullage.model.provider": "practice" };
+}
+
+/** @param {import("./vscode.mjs").OpenVsCode} vscode */
+async function onlyServer(vscode) {
+  /** @type {number[]} */
+  let found = [];
+  await expectEventually(async () => (found = await vscode.servers()).length === 1, "the window has one server");
+  return found[0] ?? 0;
+}
+
+/** @param {(() => Promise<unknown>)[]} endings the last is called first */
+async function endAll(endings) {
+  for (const end of endings.toReversed()) await end();
+}
