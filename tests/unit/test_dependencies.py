@@ -28,7 +28,7 @@ MAY_IMPORT = {
 ONLY_IN = {
     "pygls": {"lsp"},
     "lsprotocol": {"lsp"},
-    "cattrs": {"lsp"},
+    "cattrs": {"lsp", "store"},
     "attrs": {"lsp"},
     "attr": {"lsp"},
     "anthropic": {"models"},
