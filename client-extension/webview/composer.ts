@@ -192,12 +192,10 @@ export class Composer {
       detail: summary,
       icon: "terminal",
       accept: () => {
-        this.menu.show([]);
-        if (argument === undefined) {
-          this.box.value = `/${name}`;
+        const typedInFull = this.box.value === `/${name}`;
+        this.replaceText(`/${name} `);
+        if (argument === undefined || typedInFull) {
           void this.submit("queue");
-        } else {
-          this.replaceText(`/${name} `);
         }
       },
     };

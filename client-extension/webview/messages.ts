@@ -6,7 +6,6 @@ import type { ServerStatus } from "../src/serverStatus";
 /** Requests that the host passes on to the server as they are. */
 export const PASS_THROUGH = [
   "ullage/session/items",
-  "ullage/session/rename",
   "ullage/session/prompt",
   "ullage/session/unqueue",
   "ullage/session/cancel",

@@ -11,6 +11,13 @@ class ResizeObserver {
 
 Object.assign(globalThis, { window, document: window.document, Node: window.Node, ResizeObserver });
 
+window.Element.prototype.scrollIntoView = () => undefined;
+
+/** Lets everything happen that waits for a promise. */
+export function settle(): Promise<void> {
+  return new Promise((done) => setImmediate(done));
+}
+
 /** Gives an element the measures that a browser would have found. */
 export function layOut(element: HTMLElement, measures: { scrollHeight: number; clientHeight: number; scrollTop: number }): void {
   for (const [name, value] of Object.entries(measures)) {

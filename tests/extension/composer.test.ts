@@ -1,0 +1,164 @@
+/** Writing and sending: keys, commands, attachments, what happens while a turn runs. */
+
+import { settle } from "./dom";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Snapshot } from "../../client-extension/src/protocol";
+import { Composer } from "../../client-extension/webview/composer";
+import { INITIAL_STATE, reduce } from "../../client-extension/webview/state";
+import { recordingActions } from "./recordingActions";
+import { snapshot, user } from "./samples";
+
+function opened(changes: Partial<Snapshot> = {}, draft = "", takesPrompts = true) {
+  const { actions, done } = recordingActions();
+  if (!takesPrompts) {
+    actions.prompt = async () => false;
+  }
+  actions.findFiles = async () => [{ uri: "file:///w/src/tank.py", path: "src/tank.py", open: false }];
+  const host = {
+    actions,
+    runSlashCommand: (command: object) => done.push(`slash ${JSON.stringify(command)}`),
+    showContext: () => done.push("context"),
+    sent: () => undefined,
+    remember: () => undefined,
+  };
+  const composer = new Composer(host, draft);
+  composer.update(reduce(INITIAL_STATE, { type: "snapshot", snapshot: snapshot(changes) }).session, true);
+  const box = composer.element.querySelector("textarea");
+  assert.ok(box);
+  const write = async (text: string) => {
+    box.value = text;
+    box.setSelectionRange(text.length, text.length);
+    box.dispatchEvent(new window.Event("input"));
+    await settle();
+  };
+  const press = async (key: string, modifiers: KeyboardEventInit = {}) => {
+    box.dispatchEvent(new window.KeyboardEvent("keydown", { key, cancelable: true, ...modifiers }));
+    await settle();
+  };
+  const options = () => [...composer.element.querySelectorAll('[role="option"] .menu-label')].map((label) => label.textContent);
+  return { composer, box, write, press, options, done };
+}
+
+test("Enter sends and empties the box", async () => {
+  const { box, write, press, done } = opened();
+  await write("  fix the test ");
+  await press("Enter");
+  assert.deepEqual(done, ["prompt fix the test [] queue"]);
+  assert.equal(box.value, "");
+});
+
+test("Shift+Enter, and Enter of an input method, send nothing", async () => {
+  const { write, press, done } = opened();
+  await write("fix");
+  await press("Enter", { shiftKey: true });
+  await press("Enter", { isComposing: true });
+  assert.deepEqual(done, []);
+});
+
+test("blank text is not sent", async () => {
+  const { write, press, done } = opened();
+  await write("  \n ");
+  await press("Enter");
+  assert.deepEqual(done, []);
+});
+
+test("while a turn runs Enter queues and Ctrl+Enter steers", async () => {
+  const { write, press, done } = opened({ state: "running" });
+  await write("one");
+  await press("Enter");
+  await write("two");
+  await press("Enter", { ctrlKey: true });
+  assert.deepEqual(done, ["prompt one [] queue", "prompt two [] steer"]);
+});
+
+test("without a server nothing is sent and nothing is lost", async () => {
+  const { composer, box, write, press, done } = opened();
+  composer.update(undefined, false);
+  await write("fix");
+  await press("Enter");
+  assert.deepEqual([done, box.value], [[], "fix"]);
+});
+
+test("a prompt that the server refuses comes back into the box", async () => {
+  const { box, write, press } = opened({}, "", false);
+  await write("fix");
+  await press("Enter");
+  assert.equal(box.value, "fix");
+});
+
+test("a command is run, not sent", async () => {
+  const { write, press, done } = opened();
+  await write("/compact the failing test");
+  await press("Enter");
+  assert.deepEqual(done, ['slash {"name":"compact","focus":"the failing test"}']);
+});
+
+test("a command that is typed in full runs at the first Enter, with the menu open", async () => {
+  const { write, press, options, done } = opened();
+  await write("/compact");
+  assert.deepEqual(options(), ["/compact [focus]"]);
+  await press("Enter");
+  assert.deepEqual(done, ['slash {"name":"compact","focus":""}']);
+});
+
+test("the menu completes a command that takes an argument, and runs one that takes none", async () => {
+  const { box, write, press, done } = opened();
+  await write("/com");
+  await press("Enter");
+  assert.deepEqual([box.value, done], ["/compact ", []]);
+  await write("/he");
+  await press("Enter");
+  assert.deepEqual(done, ['slash {"name":"help"}']);
+});
+
+test("arrow keys walk the menu; Escape closes it", async () => {
+  const { write, press, options, done } = opened();
+  await write("/co");
+  await press("ArrowDown");
+  await press("Enter");
+  assert.deepEqual(done, ['slash {"name":"context"}']);
+  await write("/co");
+  await press("Escape");
+  assert.deepEqual(options(), []);
+});
+
+test("a file is attached from the menu and named in the text", async () => {
+  const { box, write, press, done } = opened();
+  await write("Look at @ta");
+  await press("Enter");
+  assert.equal(box.value, "Look at @src/tank.py ");
+  await press("Enter");
+  assert.deepEqual(done, ['prompt Look at @src/tank.py [{"kind":"file","uri":"file:///w/src/tank.py"}] queue']);
+});
+
+test("an attachment goes with one prompt only, and can be taken away", async () => {
+  const { composer, write, press, done } = opened();
+  await write("@problems");
+  await press("Enter");
+  composer.element.querySelector<HTMLButtonElement>('[aria-label="Detach problems"]')?.click();
+  await press("Enter");
+  assert.deepEqual(done, ["prompt @problems [] queue"]);
+});
+
+test("the arrow up brings back the last prompt, the arrow down the draft", async () => {
+  const { box, press } = opened({ items: [user("p1", { text: "one" }), user("p2", { text: "two" })] });
+  await press("ArrowUp");
+  assert.equal(box.value, "two");
+  await press("ArrowUp");
+  assert.equal(box.value, "one");
+  await press("ArrowDown");
+  await press("ArrowDown");
+  assert.equal(box.value, "");
+});
+
+test("the arrow up moves the cursor where something was written", async () => {
+  const { box, write, press } = opened({ items: [user("p1", { text: "one" })] });
+  await write("draft");
+  await press("ArrowUp");
+  assert.equal(box.value, "draft");
+});
+
+test("the draft of a panel that was hidden is there again", () => {
+  assert.equal(opened({}, "half a thought").box.value, "half a thought");
+});
