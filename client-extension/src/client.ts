@@ -6,6 +6,7 @@
 
 import * as vscode from "vscode";
 import { CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions } from "vscode-languageclient/node";
+import { applyAndSave } from "./applyEdits";
 import { answerDiagnostics } from "./diagnostics";
 import { EnvironmentError } from "./managedEnvironment";
 import type { ClientMethod, ParamsOf, ResultOf, UpdateParams } from "./protocol";
@@ -198,7 +199,7 @@ export class ServerConnection implements vscode.Disposable {
   private async createClient(command: ServerCommand, onClosed: () => void): Promise<LanguageClient> {
     const env = await this.launch.environment();
     const executable = { ...command, options: { env, cwd: this.launch.workingFolder } };
-    const client = new LanguageClient("ullage", "Ullage", executable, this.clientOptions(onClosed));
+    const client = new QuietLanguageClient("ullage", "Ullage", executable, this.clientOptions(onClosed));
     client.onNotification("ullage/session/update", (params: UpdateParams) => this.updated.fire(params));
     client.onNotification("ullage/session/listChanged", () => this.listChanged.fire());
     client.onRequest("ullage/editor/diagnostics", answerDiagnostics);
@@ -228,6 +229,7 @@ export class ServerConnection implements vscode.Disposable {
       },
       middleware: {
         workspace: {
+          handleApplyEdit: applyAndSave,
           configuration: async (params, token, next) => {
             const answers = await next(params, token);
             return Array.isArray(answers) ? answers.map(withoutExtensionOnly) : answers;
@@ -235,6 +237,13 @@ export class ServerConnection implements vscode.Disposable {
         },
       },
     };
+  }
+}
+
+/** Its own notifications would say again, in its own words, what `ServerConnection` tells the user. */
+class QuietLanguageClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
   }
 }
 
