@@ -28,3 +28,36 @@ export async function sendPrompt(panel, text) {
   await promptBox(panel).fill(text);
   await promptBox(panel).press("Enter");
 }
+
+/** Write a prompt, send it, and wait until its turn, and what was queued after it, is over. @param {FrameLocator} panel @param {string} text */
+export async function sendAndFinish(panel, text) {
+  const before = await itemsOf(panel, "user").count();
+  await sendPrompt(panel, text);
+  await itemsOf(panel, "user").nth(before).waitFor();
+  await turnIsOver(panel);
+}
+
+/** Wait until nothing runs: the button to stop it is gone. @param {FrameLocator} panel */
+export async function turnIsOver(panel) {
+  await panel.locator("button.stop").waitFor({ state: "hidden" });
+}
+
+/**
+ * The items of the conversation of one kind, from the oldest to the newest.
+ *
+ * @param {FrameLocator} panel
+ * @param {"user" | "assistant" | "thinking" | "toolCall" | "compaction" | "notice"} kind
+ */
+export function itemsOf(panel, kind) {
+  return panel.locator(`.timeline [data-kind="${kind}"]`);
+}
+
+/** The question whether a tool may run that waits for an answer. @param {FrameLocator} panel */
+export function approval(panel) {
+  return panel.getByRole("group", { name: /^Approval/ });
+}
+
+/** Answer it by a click. @param {FrameLocator} panel @param {string | RegExp} answer what its button says */
+export async function answerApproval(panel, answer) {
+  await approval(panel).getByRole("button", { name: answer }).click();
+}

@@ -1,0 +1,108 @@
+/** A turn: an answer streams, tools ask before they change anything, and what was done stays when it is stopped. */
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { expectEventually } from "./harness/eventually.mjs";
+import { answerApproval, approval, itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { stage } from "./harness/stage.mjs";
+import { editorShows, editorText, isUnsaved, openFile } from "./harness/workbench.mjs";
+
+const FILE = "tankgauge/tank.py";
+const READ = { call: "read_file", input: { path: FILE } };
+const EDIT = {
+  call: "edit_file",
+  input: {
+    path: FILE,
+    old_text: "from __future__ import annotations",
+    new_text: "# mended by the agent\nfrom __future__ import annotations",
+  },
+};
+
+/** An answer that stops in the middle until it is released. @param {string} text */
+const heldInTheMiddle = (text) => ({ reply: [{ say: text }], chunk_size: 8, interruption: { holds_after: 6 } });
+
+stage("a turn", {}, (scenario) => {
+  scenario("an answer streams, an edit asks, and changes the file on disk and in the open editor", {}, async (scene) => {
+    const { page, api, workspace, screenshot } = scene;
+    await api.enqueue(heldInTheMiddle("I read the file first, and then I mend it at its **top**."), [READ]);
+    await api.enqueue([{ think: "One line is enough." }, { say: "I add a line." }, EDIT], { say: "The file is mended." });
+    await openFile(page, FILE);
+    const panel = await openPanel(page);
+
+    await sendPrompt(panel, "Mend the tank");
+    await api.held();
+    const answer = itemsOf(panel, "assistant").first();
+    await answer.getByText("I read the file first").waitFor();
+    assert.doesNotMatch(await answer.innerText(), /top/);
+    await screenshot("1-streaming");
+    await api.release();
+    await answer.getByText("at its top").waitFor();
+    await turnIsOver(panel);
+
+    await sendPrompt(panel, "Go on");
+    await approval(panel).waitFor();
+    await screenshot("2-asked");
+    assert.doesNotMatch(await onDisk(workspace), /mended/);
+    await answerApproval(panel, "Allow once");
+    await itemsOf(panel, "assistant").getByText("The file is mended.").waitFor();
+    assert.match(await onDisk(workspace), /^# mended by the agent$/m);
+    await editorShows(page, "# mended by the agent");
+    await expectEventually(async () => !(await isUnsaved(page)), "the editor has saved the edit");
+    await screenshot("3-edited");
+  });
+
+  scenario("a refused edit changes nothing, and the model is told why", {}, async ({ page, api, workspace, screenshot }) => {
+    await api.enqueue([READ], [EDIT], { say: "Then I leave it." });
+    const panel = await openPanel(page);
+    await sendPrompt(panel, "Mend the tank");
+    await approval(panel).getByLabel("Reason for refusing").fill("the tank is measured already");
+    await screenshot("1-reason");
+    await answerApproval(panel, "Refuse");
+    await itemsOf(panel, "assistant").getByText("Then I leave it.").waitFor();
+    assert.doesNotMatch(await onDisk(workspace), /mended/);
+    const last = (await api.requests()).at(-1)?.body.messages.at(-1);
+    assert.match(JSON.stringify(last), /the tank is measured already/);
+    await screenshot("2-refused");
+  });
+
+  scenario("what is always allowed is not asked again", {}, async ({ page, api, screenshot }) => {
+    const count = (/** @type {string} */ file) => ({ call: "bash", input: { command: `wc -l ${file}` } });
+    await api.enqueue([count("README.md")], { say: "Counted one." }, [count("AGENTS.md")], { say: "Counted another." });
+    const panel = await openPanel(page);
+    await sendPrompt(panel, "Count the README");
+    await screenshot("1-asked");
+    await answerApproval(panel, /^Always allow/);
+    await itemsOf(panel, "assistant").getByText("Counted one.").waitFor();
+    await sendAndFinish(panel, "Count the rules");
+    await itemsOf(panel, "assistant").getByText("Counted another.").waitFor();
+    assert.equal(await itemsOf(panel, "toolCall").count(), 2);
+    await screenshot("2-not-asked");
+  });
+
+  scenario("stop keeps what was done, and the next prompt works", {}, async ({ page, api, workspace, screenshot }) => {
+    await api.enqueue([READ], [EDIT], heldInTheMiddle("The line is added, and now I go on and on without an end."));
+    await openFile(page, FILE);
+    const panel = await openPanel(page);
+    await sendPrompt(panel, "Mend the tank");
+    await answerApproval(panel, "Allow once");
+    await api.held();
+    await itemsOf(panel, "assistant").getByText("The line is added").waitFor();
+    await panel.getByRole("button", { name: "Stop" }).click();
+    await itemsOf(panel, "notice").getByText("Stopped").waitFor();
+    await screenshot("1-stopped");
+    assert.match(await onDisk(workspace), /mended by the agent/);
+    assert.match(await editorText(page), /mended by the agent/);
+    await itemsOf(panel, "assistant").getByText("The line is added").waitFor();
+    await api.release();
+    await api.enqueue({ say: "I am here." });
+    await sendAndFinish(panel, "Are you there?");
+    await itemsOf(panel, "assistant").getByText("I am here.").waitFor();
+    await screenshot("2-next");
+  });
+});
+
+/** @param {string} workspace */
+function onDisk(workspace) {
+  return readFile(join(workspace, FILE), "utf8");
+}
