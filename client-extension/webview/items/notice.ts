@@ -22,7 +22,12 @@ export const makeNoticeView: MakeItemView<NoticeItem> = (item, actions) => {
 function actionButton(notice: NoticeItem, actions: Actions): HTMLElement | undefined {
   switch (notice.action) {
     case "continue":
-      return textButton({ label: "Continue", icon: "debug-continue", onClick: () => void actions.send("ullage/session/continue", {}) });
+      return textButton({
+        label: "Continue",
+        icon: "debug-continue",
+        className: "go-on",
+        onClick: () => void actions.send("ullage/session/continue", {}),
+      });
     case "set_key":
       return textButton({ label: "Set API key", icon: "key", onClick: () => actions.runCommand("ullage.setApiKey") });
     case "settings":

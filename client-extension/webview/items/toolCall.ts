@@ -128,14 +128,20 @@ class ToolCallView implements ItemView<ToolCallItem> {
     }
   }
 
-  /** What was changed; before that, from the approval on, what is about to be. */
+  /** What was changed; before that, from the approval on, what is about to be. Nothing where it came to nothing. */
   private drawDiff(): void {
     const { diff: made, toolKind, status, input } = this.item;
     const diff = made ?? (toolKind === "edit" && UNFOLDED.has(status) ? proposedDiff(input) : undefined);
-    if (diff === undefined || isSameDiff(diff, this.drawnDiff)) {
+    if (isSameDiff(diff, this.drawnDiff)) {
       return;
     }
     this.drawnDiff = diff;
+    if (diff === undefined) {
+      setChildren(this.diff);
+      setChildren(this.changes);
+      this.changes.removeAttribute("aria-label");
+      return;
+    }
     const drawn = drawDiff(diff);
     setChildren(this.diff, drawn.element);
     setChildren(
@@ -172,6 +178,6 @@ class ToolCallView implements ItemView<ToolCallItem> {
   }
 }
 
-function isSameDiff(diff: FileDiff, known: FileDiff | undefined): boolean {
-  return diff.path === known?.path && diff.newText === known.newText && diff.oldText === known.oldText;
+function isSameDiff(diff: FileDiff | undefined, known: FileDiff | undefined): boolean {
+  return diff?.path === known?.path && diff?.newText === known?.newText && diff?.oldText === known?.oldText;
 }
