@@ -1,23 +1,22 @@
 /**
  * The connection to the server process: one language client at a time, started, restarted and stopped one after the other.
  *
- * What is said over it is `protocol.ts`; how the process is started is `serverCommand.ts`.
+ * What is said over it is `protocol.ts`; which process it is is `serverCommand.ts`; how the client is set up is `languageClient.ts`.
  */
 
 import * as vscode from "vscode";
-import { CloseAction, ErrorAction, LanguageClient, type LanguageClientOptions } from "vscode-languageclient/node";
-import { applyAndSave } from "./applyEdits";
+import type { LanguageClient } from "vscode-languageclient/node";
 import { answerDiagnostics } from "./diagnostics";
+import { createLanguageClient } from "./languageClient";
 import { EnvironmentError } from "./managedEnvironment";
 import type { ClientMethod, ParamsOf, ResultOf, UpdateParams } from "./protocol";
 import { PROTOCOL_VERSION } from "./protocol";
 import { RestartPolicy } from "./restartPolicy";
 import type { ServerCommand } from "./serverCommand";
-import { LogLineReader } from "./serverLog";
 import type { ServerStatus } from "./serverStatus";
 
-/** Settings that concern the extension alone. */
-const EXTENSION_ONLY = new Set(["server", "trace"]);
+/** Milliseconds that a server may take from its start to its first answer. */
+const START_LIMIT = 60_000;
 
 export interface ServerLaunch {
   /** Says what it is doing where it takes long. Stops and rejects when the signal is aborted. */
@@ -32,11 +31,9 @@ export interface ServerLaunch {
 export class ServerConnection implements vscode.Disposable {
   private readonly statusChanged = new vscode.EventEmitter<ServerStatus>();
   private readonly updated = new vscode.EventEmitter<UpdateParams>();
-  private readonly listChanged = new vscode.EventEmitter<void>();
   readonly onDidChangeStatus = this.statusChanged.event;
   /** An `ullage/session/update`, of any session. */
   readonly onUpdate = this.updated.event;
-  readonly onListChanged = this.listChanged.event;
 
   private client: LanguageClient | undefined;
   private queue: Promise<void> = Promise.resolve();
@@ -101,7 +98,6 @@ export class ServerConnection implements vscode.Disposable {
   dispose(): void {
     this.statusChanged.dispose();
     this.updated.dispose();
-    this.listChanged.dispose();
   }
 
   /** Settings may arrive while a start is making an environment that they make needless: what is under way is given up at once. */
@@ -123,15 +119,7 @@ export class ServerConnection implements vscode.Disposable {
     this.setStatus(status);
     try {
       const command = await this.launch.resolve(signal, (message) => signal.aborted || this.setStatus({ ...status, message }));
-      const closed = Promise.withResolvers<never>();
-      const client = await this.createClient(command, () => {
-        closed.reject(new Error("The server ended while it was starting"));
-        this.endedUnexpectedly(client);
-      });
-      closed.promise.catch(() => undefined);
-      await Promise.race([client.start(), closed.promise]);
-      this.checkVersion(client);
-      this.client = client;
+      this.client = await this.connect(command, signal);
       this.setStatus({ state: "running" });
     } catch (error) {
       if (signal.aborted) {
@@ -139,12 +127,44 @@ export class ServerConnection implements vscode.Disposable {
         return;
       }
       this.log.error(`Server: start failed: ${String(error)}`);
-      const message =
+      this.stopped(
         error instanceof EnvironmentError
           ? error.message
-          : `The Ullage server could not be started: ${messageOf(error)}. The log says more.`;
-      this.stopped(message);
+          : `The Ullage server could not be started: ${messageOf(error)}. The log says more.`,
+      );
     }
+  }
+
+  /** A client whose server has answered `initialize`. One that does not in time, or is no longer wanted, is ended. */
+  private async connect(command: ServerCommand, signal: AbortSignal): Promise<LanguageClient> {
+    const given = Promise.withResolvers<never>();
+    const giveUp = (why: string) => given.reject(new Error(why));
+    const client = createLanguageClient({ ...command, options: await this.processOptions() }, this.launch.stateFolder, this.log, () => {
+      giveUp("it ended while it was starting");
+      this.endedUnexpectedly(client);
+    });
+    const timer = setTimeout(() => giveUp(`it did not answer within ${START_LIMIT / 1000} seconds`), START_LIMIT);
+    signal.addEventListener("abort", () => giveUp("it is no longer wanted"));
+    this.listen(client);
+    try {
+      await Promise.race([client.start(), given.promise]);
+    } catch (error) {
+      client.serverProcess?.kill();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+    this.checkVersion(client);
+    return client;
+  }
+
+  private async processOptions(): Promise<{ env: Record<string, string>; cwd: string }> {
+    return { env: await this.launch.environment(), cwd: this.launch.workingFolder };
+  }
+
+  private listen(client: LanguageClient): void {
+    client.onNotification("ullage/session/update", (params: UpdateParams) => this.updated.fire(params));
+    client.onRequest("ullage/editor/diagnostics", answerDiagnostics);
   }
 
   private async stopNow(): Promise<void> {
@@ -195,64 +215,6 @@ export class ServerConnection implements vscode.Disposable {
       this.log.warn(`Server: speaks protocol version ${String(version)}, the extension ${PROTOCOL_VERSION}`);
     }
   }
-
-  private async createClient(command: ServerCommand, onClosed: () => void): Promise<LanguageClient> {
-    const env = await this.launch.environment();
-    const executable = { ...command, options: { env, cwd: this.launch.workingFolder } };
-    const client = new QuietLanguageClient("ullage", "Ullage", executable, this.clientOptions(onClosed));
-    client.onNotification("ullage/session/update", (params: UpdateParams) => this.updated.fire(params));
-    client.onNotification("ullage/session/listChanged", () => this.listChanged.fire());
-    client.onRequest("ullage/editor/diagnostics", answerDiagnostics);
-    return client;
-  }
-
-  private clientOptions(onClosed: () => void): LanguageClientOptions {
-    return {
-      documentSelector: [{ scheme: "file" }],
-      outputChannel: this.log,
-      traceOutputChannel: this.log,
-      initializationOptions: { stateFolder: this.launch.stateFolder, trusted: vscode.workspace.isTrusted },
-      initializationFailedHandler: () => false,
-      errorHandler: {
-        error: () => ({ action: ErrorAction.Continue, handled: true }),
-        closed: () => {
-          onClosed();
-          return { action: CloseAction.DoNotRestart, message: "Server: the connection is closed", handled: true };
-        },
-      },
-      stdioOptions: {
-        stdout: () => undefined,
-        stderr: (stream) => {
-          const reader = new LogLineReader();
-          stream.setEncoding("utf8").on("data", (chunk: string) => reader.read(chunk).forEach((line) => this.log[line.level](line.text)));
-        },
-      },
-      middleware: {
-        workspace: {
-          handleApplyEdit: applyAndSave,
-          configuration: async (params, token, next) => {
-            const answers = await next(params, token);
-            return Array.isArray(answers) ? answers.map(withoutExtensionOnly) : answers;
-          },
-        },
-      },
-    };
-  }
-}
-
-/** Its own notifications would say again, in its own words, what `ServerConnection` tells the user. */
-class QuietLanguageClient extends LanguageClient {
-  override error(message: string, data?: unknown): void {
-    super.error(message, data, false);
-  }
-}
-
-/** The server asks for the section `ullage`; what concerns the extension alone stays here. */
-function withoutExtensionOnly(section: unknown): unknown {
-  if (typeof section !== "object" || section === null) {
-    return section;
-  }
-  return Object.fromEntries(Object.entries(section).filter(([name]) => !EXTENSION_ONLY.has(name)));
 }
 
 function messageOf(error: unknown): string {

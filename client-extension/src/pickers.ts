@@ -34,9 +34,14 @@ export async function pickSession(connection: ServerConnection, session: ActiveS
       session.open(chosen.summary.sessionId).catch(showError);
     }
   });
-  pick.onDidTriggerItemButton(({ button, item }) => {
-    const change = button === RENAME ? rename(connection, item.summary) : remove(connection, session, item.summary);
-    change.catch(showError);
+  pick.onDidTriggerItemButton(async ({ button, item }) => {
+    try {
+      await (button === RENAME ? rename(connection, item.summary) : remove(connection, session, item.summary));
+      // The question has taken the place of the list.
+      await pickSession(connection, session);
+    } catch (error) {
+      showError(error as Error);
+    }
   });
   pick.onDidHide(() => pick.dispose());
   pick.show();
