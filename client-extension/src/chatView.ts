@@ -11,6 +11,9 @@ export class ChatView implements vscode.WebviewViewProvider {
   static readonly id = "ullage.chat";
   private view: vscode.WebviewView | undefined;
   private readonly files = new WorkspaceFiles();
+  /** The page has loaded and listens. A hidden panel has no page. */
+  private listening = false;
+  private focusWanted = false;
 
   constructor(
     private readonly extensionUri: vscode.Uri,
@@ -32,20 +35,34 @@ export class ChatView implements vscode.WebviewViewProvider {
     view.webview.onDidReceiveMessage((message: ToHost) => {
       this.take(message).catch((error) => this.log.error(`Panel: ${String(error)}`));
     });
-    view.onDidDispose(() => (this.view = undefined));
+    view.onDidChangeVisibility(() => (this.listening &&= view.visible));
+    view.onDidDispose(() => {
+      this.view = undefined;
+      this.listening = false;
+    });
     view.webview.html = pageOf(view.webview, this.extensionUri);
   }
 
   /** Shows the panel and puts the cursor into the prompt box. */
   async focus(): Promise<void> {
     await vscode.commands.executeCommand(`${ChatView.id}.focus`);
-    this.post({ type: "focusPrompt" });
+    this.focusWanted = true;
+    this.passFocus();
+  }
+
+  private passFocus(): void {
+    if (this.listening && this.focusWanted) {
+      this.focusWanted = false;
+      this.post({ type: "focusPrompt" });
+    }
   }
 
   private async take(message: ToHost): Promise<void> {
     switch (message.type) {
       case "ready":
+        this.listening = true;
         this.post({ type: "server", status: this.connection.status });
+        this.passFocus();
         return this.sendSnapshot();
       case "resync":
         return this.sendSnapshot();

@@ -5,7 +5,7 @@
 
 import DOMPurify from "dompurify";
 import MarkdownIt from "markdown-it";
-import { iconButton } from "./dom";
+import { icon, iconButton } from "./dom";
 import { highlight } from "./highlight";
 import { linkTarget } from "./links";
 
@@ -35,6 +35,9 @@ const ALLOWED_TAGS = [
   ...["table", "tbody", "td", "th", "thead", "tr", "ul"],
 ];
 const ALLOWED_ATTR = ["class", "href", "start", "title"];
+
+/** Milliseconds for which a copy button says that it has copied. */
+const COPIED_SHOWN = 1500;
 
 const parser = new MarkdownIt({
   html: false,
@@ -162,7 +165,11 @@ function addCopyButton(block: HTMLPreElement, host: MarkdownHost): void {
     label: "Copy code",
     icon: "copy",
     className: "code-copy",
-    onClick: () => host.copy((block.textContent ?? "").replace(/\n$/, "")),
+    onClick: () => {
+      host.copy((block.textContent ?? "").replace(/\n$/, ""));
+      copy.replaceChildren(icon("check"));
+      setTimeout(() => copy.replaceChildren(icon("copy")), COPIED_SHOWN);
+    },
   });
   wrapper.append(block, copy);
 }
