@@ -38,4 +38,5 @@ class Holds:
         gates = list(self._waiting)
         for gate in gates:
             gate.set()
+        self._waiting.clear()  # at once, so that whoever waits for the next one does not meet these
         return len(gates)

@@ -164,6 +164,10 @@ class Script:
         self._queue = deque(as_outcome(item) for item in queue)
         self._rules = list(rules)
 
+    def drop_queued(self) -> None:
+        """Forgets the outcomes that no request has asked for."""
+        self._queue.clear()
+
     @property
     def queued(self) -> int:
         """How many outcomes are still in the queue."""

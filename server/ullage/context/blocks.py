@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, Union
+from typing import Literal, TypeAlias
 
-Json: TypeAlias = Union[str, int, float, bool, None, list["Json"], dict[str, "Json"]]
+Json: TypeAlias = str | int | float | bool | list["Json"] | dict[str, "Json"] | None
 """A JSON value. Key order is kept: it is part of what the prompt cache hashes."""
 
 Role: TypeAlias = Literal["user", "assistant"]
@@ -92,12 +92,7 @@ class Usage:
     @property
     def total_input_tokens(self) -> int:
         """Everything that was sent, cached or not."""
-        return (
-            self.input_tokens
-            + self.cache_read_tokens
-            + self.cache_write_5m_tokens
-            + self.cache_write_1h_tokens
-        )
+        return self.input_tokens + self.cache_read_tokens + self.cache_write_5m_tokens + self.cache_write_1h_tokens
 
     @property
     def context_tokens(self) -> int:

@@ -17,9 +17,7 @@ Trigger: TypeAlias = Literal["manual", "threshold", "idle", "reactive", "tool"]
 Rung: TypeAlias = Literal["moves", "model", "digest", "tail"]
 """What wrote the summary: nothing was summarised (cheap moves sufficed), the model, the program, or only a tail stayed."""
 
-Outcome: TypeAlias = Literal[
-    "end_turn", "max_tokens", "refusal", "cancelled", "interrupted", "error"
-]
+Outcome: TypeAlias = Literal["end_turn", "max_tokens", "refusal", "cancelled", "interrupted", "error"]
 """How a turn ended: the Agent Client Protocol's stop reasons, and a crash or an error."""
 
 Action: TypeAlias = Literal["continue", "set_key", "settings", "none"]

@@ -9,7 +9,7 @@ from ullage.session.items import NoticeItem, UserItem
 from ullage.store.log_store import LogStore
 
 WAITING = "nwaiting"
-"""Id of the notice that prompts were left over from before."""
+"""Id of the notice that prompts wait while nothing is being done."""
 
 
 class PromptQueue:
@@ -23,14 +23,17 @@ class PromptQueue:
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
-    def show_left_over(self) -> None:
-        """Shows what was waiting when the server ended; it is sent when the user says so."""
+    def show(self) -> None:
+        """Shows what was waiting when the server ended."""
         for prompt in self._waiting:
             self._show(prompt)
+        self.offer()
+
+    def offer(self) -> None:
+        """Nothing is being done any more: what still waits is sent when the user says so."""
         if self._waiting:
-            text = "These prompts were waiting when Ullage was closed. Continue sends them."
             at = self._conversation.clock()
-            self._conversation.timeline.put(NoticeItem(WAITING, at, "info", text, "continue"))
+            self._conversation.timeline.put(NoticeItem(WAITING, at, "info", "Prompts are waiting. Continue sends them.", "continue"))
 
     def add(self, prompt: UserPrompt) -> None:
         """Puts a prompt at the end. Raises `StoreFailed`."""

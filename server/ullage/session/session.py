@@ -115,7 +115,7 @@ class Session:
             self._use_prelude()  # so that the gauge counts it before any prompt
         if turn_is_open(self._conversation.entries):
             self._close_turn(TurnEnded("interrupted", INTERRUPTED, "continue"))
-        self._queue.show_left_over()
+        self._queue.show()
 
     async def learn_model(self) -> None:
         """Asks the endpoint what it knows of the model; until then the table's figures are used."""
@@ -292,19 +292,17 @@ class Session:
 
     def _begin(self, work: Coroutine[None, None, None]) -> None:
         self._ending = "cancelled"
-        self._work = asyncio.create_task(self._guarded(work), name=f"session {self.id}")
+        self._work = asyncio.create_task(work, name=f"session {self.id}")
+        self._work.add_done_callback(self._work_done)
 
-    async def _guarded(self, work: Coroutine[None, None, None]) -> None:
-        try:
-            await work
-        except asyncio.CancelledError:
-            pass  # a compaction that was cancelled: nothing has changed
-        except Exception:
-            logger.exception("session %s: work failed", self.id)
-        finally:
-            self._work = None
-            self._display.set_state("idle")
-            self._show_gauge()
+    def _work_done(self, work: asyncio.Task[None]) -> None:
+        """Whatever became of it, even where it was cancelled before it began."""
+        self._work = None
+        if not work.cancelled() and work.exception() is not None:
+            logger.error("session %s: work failed", self.id, exc_info=work.exception())
+        self._queue.offer()
+        self._display.set_state("idle")
+        self._show_gauge()
 
     async def _run(self, *, resuming: bool) -> None:
         """Turns until the queue is empty or one of them does not end well."""
@@ -382,8 +380,8 @@ class Session:
     def _compacting(self, begun: bool) -> None:
         if begun:
             self._display.set_state("compacting")
-        else:
-            self._display.set_state("running" if self._turn is not None else "idle")
+        elif self._turn is not None:
+            self._display.set_state("running")
 
     def _appended(self, logged: Logged) -> None:
         self._spending.add(logged.entry)

@@ -23,6 +23,7 @@ from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.surroundings import Surroundings
 from ullage.session.workspace_store import open_workspace_store
+from ullage.store.erase import erase_session
 from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
 from ullage.store.user_state import UserState
 from ullage.tools.dependencies import ToolDependencies
@@ -175,8 +176,8 @@ class Sessions:
         session = self._open.pop(session_id, None)
         if session is not None:
             await session.close()
-        with_known_session(session_id, lambda: self._kept.log.delete(session_id))
-        self._kept.index.forget(session_id)
+        kept = self._kept
+        with_known_session(session_id, lambda: erase_session(session_id, kept.folder, kept.log, kept.index, kept.results))
         self._on_list_changed()
 
     def _make(self, session_id: str) -> Session:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ullage.context.entries import ToolReturned
+from ullage.context.entries import Clipped, ToolReturned
 from ullage.store import folder as ullage_folder
 from ullage.store.log_store import LogStore
 from ullage.store.results import ResultFiles
@@ -20,7 +20,7 @@ def erase_session(session_id: str, workspace: Path | None, log: LogStore, index:
     outputs = [
         logged.entry.full_output
         for logged in log.load(session_id)
-        if isinstance(logged.entry, ToolReturned) and logged.entry.full_output is not None
+        if isinstance(logged.entry, ToolReturned | Clipped) and logged.entry.full_output is not None
     ]
     log.delete(session_id)
     index.forget(session_id)
