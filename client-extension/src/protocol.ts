@@ -241,6 +241,7 @@ export interface ServerNotifications {
 /** Requests of the server: method → [params, result]. */
 export interface ServerRequests {
   "ullage/editor/diagnostics": [{ uri?: Optional<string> }, { problems: Problem[] }];
+  "ullage/editor/save": [{ uri: string }, { saved: boolean }];
 }
 
 export type ClientMethod = keyof ClientRequests;
@@ -271,7 +272,7 @@ export const METHODS = {
     "ullage/session/update": true,
     "ullage/session/listChanged": true,
   }),
-  serverRequests: namesOf<keyof ServerRequests>({ "ullage/editor/diagnostics": true }),
+  serverRequests: namesOf<keyof ServerRequests>({ "ullage/editor/diagnostics": true, "ullage/editor/save": true }),
 };
 
 /** The compiler refuses a table that misses a name or has one too many. */
