@@ -7,7 +7,6 @@
 import * as vscode from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { answerDiagnostics } from "./diagnostics";
-import { answerSave } from "./save";
 import { createLanguageClient } from "./languageClient";
 import { EnvironmentError } from "./managedEnvironment";
 import type { ClientMethod, ParamsOf, ResultOf, UpdateParams } from "./protocol";
@@ -166,7 +165,6 @@ export class ServerConnection implements vscode.Disposable {
   private listen(client: LanguageClient): void {
     client.onNotification("ullage/session/update", (params: UpdateParams) => this.updated.fire(params));
     client.onRequest("ullage/editor/diagnostics", answerDiagnostics);
-    client.onRequest("ullage/editor/save", answerSave);
   }
 
   private async stopNow(): Promise<void> {

@@ -241,7 +241,6 @@ export interface ServerNotifications {
 /** Requests of the server: method → [params, result]. */
 export interface ServerRequests {
   "ullage/editor/diagnostics": [{ uri?: Optional<string> }, { problems: Problem[] }];
-  "ullage/editor/save": [{ uri: string }, { saved: boolean }];
 }
 
 export type ClientMethod = keyof ClientRequests;
@@ -272,7 +271,7 @@ export const METHODS = {
     "ullage/session/update": true,
     "ullage/session/listChanged": true,
   }),
-  serverRequests: namesOf<keyof ServerRequests>({ "ullage/editor/diagnostics": true, "ullage/editor/save": true }),
+  serverRequests: namesOf<keyof ServerRequests>({ "ullage/editor/diagnostics": true }),
 };
 
 /** The compiler refuses a table that misses a name or has one too many. */
