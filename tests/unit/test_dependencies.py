@@ -25,6 +25,14 @@ MAY_IMPORT = {
 }
 """Beside itself, by folder. Modules at the top (the command line) may import anything."""
 
+INSIDE_CONTEXT = {
+    "view": set[str](),
+    "counting": {"view"},
+    "moves": {"view"},
+    "record": {"view", "counting"},
+}
+"""Beside itself, by folder of `context/`; all of them use its values (blocks, entries, policy)."""
+
 ONLY_IN = {
     "pygls": {"lsp"},
     "lsprotocol": {"lsp"},
@@ -128,6 +136,13 @@ def test_the_folders_are_those_of_the_picture():
 def test_a_folder_imports_only_what_is_below_it(folder: str):
     allowed = MAY_IMPORT[folder] | {folder, ""}
     check_none([each for each in IMPORTS if each.folder == folder and each.target not in allowed])
+
+
+@pytest.mark.parametrize("folder", INSIDE_CONTEXT)
+def test_a_folder_of_the_context_imports_only_what_is_below_it(folder: str):
+    inside = ROOT / "context" / folder
+    others = tuple(f"ullage.context.{other}" for other in INSIDE_CONTEXT if other not in INSIDE_CONTEXT[folder] | {folder})
+    check_none([each for each in IMPORTS if each.file.is_relative_to(inside) and each.module.startswith(others)])
 
 
 @pytest.mark.parametrize("folder", MAY_IMPORT)

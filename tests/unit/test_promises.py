@@ -11,8 +11,8 @@ from tests.fake_api import validate_request
 from tests.unit.context.strategies import histories
 from ullage.context.blocks import SystemPart, ToolSpec
 from ullage.context.entries import Logged, Prelude, UserPrompt
-from ullage.context.request import Request, build_request
-from ullage.context.view import Projection, project
+from ullage.context.view.projection import Projection, project
+from ullage.context.view.request import Request, build_request
 from ullage.models.serialise import Serialiser
 
 MODEL = "claude-opus-5-5"

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from html import escape
 from typing import Literal
 
+from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import RestoredFile
 from ullage.context.outline import outline, parts
 from ullage.context.policy import RestoreNumbers
-from ullage.context.tokens import estimate_text
 
 DISK_HANDICAP = 120.0
 """Seconds by which a change on disk counts as older: a formatter or a checkout must not push out what somebody edited."""

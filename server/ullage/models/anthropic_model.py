@@ -14,7 +14,7 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from ullage.context.request import Request
+from ullage.context.view.request import Request
 from ullage.models.errors import PromptTooLong
 from ullage.models.failures import Endpoint, not_the_messages_api, understand
 from ullage.models.limits import expected_card

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from ullage.context.blocks import AssistantBlock, Usage
-from ullage.context.request import Request
+from ullage.context.view.request import Request
 
 UNPARSABLE_INPUT = "unparsable_input"
 """The one key of a `ToolUse.input` whose JSON text was no object (it was cut off); its value is that text."""

@@ -21,7 +21,7 @@ from ullage.context.blocks import (
     ToolSpec,
     ToolUse,
 )
-from ullage.context.request import Message, Request
+from ullage.context.view.request import Message, Request
 
 CACHE_MARK: dict[str, Json] = {"type": "ephemeral"}
 """What a marked block carries: cached for five minutes, the API's default."""

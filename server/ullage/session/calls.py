@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ullage.context.blocks import ToolUse
-from ullage.context.clip import Arrival, clip
 from ullage.context.entries import Clipped, ToolReturned
+from ullage.context.moves.clip import Arrival, clip
 from ullage.context.policy import ClipNumbers
 from ullage.models.model import UNPARSABLE_INPUT
 from ullage.session.approvals import Approvals, Refused

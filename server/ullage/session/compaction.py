@@ -11,16 +11,16 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ullage.context.accounting import Account
 from ullage.context.blocks import Usage
-from ullage.context.digest import brief
+from ullage.context.counting.accounting import Account
+from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.entries import Compaction, Logged, Rung, Summarised, Trigger
-from ullage.context.handoff import handoff, tail_note
-from ullage.context.plan import Plan, plan, reactive_plan
+from ullage.context.moves.plan import Plan, plan, reactive_plan
 from ullage.context.policy import Policy
-from ullage.context.request import Message, request_so_far
-from ullage.context.tokens import Calibration, estimate_message
-from ullage.context.view import EpochKey
+from ullage.context.record.digest import brief
+from ullage.context.record.handoff import handoff, tail_note
+from ullage.context.view.projection import EpochKey
+from ullage.context.view.request import Message, request_so_far
 from ullage.models.model import Model, ModelCard
 from ullage.session.breaker import Breaker
 from ullage.session.conversation import Conversation

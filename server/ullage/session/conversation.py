@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from ullage.context.accounting import Account, Counted
+from ullage.context.counting.accounting import Account, Counted
+from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Entry, Logged
-from ullage.context.request import Request, build_request
-from ullage.context.tokens import Calibration
-from ullage.context.view import Projection
+from ullage.context.view.projection import Projection
+from ullage.context.view.request import Request, build_request
 from ullage.session.items import Update
 from ullage.session.timeline import Describe, Timeline
 

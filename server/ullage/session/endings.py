@@ -16,7 +16,7 @@ from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)
 
-INTERRUPTED = "This turn was interrupted when Ullage was closed. What was done by then is kept; Continue goes on with it."
+INTERRUPTED = "This turn was interrupted when Ullage ended. What was done by then is kept."
 
 RESUMED = "The turn was interrupted before it was finished. Go on where it was cut, without repeating what is done."
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ullage.context.blocks import Usage
+from ullage.context.counting.gauge import level
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged
-from ullage.context.gauge import level
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
 from ullage.session.items import Category, Gauge

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Compaction, Logged, RestoredFile, ToolReturned
 from ullage.context.restore import FileEdit, choose, resume_text, take
-from ullage.context.seen import touches_in_view
-from ullage.context.tokens import estimate_text
-from ullage.context.view import Projection
+from ullage.context.view.projection import Projection
+from ullage.context.view.seen import touches_in_view
 from ullage.session.conversation import Conversation
 from ullage.session.prelude import RulesInForce
 from ullage.session.surroundings import Surroundings

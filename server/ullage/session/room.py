@@ -10,8 +10,10 @@ import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 
-from ullage.context.accounting import Account, Counted
 from ullage.context.blocks import Text
+from ullage.context.counting.accounting import Account, Counted
+from ullage.context.counting.gauge import growth, line
+from ullage.context.counting.tokens import estimate_block, estimate_prelude
 from ullage.context.entries import (
     AssistantReply,
     Compaction,
@@ -21,8 +23,6 @@ from ullage.context.entries import (
     Trigger,
     UserPrompt,
 )
-from ullage.context.gauge import growth, line
-from ullage.context.tokens import estimate_block, estimate_prelude
 from ullage.session.breaker import Breaker
 from ullage.session.compaction import Compactor, Draft, NothingToCompact, Wanted
 from ullage.session.conversation import Conversation

@@ -21,7 +21,7 @@ from ullage.context.entries import (
     TurnEnded,
     UserPrompt,
 )
-from ullage.context.seen import touches_in_view
+from ullage.context.view.seen import touches_in_view
 from ullage.models.model import Model
 from ullage.session.approvals import Approvals
 from ullage.session.attachments import Ref, attach

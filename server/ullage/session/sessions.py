@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
+from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Logged
-from ullage.context.tokens import Calibration
 from ullage.models.choose import Provider, choose_model
 from ullage.models.model import Model
 from ullage.session.errors import SessionError

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ullage.context.blocks import Usage
 from ullage.context.policy import SummaryNumbers
-from ullage.context.request import Request
-from ullage.context.summary_prompt import Rejected, accept, summary_request
+from ullage.context.record.summary_prompt import Rejected, accept, summary_request
+from ullage.context.view.request import Request
 from ullage.models.errors import ModelError
 from ullage.models.model import Model, Reply, Retrying
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ullage.context.counting.tokens import Calibration
 from ullage.context.policy import ULLAGE, Policy
-from ullage.context.tokens import Calibration
 from ullage.models.model import ModelCard
 from ullage.session.approvals import Remembered
 from ullage.session.outputs import Outputs

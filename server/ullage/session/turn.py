@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ullage.context.blocks import ToolUse
+from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import AssistantReply, Notice
-from ullage.context.tokens import Calibration
 from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
 from ullage.models.model import Model, ModelCard, Reply
 from ullage.session.calls import Calls

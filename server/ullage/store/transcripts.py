@@ -19,7 +19,7 @@ from ullage.context.blocks import (
     ToolUse,
 )
 from ullage.context.redact import redact
-from ullage.context.request import Message
+from ullage.context.view.request import Message
 from ullage.store import folder as ullage_folder
 from ullage.store.whole_file import write_whole
 

@@ -28,7 +28,7 @@ from ullage.context.entries import (
     ToolReturned,
     UserPrompt,
 )
-from ullage.context.message import Message
+from ullage.context.view.message import Message
 
 PRELUDE = Prelude((SystemPart("system", "You are a coding agent."),), ())
 

@@ -10,8 +10,8 @@ from tests.fake_api.validation import validate_request
 from tests.unit.context.logs import prompt
 from tests.unit.context.strategies import histories
 from ullage.context.entries import Logged
-from ullage.context.request import build_request
-from ullage.context.view import project
+from ullage.context.view.projection import project
+from ullage.context.view.request import build_request
 from ullage.models.serialise import Serialiser
 
 MODEL = "claude-opus-5-5"

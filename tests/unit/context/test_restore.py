@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ullage.context.counting.tokens import estimate_text
 from ullage.context.policy import RestoreNumbers
 from ullage.context.restore import FileEdit, choose, resume_text, take
-from ullage.context.tokens import estimate_text
 
 NUMBERS = RestoreNumbers()
 LONG = "\n".join(f"def function_{number}(level: int) -> int:\n    return level + {number}\n" for number in range(1_000))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ullage.context.blocks import Block, RedactedThinking, Text, Thinking, ToolResult, ToolUse
-from ullage.context.request import Message, Request
+from ullage.context.view.request import Message, Request
 
 
 def problems(request: Request) -> list[str]:

@@ -25,8 +25,8 @@ from tests.fake_api import (
 from tests.fake_api import Reply as Scripted
 from ullage.context.blocks import Json, RedactedThinking, SystemPart, Text, Thinking, ToolSpec, ToolUse
 from ullage.context.entries import AssistantReply, Entry, Logged, Prelude, ToolReturned, UserPrompt
-from ullage.context.request import build_request
-from ullage.context.view import Projection
+from ullage.context.view.projection import Projection
+from ullage.context.view.request import build_request
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.errors import AuthenticationFailed, ModelError, Overloaded, PromptTooLong, StreamBroken, UnknownModel
 from ullage.models.model import ModelEvent, Reply, Retrying, TextDelta

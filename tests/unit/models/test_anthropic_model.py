@@ -15,7 +15,7 @@ import pytest
 
 from tests.unit.models.scripted_server import Answer, ScriptedServer, block, ended, error, sse, started, text
 from ullage.context.blocks import RedactedThinking, SystemPart, Text, Thinking, ToolResult, ToolSpec, ToolUse, Usage
-from ullage.context.request import Breakpoint, Message, Request
+from ullage.context.view.request import Breakpoint, Message, Request
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.errors import (
     AuthenticationFailed,

@@ -9,7 +9,7 @@ import pytest
 from tests.fake_api import MODELS
 from tests.unit.models.scripted_server import Answer, ScriptedServer, error
 from ullage.context.blocks import Text, Usage
-from ullage.context.request import Message, Request
+from ullage.context.view.request import Message, Request
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.errors import PromptTooLong
 from ullage.models.limits import card_from_table

@@ -21,7 +21,7 @@ from ullage.context.blocks import (
     ToolSpec,
     ToolUse,
 )
-from ullage.context.request import Breakpoint, Message, Request
+from ullage.context.view.request import Breakpoint, Message, Request
 from ullage.models.serialise import Serialiser, block_json, message_bytes
 
 SYSTEM = (SystemPart("system", "You are Ullage."), SystemPart("rules", "Be brief."))

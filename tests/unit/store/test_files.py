@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.context.blocks import RedactedThinking, Text, Thinking, ToolResult, ToolUse
-from ullage.context.request import Message
+from ullage.context.view.request import Message
 from ullage.store.errors import StoreFailed
 from ullage.store.results import ResultFiles, safe_name
 from ullage.store.transcripts import write_transcript

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ullage.context.blocks import ToolResult, ToolUse
-from ullage.context.request import Request
+from ullage.context.view.request import Request
 from ullage.models.practice.scenario import PlannedCall, Step
 
 PLAY = "look"

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 
 from ullage.context.blocks import AssistantBlock, Text, Thinking, ToolUse
-from ullage.context.request import Request
+from ullage.context.view.request import Request
 from ullage.models.errors import PromptTooLong
 from ullage.models.model import (
     ModelCard,

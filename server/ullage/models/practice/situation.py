@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import Text, ToolResult, ToolUse
-from ullage.context.fold import INTERRUPTED
-from ullage.context.request import Request
 from ullage.context.restore import resume_text
+from ullage.context.view.fold import INTERRUPTED
+from ullage.context.view.request import Request
 from ullage.models.practice.calls import Mark, mark_of, marks_in
 from ullage.models.practice.scenario import Scenario
 

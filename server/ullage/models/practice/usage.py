@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ullage.context.blocks import AssistantBlock, Usage
+from ullage.context.counting.tokens import estimate_block, estimate_message, estimate_prelude
 from ullage.context.entries import Prelude
-from ullage.context.request import Message, Request
-from ullage.context.tokens import estimate_block, estimate_message, estimate_prelude
+from ullage.context.view.request import Message, Request
 
 
 class SimulatedUsage:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.models.practice.workbench import Workbench
 from ullage.context.blocks import Text, ToolUse
-from ullage.context.gauge import line
+from ullage.context.counting.gauge import line
 from ullage.context.policy import ULLAGE
 from ullage.models.model import Reply
 from ullage.models.practice.practice_model import PracticeModel

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from ullage.context.blocks import Text, ToolUse, Usage
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Prelude, Summarised, ToolReturned, UserPrompt
-from ullage.context.handoff import handoff
 from ullage.context.policy import ULLAGE
-from ullage.context.request import Request, build_request
+from ullage.context.record.handoff import handoff
 from ullage.context.restore import resume_text
-from ullage.context.view import Projection
+from ullage.context.view.projection import Projection
+from ullage.context.view.request import Request, build_request
 from ullage.models.model import Model, Reply
 from ullage.session.prelude import make_prelude
 from ullage.tools.dependencies import ToolDependencies

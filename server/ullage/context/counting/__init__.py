@@ -1,0 +1,1 @@
+"""How many tokens things take, and where the context counts as full."""

@@ -1,0 +1,71 @@
+"""Asking the model for its part of the handoff, and judging what comes back. The wording is in `summary_prompt.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.resources import files
+
+from ullage.context.blocks import AssistantBlock, Text, ToolUse
+from ullage.context.view.message import Message
+from ullage.context.view.request import Request
+
+BEGIN = "=== RECORD ==="
+END = "=== END OF RECORD ==="
+NO_ENTRY = 0
+"""As the source of a block: it comes from no entry of the log."""
+
+SHORTEST = 80
+"""Characters. Less than that is no summary of anything that had to be summarised."""
+CUT_OFF = ("max_tokens", "model_context_window_exceeded")
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A summary that cannot be used; `reason` says why, in words for the user."""
+
+    reason: str
+
+
+def summary_request(request: Request, focus: str) -> Request:
+    """`request` with one more user text at its end that asks for the summary; nothing before it is changed.
+
+    Same system, tools and messages, and the same cache marks: so it is read from the cache that the last request filled. None is
+    added for the new text, since nothing will ever read it again, and writing costs more than sending.
+    """
+    text = Text(_prompt() + (f"\n\nGive most room to this: {focus.strip()}" if focus.strip() else ""))
+    messages = list(request.messages)
+    if messages and messages[-1].role == "user":
+        last = messages[-1]
+        messages[-1] = replace(last, blocks=(*last.blocks, text), sources=(*last.sources, NO_ENTRY))
+    else:
+        messages.append(Message("user", (text,), (NO_ENTRY,)))
+    return replace(request, messages=tuple(messages))
+
+
+def accept(blocks: Sequence[AssistantBlock], stop_reason: str) -> str | Rejected:
+    """The summary's text without its markers, or why it cannot be used.
+
+    Whether the handoff that is made with it is shorter than what it stands for is for the caller to see.
+    """
+    if any(isinstance(block, ToolUse) for block in blocks):
+        return Rejected("The model called a tool instead of writing the summary")
+    if stop_reason in CUT_OFF:
+        return Rejected("The model's summary was cut off before its end")
+    if stop_reason == "refusal":
+        return Rejected("The model declined to write the summary")
+    said = "\n".join(block.text for block in blocks if isinstance(block, Text))
+    _, begun, rest = said.rpartition(BEGIN)
+    text, ended, _ = rest.partition(END)
+    if begun and not ended:
+        return Rejected("The model's summary was cut off before its end")
+    text = text.strip()
+    if len(text) < SHORTEST:
+        return Rejected("The model's summary was empty")
+    return text
+
+
+@cache
+def _prompt() -> str:
+    return files(__package__ or "ullage.context.record").joinpath("summary_prompt.md").read_text(encoding="utf-8").strip()

@@ -1,0 +1,170 @@
+"""Entries laid one after the other into messages that the API takes (anthropic-api.md 2.7).
+
+Whatever comes in, in whatever order, what comes out is valid: neighbours of the same role are one message; a user message has
+the results of the calls before it first, in the order of the calls, then texts; every call has one result; ids are
+unique; nothing is empty; the first message is the user's. Only the last message ever changes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ullage.context.blocks import AssistantBlock, Block, Role, Text, ToolResult, ToolUse
+from ullage.context.view.message import Message
+from ullage.context.view.snapshot import Snapshot
+
+INTERRUPTED = "Interrupted: this call did not finish, and it is not known what it did."
+"""What the model is told of a call without a result."""
+NO_OUTPUT = "(no output)"
+"""Stands for an empty result."""
+
+_NOT_IN_AN_ID = re.compile(r"[^a-zA-Z0-9_-]")
+"""The API takes tool use ids of these characters only; other vendors' ids may have others."""
+
+
+@dataclass(slots=True)
+class _Call:
+    """A call of the last reply: as logged, under the id it is shown with, and its result once there is one."""
+
+    logged: ToolUse
+    shown_id: str
+    seq: int
+    result: ToolResult | None = None
+    result_seq: int = 0
+
+
+class Fold:
+    """The messages so far. What is added comes after everything that was added before."""
+
+    def __init__(self) -> None:
+        self._closed: list[Message] = []
+        self._ends: list[int] = []
+        self._role: Role | None = None
+        self._blocks: list[Block] = []
+        self._sources: list[int] = []
+        self._end = 0
+        self._calls: list[_Call] = []
+        self._ids: set[str] = set()
+        self._shown: Snapshot[Message] | None = None
+
+    def add_reply(self, seq: int, blocks: Sequence[AssistantBlock]) -> None:
+        """A reply of the model. Calls that have no result by now never get one. Dropped where no user spoke before."""
+        self._settle_calls()
+        if not blocks or self._role is None:
+            return
+        self._turn_to("assistant")
+        for block in blocks:
+            shown: Block = block
+            if isinstance(block, ToolUse):
+                shown = replace(block, id=self._unique_id(block.id, seq))
+                self._calls.append(_Call(block, shown.id, seq))
+            self._put(seq, shown, seq)
+
+    def add_result(self, seq: int, result: ToolResult) -> None:
+        """The result of a call of the last reply. Dropped where no such call waits for one."""
+        waiting = (call for call in self._calls if call.result is None and call.logged.id == result.tool_use_id)
+        call = next(waiting, None)
+        if call is None:
+            return
+        self._turn_to("user")
+        content = result.content if result.content.strip() else NO_OUTPUT
+        call.result = ToolResult(call.shown_id, content, result.is_error)
+        call.result_seq = seq
+        self._end = max(self._end, seq)
+
+    def shorten_result(self, seq: int, content: str) -> None:
+        """Another text for the result of entry `seq`, where nothing has come after the results yet."""
+        for call in self._calls:
+            if call.result is not None and call.result_seq == seq and content.strip():
+                call.result = replace(call.result, content=content)
+                self._shown = None
+
+    def add_words(self, seq: int, texts: Iterable[str]) -> None:
+        """What the user or the program says in the course of things. Calls that have no result by now never get one."""
+        self._settle_calls()
+        for text in texts:
+            self.add_text(seq, text, seq)
+
+    def add_text(self, source: int, text: str, end: int) -> None:
+        """Text that a compaction brings. It stands for entries up to `end`; running calls may still get their results."""
+        if text.strip():
+            self._turn_to("user")
+            self._put(source, Text(text), end)
+
+    @property
+    def messages(self) -> Snapshot[Message]:
+        """The messages with the results that there are."""
+        if self._shown is None:
+            answered = [call for call in self._calls if call.result is not None]
+            self._shown = self._with_last(answered if self._role == "user" else [])
+        return self._shown
+
+    @property
+    def complete_messages(self) -> Snapshot[Message]:
+        """The messages with a result for every call."""
+        if not self._calls:
+            return self.messages
+        if self._role == "user":
+            return self._with_last(self._calls)
+        return self._with_last([], Message("user", *_answers(self._calls)))
+
+    @property
+    def pending(self) -> tuple[ToolUse, ...]:
+        """The calls of the last reply that may still get a result, as they were logged."""
+        return tuple(call.logged for call in self._calls if call.result is None)
+
+    def end_of(self, index: int) -> int:
+        """The seq of the last entry that message `index` stands for."""
+        return self._ends[index] if index < len(self._ends) else self._end
+
+    def _with_last(self, answered: Sequence[_Call], *more: Message) -> Snapshot[Message]:
+        last = () if self._role is None else (self._message(self._role, answered),)
+        return Snapshot(self._closed, len(self._closed), (*last, *more))
+
+    def _message(self, role: Role, answered: Sequence[_Call]) -> Message:
+        results, sources = _answers(answered)
+        return Message(role, (*results, *self._blocks), (*sources, *self._sources))
+
+    def _put(self, source: int, block: Block, end: int) -> None:
+        self._shown = None
+        self._blocks.append(block)
+        self._sources.append(source)
+        self._end = max(self._end, end)
+
+    def _turn_to(self, role: Role) -> None:
+        self._shown = None
+        if self._role == role:
+            return
+        if self._role is not None:
+            self._closed.append(self._message(self._role, []))
+            self._ends.append(self._end)
+        self._role = role
+        self._blocks, self._sources, self._end = [], [], 0
+
+    def _settle_calls(self) -> None:
+        if not self._calls:
+            return
+        self._turn_to("user")
+        results, sources = _answers(self._calls)
+        self._blocks[:0] = results
+        self._sources[:0] = sources
+        self._end = max(self._end, *sources)
+        self._calls = []
+
+    def _unique_id(self, logged_id: str, seq: int) -> str:
+        wanted = _NOT_IN_AN_ID.sub("_", logged_id) or "call"
+        unique = wanted
+        copies = 0
+        while unique in self._ids:
+            unique = f"{wanted}_{seq}" if copies == 0 else f"{wanted}_{seq}_{copies}"
+            copies += 1
+        self._ids.add(unique)
+        return unique
+
+
+def _answers(calls: Sequence[_Call]) -> tuple[tuple[ToolResult, ...], tuple[int, ...]]:
+    """A result for each call, and where each comes from; what was interrupted comes from the reply that called."""
+    results = tuple(call.result or ToolResult(call.shown_id, INTERRUPTED, is_error=True) for call in calls)
+    return results, tuple(call.result_seq if call.result else call.seq for call in calls)

@@ -1,0 +1,160 @@
+"""What the model sees: the log folded into the messages of the next request.
+
+`Projection` does it entry by entry, so that a turn costs what is new; `project` does it for a whole log, and both give
+the same view (a property test holds that). Nothing here reads a file, a clock or a wire.
+
+How entries become valid messages stands in `fold.py`, what compactions replace in `edits.py`, what is in force in `epoch.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ullage.context.blocks import ToolResult, ToolUse
+from ullage.context.entries import (
+    AssistantReply,
+    Clipped,
+    Compaction,
+    Logged,
+    Notice,
+    Prelude,
+    ToolReturned,
+    UserPrompt,
+)
+from ullage.context.view.attachments import prompt_texts
+from ullage.context.view.edits import Replacement, applied, edits_of
+from ullage.context.view.epoch import Epoch, EpochKey
+from ullage.context.view.fold import Fold
+from ullage.context.view.message import Message
+from ullage.context.view.replies import replayed, spoken
+
+__all__ = ["EpochKey", "Projection", "project"]
+
+
+class Projection:
+    """What the model sees of one log.
+
+    A reply is taken to answer the request of the entries before it. So nothing that the model reads may be logged while
+    a call of it runs: what was logged between the request and the reply would stand before the reply without having been sent.
+    """
+
+    def __init__(self, entries: Iterable[Logged] = ()) -> None:
+        """Folds `entries` at once. Raises `ValueError` where they are not in the order of their seqs."""
+        self._entries: list[Logged] = []
+        self._reply_keys: dict[int, EpochKey] = {}
+        self._epoch = Epoch()
+        for logged in entries:
+            self._log(logged)
+        self._refold()
+
+    def append(self, logged: Logged) -> None:
+        """Takes in the next entry: costs what is new, and a whole fold only where the key changes.
+
+        Raises `ValueError` where its seq is not beyond the last.
+        """
+        key_before = self.key
+        self._log(logged)
+        if self.key == key_before:
+            self._show(logged)
+        else:
+            self._refold()
+
+    def with_appended(self, logged: Logged) -> Projection:
+        """A projection of the same log and one more entry; this one stays as it is. Costs one whole fold."""
+        return Projection([*self._entries, logged])
+
+    def key_at(self, seq: int) -> EpochKey:
+        """The key under which the reply of entry `seq` was made. Raises `KeyError` where that is no reply."""
+        return self._reply_keys[seq]
+
+    def last_seq_before(self, cut: int) -> int:
+        """The seq of the last entry that the messages before message `cut` stand for; 0 where there are none."""
+        return 0 if cut == 0 else self._fold.end_of(cut - 1)
+
+    @property
+    def entries(self) -> Sequence[Logged]:
+        """The log so far: the live list, which grows."""
+        return self._entries
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The messages as they are now, in an unchanging view that costs no copy.
+
+        Calls that are still running have no result yet. Until the key changes only the last message changes, and more follow.
+        """
+        return self._fold.messages
+
+    @property
+    def complete_messages(self) -> Sequence[Message]:
+        """The messages as they can be sent: a call without a result has one that says so."""
+        return self._fold.complete_messages
+
+    @property
+    def prelude(self) -> Prelude | None:
+        """System prompt and tools in force; None where none was logged yet."""
+        return self._epoch.prelude
+
+    @property
+    def key(self) -> EpochKey:
+        """The epoch in force."""
+        return self._epoch.key
+
+    @property
+    def active(self) -> tuple[Compaction, ...]:
+        """The compactions in force, in log order."""
+        return tuple(self._epoch.active.values())
+
+    @property
+    def undone(self) -> tuple[Compaction, ...]:
+        """The compactions that were undone, in log order."""
+        return self._epoch.undone
+
+    @property
+    def pending_tool_uses(self) -> tuple[ToolUse, ...]:
+        """The calls of the last reply that have no result yet, as they were logged."""
+        return self._fold.pending
+
+    def _log(self, logged: Logged) -> None:
+        if self._entries and logged.seq <= self._entries[-1].seq:
+            raise ValueError(f"entry {logged.seq} comes after entry {self._entries[-1].seq}")
+        self._entries.append(logged)
+        self._epoch = self._epoch.after(logged)
+        if isinstance(logged.entry, AssistantReply):
+            self._reply_keys[logged.seq] = self._epoch.key
+
+    def _refold(self) -> None:
+        self._active = self._epoch.active
+        edits = edits_of(self._active)
+        self._placeholders = edits.placeholders
+        self._fold = Fold()
+        for piece in applied(edits, self._entries):
+            if isinstance(piece, Replacement):
+                self._fold.add_text(piece.source, piece.text, piece.last)
+            else:
+                self._show(piece)
+
+    def _show(self, logged: Logged) -> None:
+        seq, entry = logged.seq, logged.entry
+        match entry:
+            case UserPrompt():
+                self._fold.add_words(seq, prompt_texts(entry))
+            case Notice():
+                self._fold.add_words(seq, (entry.text,))
+            case AssistantReply():
+                same_prefix = self._reply_keys[seq] == self.key
+                self._fold.add_reply(seq, replayed(entry) if same_prefix else spoken(entry))
+            case ToolReturned():
+                content = self._placeholders.get(seq, entry.content)
+                self._fold.add_result(seq, ToolResult(entry.tool_use_id, content, entry.is_error))
+            case Clipped() if entry.seq not in self._placeholders:
+                self._fold.shorten_result(entry.seq, entry.content)
+            case Compaction() if seq in self._active:
+                for text in (*(file.text for file in entry.restored), entry.resume):
+                    self._fold.add_text(seq, text, seq)
+            case _:
+                pass
+
+
+def project(entries: Iterable[Logged]) -> Projection:
+    """The view of a whole log."""
+    return Projection(entries)

@@ -1,0 +1,137 @@
+"""The one number: what was reported, what came since, and by category."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.context.logs import PRELUDE, calls, compaction, log, prompt, returned, says, session
+from tests.unit.context.strategies import histories
+from tests.unit.context.work import priced, ran, read, work
+from ullage.context.blocks import SystemPart, ToolSpec
+from ullage.context.counting.accounting import Account, Counted
+from ullage.context.counting.tokens import Calibration, estimate_message, estimate_prelude
+from ullage.context.entries import Attachment, CompactionUndone, Logged, Notice, Prelude, RestoredFile, Summarised, UserPrompt
+from ullage.context.view.projection import Projection
+
+PLAIN = Calibration()
+ratios = st.floats(0.5, 2.5).map(Calibration)
+
+
+def counted(entries: list[Logged], calibration: Calibration = PLAIN) -> Counted:
+    return Account().count(Projection(entries), calibration)
+
+
+def test_nothing_takes_nothing():
+    assert counted([]) == Counted(0, True, (), None)
+
+
+def test_without_a_priced_reply_all_is_estimated():
+    entries = session(prompt("Hello"), says("Hello yourself"))
+    view = Projection(entries)
+    expected = estimate_prelude(PRELUDE) + sum(estimate_message(message) for message in view.messages)
+    result = counted(entries)
+    assert (result.used, result.estimated, result.priced) == (expected, True, None)
+
+
+def test_a_priced_reply_is_taken_as_reported():
+    result = counted(session(prompt("Hello"), priced("Hello yourself", 5_000, 70)))
+    assert (result.used, result.estimated) == (5_070, False)
+
+
+def test_what_came_since_a_priced_reply_is_estimated_and_calibrated():
+    entries = session(prompt("Hello"), priced("Yes?", 5_000, 70), prompt("one two three " * 100))
+    added = estimate_message(Projection(entries).messages[-1])
+    result = counted(entries, Calibration(1.5))
+    assert result.used == 5_070 + round(1.5 * added)
+    assert not result.estimated
+
+
+def test_the_newest_priced_reply_counts():
+    result = counted(session(prompt("a"), priced("b", 5_000, 70), prompt("c"), priced("d", 6_000, 10)))
+    assert result.used == 6_010
+    assert result.priced is not None
+    assert result.priced.seq == 5
+
+
+def test_what_a_calibration_learns_from_is_the_request_alone():
+    entries = session(prompt("Hello"), priced("A reply that is not part of the request", 5_000, 70))
+    result = counted(entries)
+    assert result.priced is not None
+    assert result.priced.estimated == estimate_prelude(PRELUDE) + estimate_message(Projection(entries).messages[0])
+    assert result.priced.reported == 5_000
+
+
+def test_a_compaction_makes_the_number_an_estimate_until_the_next_reply():
+    before = session(prompt("Hello"), priced("Yes?", 5_000, 70))
+    compacted = [*before, Logged(4, 4.0, compaction("c", summarised=Summarised(3, "They said hello.")))]
+    result = counted(compacted)
+    assert result.estimated
+    assert result.used < 5_070
+    priced_again = [*compacted, Logged(5, 5.0, prompt("Go on")), Logged(6, 6.0, priced("Done", 900, 5))]
+    result = counted(priced_again)
+    assert (result.used, result.estimated) == (905, False)
+
+
+def test_after_an_undo_the_old_price_holds_again():
+    entries = session(
+        prompt("Hello"),
+        priced("Yes?", 5_000, 70),
+        compaction("c", summarised=Summarised(3, "They said hello.")),
+        CompactionUndone("c"),
+    )
+    assert counted(entries).used == 5_070
+
+
+def test_another_prelude_makes_the_number_an_estimate():
+    entries = log(PRELUDE, prompt("Hello"), priced("Yes?", 5_000, 70), Prelude((SystemPart("system", "Another."),), ()))
+    assert counted(entries).estimated
+
+
+def test_everything_has_its_category():
+    prelude = Prelude((SystemPart("system", "You are an agent."), SystemPart("rules", "Be brief.")), (ToolSpec("read_file", "Reads.", {}),))
+    file = RestoredFile("a.py", '<file path="a.py">x = 1</file>', "whole", "0")
+    result = counted(
+        log(
+            prelude,
+            prompt("An old message"),
+            says("An old answer"),
+            compaction("c", summarised=Summarised(3, "The record."), restored=[file], resume="Go on."),
+            UserPrompt("p", "Look at this", (Attachment("b.py", "y = 2"),)),
+            calls("t1"),
+            returned("t1", "z = 3"),
+            Notice("rules", "A nested rules file says: be kind."),
+        )
+    )
+    names = [name for name, _ in result.categories]
+    assert names == ["system", "rules", "tools", "summary", "files", "user", "assistant", "tool results: read_file"]
+    assert all(tokens > 0 for _, tokens in result.categories)
+
+
+def test_what_is_attached_counts_as_files():
+    typed = counted(session(prompt("Look at this")))
+    attached = counted(session(UserPrompt("p", "Look at this", (Attachment("b.py", "y = 2\n" * 100),))))
+    assert dict(attached.categories)["user"] == dict(typed.categories)["user"]
+    assert dict(attached.categories)["files"] > 100
+
+
+def test_results_are_by_tool_the_largest_first():
+    names = [name for name, _ in counted(work(PRELUDE, prompt("Go"), read("a.py", "x"), ran("make", "word " * 500))).categories]
+    assert names[-2:] == ["tool results: bash", "tool results: read_file"]
+
+
+@given(histories(), ratios)
+def test_categories_add_up_to_the_number(entries: list[Logged], calibration: Calibration):
+    result = counted(entries, calibration)
+    assert sum(tokens for _, tokens in result.categories) == result.used
+    assert all(tokens >= 0 for _, tokens in result.categories)
+
+
+@given(histories(), ratios)
+def test_counting_entry_by_entry_gives_the_same_as_counting_at_once(entries: list[Logged], calibration: Calibration):
+    account = Account()
+    view = Projection()
+    for logged in entries:
+        view.append(logged)
+        account.count(view, calibration)
+    assert account.count(view, calibration) == counted(entries, calibration)

@@ -1,0 +1,269 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from tests.unit.context.logs import (
+    calls,
+    characters,
+    compaction,
+    drawn,
+    log,
+    prompt,
+    reply,
+    returned,
+    says,
+    session,
+    thought,
+    use,
+)
+from tests.unit.context.strategies import histories
+from tests.unit.context.validity import problems
+from ullage.context.blocks import SystemPart
+from ullage.context.entries import Compaction, Entry, Logged, Prelude, Summarised, UserPrompt
+from ullage.context.moves.plan import Plan, plan, reactive_plan
+from ullage.context.moves.preview import preview
+from ullage.context.policy import ClearNumbers, LineNumbers, Policy, SnipNumbers, SummaryNumbers
+from ullage.context.view.projection import Projection, project
+from ullage.context.view.request import build_request
+
+POLICY = Policy(
+    snip=SnipNumbers(keep_first=2, keep_last=6),
+    clear=ClearNumbers(keep_results=1, minimum_characters=120),
+    summary=SummaryNumbers(tail_tokens=500, tail_share=0.2, user_message_tokens=1_000, output_tokens=600, reactive_keep_messages=3),
+    line=LineNumbers(goal_share=0.6),
+)
+NEVER_CHEAP = replace(POLICY, snip=SnipNumbers(1_000, 1_000), clear=ClearNumbers(1_000, 1_000))
+
+
+def no_digest(entries: Sequence[Logged]) -> str:
+    return ""
+
+
+def make(entries: Sequence[Logged], line: int, policy: Policy = POLICY, goal: int | None = None) -> Plan | None:
+    return plan(project(entries), policy, line, characters, no_digest, goal=goal)
+
+
+def talk(count: int, size: int) -> list[Entry]:
+    """`count` short prompts with answers of `size` characters each."""
+    return [entry for number in range(count) for entry in (prompt(f"q{number}"), says("a" * size))]
+
+
+def work(count: int, size: int) -> list[Entry]:
+    """A turn with `count` calls whose results have `size` characters."""
+    steps = (entry for number in range(count) for entry in (calls(f"t{number}"), returned(f"t{number}", "r" * size)))
+    return [prompt("go"), *steps, says("done")]
+
+
+def after(entries: Sequence[Logged], made: Plan, summary: str = "Handoff") -> Projection:
+    summarised = None if made.summarise_to is None else Summarised(made.summarise_to, summary, made.covers)
+    return preview(project(entries), made.cleared, made.snipped, summarised)
+
+
+class TestCheapBeforeDear:
+    def test_where_all_is_under_the_goal_and_nothing_can_go_there_is_no_plan(self):
+        assert make(log(*talk(2, 100)), line=10_000) is None
+        assert make([], line=10_000) is None
+        assert make([], line=10_000, goal=0) is None
+
+    def test_old_results_are_cleared_first(self):
+        made = make(log(*work(3, 1_000)), line=10_000)
+        assert made is not None
+        assert [cleared.seq for cleared in made.cleared] == [3, 5]
+        assert (made.through, made.snipped, made.summarise_to, made.covers) == (8, None, None, 0)
+
+    def test_many_messages_are_snipped(self):
+        made = make(log(*talk(6, 400)), line=100_000)
+        assert made is not None
+        assert made.snipped is not None
+        assert (made.snipped.first_seq, made.snipped.last_seq) == (3, 6)
+        assert made.summarise_to is None
+
+    def test_only_what_is_left_over_the_goal_is_summarised(self):
+        entries = log(*talk(4, 1_000))
+        assert make(entries, line=10_000, policy=NEVER_CHEAP) is None
+        made = make(entries, line=5_000, policy=NEVER_CHEAP)
+        assert made is not None
+        assert made.summarise_to is not None
+
+    def test_system_and_tools_count_against_the_goal(self):
+        entries = talk(4, 1_000)
+        large = Prelude((SystemPart("system", "s" * 3_000),), ())
+        assert make(log(*entries), line=7_000, policy=NEVER_CHEAP) is None
+        made = make(log(large, *entries), line=7_000, policy=NEVER_CHEAP)
+        assert made is not None
+        assert made.summarise_to is not None
+
+    def test_a_marker_longer_than_what_it_stands_for_is_no_gain(self):
+        assert make(log(*talk(6, 1)), line=100_000) is None
+        made = make(log(*talk(3, 1), *work(2, 1_000), *talk(4, 1)), line=100_000)
+        assert made is not None
+        assert made.snipped is not None
+        made = make(log(*work(2, 1_000)[:3], *talk(4, 1)), line=100_000, policy=replace(POLICY, clear=ClearNumbers(0, 120)))
+        assert made is not None
+        assert (made.snipped, [cleared.seq for cleared in made.cleared]) == (None, [3])
+
+    def test_thinking_goes_with_any_compaction_so_that_alone_can_be_a_gain(self):
+        entries = session(prompt("go"), reply(thought("long " * 1_000), use("t1")), returned("t1"), says("done"))
+        assert make(entries, line=5_000) == Plan(5, (), None, None, 0, characters(project(entries).messages) - 5_000)
+
+    def test_moves_within_the_summary_are_left_to_it(self):
+        made = make(log(*work(3, 1_000), *talk(6, 400)), line=100_000, goal=0)
+        assert made is not None
+        assert made.summarise_to is not None
+        assert (made.cleared, made.snipped) == ((), None)
+
+    def test_moves_in_the_tail_are_made(self):
+        policy = replace(POLICY, summary=replace(POLICY.summary, tail_tokens=2_000))
+        made = make(log(*talk(2, 3_000), *work(3, 1_000)), line=100_000, policy=policy, goal=0)
+        assert made is not None
+        assert (made.summarise_to, made.snipped) == (4, None)
+        assert [cleared.seq for cleared in made.cleared] == [7, 9]
+
+
+class TestTail:
+    @pytest.mark.parametrize(
+        ("tail_tokens", "line", "summarise_to"),
+        [
+            (2_100, 100_000, 4),
+            (2_100, 5_100, 6),
+            (1_050, 100_000, 6),
+            (500, 100_000, 8),
+            (0, 100_000, 8),
+        ],
+        ids=["two answers", "a share of the line", "one answer", "not one", "none"],
+    )
+    def test_it_is_the_newest_whole_messages_within_its_share(self, tail_tokens: int, line: int, summarise_to: int):
+        policy = replace(NEVER_CHEAP, summary=replace(POLICY.summary, tail_tokens=tail_tokens))
+        made = make(log(*talk(4, 1_000)), line, policy, goal=0)
+        assert made is not None
+        assert made.summarise_to == summarise_to
+        assert made.covers == summarise_to
+
+    @pytest.mark.parametrize(
+        ("unanswered", "summarise_to"),
+        [
+            ([prompt("and now?" * 500)], 8),
+            ([prompt("go"), calls("t1"), returned("t1", "r" * 5_000)], 9),
+            ([prompt("go"), calls("t1", "t2"), returned("t2", "r" * 5_000)], 9),
+        ],
+        ids=["a prompt", "a result with its call", "a call that still runs"],
+    )
+    def test_what_the_model_has_not_answered_stays_whatever_its_size(self, unanswered: Sequence[Entry], summarise_to: int):
+        made = make(log(*talk(4, 1_000), *unanswered), 5_000, NEVER_CHEAP, goal=0)
+        assert made is not None
+        assert made.summarise_to == summarise_to
+
+    def test_a_short_conversation_is_summarised_too_where_that_is_wanted(self):
+        policy = replace(NEVER_CHEAP, summary=replace(POLICY.summary, tail_tokens=20_000))
+        made = make(log(*talk(4, 1_000)), 200_000, policy, goal=0)
+        assert made is not None
+        assert made.summarise_to == 8
+
+    def test_nothing_is_summarised_twice(self):
+        entries = log(*talk(4, 1_000), compaction("c", summarised=Summarised(8, "Handoff " * 500), resume="Go on."))
+        assert make(entries, 1_000, goal=0) is None
+        assert make([*entries, Logged(10, 0.0, prompt("on"))], 1_000, goal=0) is None
+
+    def test_where_a_summary_would_not_be_shorter_there_is_none(self):
+        assert make(log(prompt("q"), says("a" * 100)), 200_000, goal=0) is None
+        assert make(log(prompt("q" * 900), says("a" * 100)), 200_000, goal=0) is None
+
+
+class TestReactive:
+    def test_the_last_messages_and_their_pairs_stay(self):
+        entries = log(*work(4, 2_000), prompt("on"))
+        made = reactive_plan(project(entries), POLICY, 100_000, characters, no_digest)
+        assert made is not None
+        assert made.summarise_to == 7
+        assert drawn(after(entries, made).messages) == [
+            "user: Handoff",
+            "assistant: t3()",
+            f"user: =t3 {'r' * 2_000}",
+            "assistant: done",
+            "user: on",
+        ]
+
+    def test_fewer_stay_where_they_would_not_fit(self):
+        entries = log(*work(4, 2_000), prompt("on"))
+        made = reactive_plan(project(entries), POLICY, 1_500, characters, no_digest)
+        assert made is not None
+        assert made.summarise_to == 9
+
+    def test_also_where_they_are_all_there_is(self):
+        entries = log(prompt("go"), says("a" * 5_000), prompt("on"))
+        made = reactive_plan(project(entries), POLICY, 1_000, characters, no_digest)
+        assert made is not None
+        assert made.summarise_to == 2
+
+    def test_a_single_message_cannot_be_helped(self):
+        assert reactive_plan(project(log(prompt("go" * 5_000))), POLICY, 1_000, characters, no_digest) is None
+
+
+def plans_of(projection: Projection, line: int) -> list[Plan]:
+    made = [
+        plan(projection, POLICY, line, characters, no_digest),
+        plan(projection, POLICY, line, characters, no_digest, goal=0),
+        reactive_plan(projection, POLICY, line, characters, no_digest),
+    ]
+    return [each for each in made if each is not None]
+
+
+lines = st.sampled_from([100, 1_000, 5_000])
+
+
+@given(histories(), lines)
+def test_a_plan_makes_the_messages_fewer_tokens_by_what_it_says(entries: list[Logged], line: int):
+    projection = project(entries)
+    made_plans = plans_of(projection, line)
+    assume(made_plans)
+    for made in made_plans:
+        tokens = characters(after(entries, made, summary="").messages)
+        assert tokens <= made.estimated_after < characters(projection.messages)
+        if made.summarise_to is None:
+            assert tokens == made.estimated_after
+
+
+@given(histories(), lines)
+def test_after_a_plan_the_next_request_is_valid(entries: list[Logged], line: int):
+    for made in plans_of(project(entries), line):
+        compacted = after(entries, made)
+        last = compacted.entries[-1].seq
+        assert problems(build_request(compacted.with_appended(Logged(last + 1, 0.0, prompt("on"))))) == []
+
+
+@given(histories(), lines)
+def test_what_the_user_said_is_in_view_or_in_the_summary_or_behind_a_marker(entries: list[Logged], line: int):
+    projection = project(entries)
+    in_view_before = sources_of(projection)
+    for made in plans_of(projection, line):
+        compacted = after(entries, made)
+        in_view = sources_of(compacted)
+        text = "\n".join(drawn(compacted.messages))
+        for logged in entries:
+            if isinstance(logged.entry, UserPrompt) and logged.seq in in_view_before - in_view:
+                summarised = made.summarise_to is not None and logged.seq <= made.summarise_to
+                snipped = made.snipped is not None and made.snipped.first_seq <= logged.seq <= made.snipped.last_seq
+                assert (summarised and "Handoff" in text) or (snipped and made.snipped is not None and made.snipped.marker in text)
+
+
+@given(histories(), lines)
+def test_no_plan_parts_a_call_from_its_result(entries: list[Logged], line: int):
+    projection = project(entries)
+    for made in plans_of(projection, line):
+        compacted = after(entries, made)
+        assert compacted.pending_tool_uses == projection.pending_tool_uses
+        assert interruptions(compacted) <= interruptions(projection)
+
+
+def sources_of(projection: Projection) -> set[int]:
+    brought = {logged.seq for logged in projection.entries if isinstance(logged.entry, Compaction)}
+    return {source for message in projection.messages for source in message.sources} - brought
+
+
+def interruptions(projection: Projection) -> int:
+    return sum(line.count("Interrupted") for line in drawn(projection.messages))

@@ -1,0 +1,147 @@
+"""The digest: what it must hold, what it favours, and its size."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.context.logs import says
+from tests.unit.context.work import asked, edited, planned, ran, read, work
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.entries import Entry, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.record.digest import brief, digest
+
+
+def constrained(what: str, number: int, more: str) -> list[Entry]:
+    """A prompt whose first line is a constraint."""
+    return [asked(f"Never change the {what} of tank {number}.\n{more}")]
+
+
+def edited_part(what: str, number: int) -> list[Entry]:
+    return edited(f"src/{what}/part_{number}.py")
+
+
+def read_part(what: str, number: int) -> list[Entry]:
+    return read(f"src/{what}/part_{number}.py")
+
+
+def made(number: int) -> list[Entry]:
+    """A command that fails every other time."""
+    return ran(f"make target_{number}", "error: broken", failed=number % 2 == 0)
+
+
+def told(text: str) -> list[Entry]:
+    return [says(text)]
+
+
+LONG_TEXTS = ["A long story about tanks. " * 400, "好的,油罐。" * 900]
+words = st.sampled_from(["tank", "gauge", "level", "report", "valve", "pump"])
+numbers = st.integers(0, 50)
+steps = st.one_of(
+    st.builds(constrained, words, numbers, st.sampled_from(["", *LONG_TEXTS])),
+    st.builds(edited_part, words, numbers),
+    st.builds(read_part, words, numbers),
+    st.builds(made, numbers),
+    st.builds(told, st.sampled_from(LONG_TEXTS)),
+)
+
+
+@given(st.lists(steps, max_size=60), st.integers(0, 4_000))
+def test_every_constraint_and_every_changed_path_is_in_it(history: list[list[Entry]], budget: int):
+    entries = work(*history)
+    text = digest(entries, "", budget)
+    for logged in entries:
+        if isinstance(logged.entry, UserPrompt):
+            assert logged.entry.text.splitlines()[0] in text
+        elif isinstance(logged.entry, ToolReturned):
+            assert all(touch.path in text for touch in logged.entry.touched if touch.kind != "read")
+
+
+@given(st.lists(steps, max_size=60), st.integers(0, 4_000))
+def test_beyond_what_must_be_in_it_the_budget_is_kept(history: list[list[Entry]], budget: int):
+    entries = work(*history)
+    required = estimate_text(digest(entries, "", 0))
+    assert estimate_text(digest(entries, "", budget)) <= required + 1.1 * budget + 100
+
+
+def test_sections_stand_in_reading_order():
+    entries = work(
+        asked("Fix the gauge. Never push."),
+        says("I'll use the raw value because the filter lags."),
+        ran("make test", "FAILED test_gauge\n(exit code 1)", failed=True),
+        edited("src/gauge.py"),
+        planned(("Fix it", "completed"), ("Test readLevel", "in_progress"), ("Write it down", "pending")),
+        ran("make test", "3 passed"),
+    )
+    headings = [line[3:] for line in digest(entries, "").splitlines() if line.startswith("## ")]
+    assert headings == [
+        "What the user asked for",
+        "Constraints and preferences",
+        "Decisions and why",
+        "Files",
+        "Commands and how they ended",
+        "Errors and what was done about them",
+        "Task list",
+        "Names and hashes, with where they were last seen",
+        "What was being done where this record ends",
+        "Next step, as of the end of this record",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        ([asked("Fix it"), planned(("Later", "pending"), ("Now", "in_progress"))], "Go on with: Now"),
+        ([asked("Fix it"), planned(("Done", "completed"))], "Go on with what the user asked last (#1)"),
+        ([asked("Fix it"), says("Done."), TurnEnded("end_turn")], "Nothing is left open that the log knows of; the user speaks next"),
+    ],
+)
+def test_next_step(steps: list[Entry | list[Entry]], expected: str):
+    assert digest(work(*steps), "").endswith(expected)
+
+
+def test_what_does_not_fit_is_counted():
+    text = digest(work(*(ran(f"make number-{number}") for number in range(200))), "", 600)
+    assert "`make number-199`: ok (#400)" in text
+    assert "`make number-0`" not in text
+    assert "more; `recall` finds them" in text
+
+
+def test_the_focus_comes_first():
+    entries = work(ran("make valves"), *(ran(f"make number-{number}") for number in range(200)))
+    assert "make valves" not in digest(entries, "", 600)
+    assert "make valves" in digest(entries, "the valves, please", 600)
+
+
+def test_hundreds_of_changed_files_are_all_named():
+    entries = work(*(edited(f"src/module_{number}.py") for number in range(300)))
+    text = digest(entries, "")
+    assert all(f"src/module_{number}.py" in text for number in range(300))
+
+
+def test_a_digest_of_nothing_is_empty():
+    assert digest([], "") == ""
+
+
+def test_the_user_is_quoted_line_by_line():
+    assert "> First\n> second" in digest(work(asked("First\nsecond")), "")
+
+
+def test_brief():
+    entries = work(asked("Fix the gauge"), read("docs/gauge.md"), edited("src/gauge.py"), ran("make test", "no", failed=True))
+    assert brief(entries) == "The user said: Fix the gauge\nChanged: src/gauge.py\nRead: docs/gauge.md\nRan: `make test` (failed)"
+
+
+def test_brief_stays_brief():
+    entries = work(*(edited(f"src/module_{number}.py") for number in range(300)), *(asked("word " * 200) for _ in range(100)))
+    assert len(brief(entries)) < 2_000
+    assert "and 288 more" in brief(entries)
+
+
+def test_brief_is_redacted():
+    assert "correcthorse9" not in brief(work(ran("mysql --password=correcthorse9")))
+
+
+def test_brief_of_nothing_is_empty():
+    assert brief([]) == ""

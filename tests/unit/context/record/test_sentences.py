@@ -1,0 +1,74 @@
+"""Which sentences count as constraints and as decisions."""
+
+from __future__ import annotations
+
+import pytest
+
+from ullage.context.record.sentences import constraints_in, decisions_in, sentences
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "You must keep the public API.",
+        "Never touch the migrations folder.",
+        "Please always run the tests first",
+        "don't add dependencies",
+        "I’d prefer tabs here, but don’t reformat the rest.",
+        "Only Python 3.11 and newer.",
+        "Use httpx instead of requests.",
+        "Die Schnittstelle darf sich nicht ändern.",
+        "Bitte nur deutsche Kommentare.",
+        "N'utilise jamais de variables globales.",
+        "Il faut répondre uniquement en français.",
+        "No cambies la base de datos, usa siempre SQLite.",
+        "Não altere o esquema, use sempre SQLite.",
+        "Rispondi solo in italiano.",
+        "Никогда не меняй схему базы.",
+        "不要修改数据库,必须保留接口。",
+        "テストは必ず実行してください。",
+        "반드시 테스트를 실행하세요.",
+    ],
+)
+def test_constraints(sentence: str):
+    assert constraints_in(sentence) != []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Hello there, how is it going.",
+        "Add a button to the toolbar.",
+        "Should we never do this?",
+        "Yes",
+        "x = foo(never, always) {} []; --only",
+        "```\nyou must never see this\n```",
+        "must " + "very " * 200 + "long",
+    ],
+)
+def test_no_constraints(sentence: str):
+    assert constraints_in(sentence) == []
+
+
+def test_constraints_are_single_sentences_on_one_line():
+    text = "Here is the plan. You must keep\tthe tests  green. Thanks!\n\n- never push\n2. only use `uv`"
+    assert constraints_in(text) == ["You must keep the tests green.", "never push", "only use `uv`"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("I'll use SQLite because it needs no server.", True),
+        ("The root cause is the sorted index.", True),
+        ("Ich habe mich für SQLite entschieden.", True),
+        ("Let me read the file.", False),
+        ("We chose this because:", False),
+        ("Should I use SQLite instead of files?", False),
+    ],
+)
+def test_decisions(text: str, expected: bool):
+    assert bool(decisions_in(text)) == expected
+
+
+def test_text_after_an_open_fence_is_code():
+    assert list(sentences("Look at this sentence.\n```\nand not at that one")) == ["Look at this sentence."]
