@@ -52,6 +52,7 @@ from ullage.session.room import Room, prompt_tokens
 from ullage.session.surroundings import Surroundings
 from ullage.session.titles import title_of
 from ullage.session.turn import Turn
+from ullage.session.while_editing import WhileEditing
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import SessionRecord
 from ullage.tools.tool import Tool, ToolKind
@@ -100,6 +101,7 @@ class Session:
             self._compacting,
             self._renew_prelude,
         )
+        self._while_editing = WhileEditing(self._room, lambda: self._work is None, lambda: self._begin(self._compact_while_idle()))
         self._approvals = Approvals(timeline, surroundings.remembered)
         self._calls = Calls(
             self._conversation, self._tools, self._approvals, surroundings.outputs, surroundings.policy.clip, self._returned
@@ -266,18 +268,13 @@ class Session:
         return self._room.wants_idle_compaction()
 
     def user_edits(self) -> None:
-        """The user is editing: where the next turn would cross the line, the compaction is made now."""
-        if self._work is not None or not self.near_the_line():
-            return
-        if self._room.preparation.ready():
-            self._begin(self._compact_while_idle())
-        else:
-            self._room.prepare()
-            self._room.preparation.when_done(self.user_edits)
+        """The user is editing: where the next turn would cross the line, the compaction is made as soon as they pause."""
+        self._while_editing.user_edits()
 
     async def close(self) -> None:
         """Ends what is being done as interrupted, and lets go of the session."""
         self._ending = "interrupted"
+        self._while_editing.give_up()
         self._room.preparation.give_up()
         if self._work is not None:
             self._work.cancel()
