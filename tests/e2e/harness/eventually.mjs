@@ -16,3 +16,17 @@ export async function expectEventually(condition, what, limit = 15_000) {
     await delay(50);
   }
 }
+
+/**
+ * Assert that a long text holds another; the failure shows only what is near.
+ *
+ * @param {string} text
+ * @param {string} part
+ */
+export function assertHolds(text, part) {
+  if (text.includes(part)) return;
+  const beginning = part.slice(0, 12);
+  const at = text.indexOf(beginning);
+  const near = at < 0 ? text.slice(-300) : text.slice(Math.max(0, at - 200), at + 300);
+  throw new Error(`${JSON.stringify(part)} is not in ${text.length} characters; ${at < 0 ? "their end" : "near"}: ${near}`);
+}

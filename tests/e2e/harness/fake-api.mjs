@@ -54,6 +54,11 @@ export async function startFakeApi({ window } = {}) {
   };
 }
 
+/** A rule that answers every request for a summary. @param {string} text what the summary says */
+export function summaries(text) {
+  return { when: "=== RECORD ===", outcome: { say: `=== RECORD ===\n${text}\n=== END OF RECORD ===` } };
+}
+
 /** @param {string} url */
 async function get(url) {
   return read(url, await fetch(url));

@@ -44,3 +44,11 @@ export async function gaugeReaches(page, condition, what, limit) {
 export async function clickGauge(page) {
   await gauge(page).locator("a").click();
 }
+
+/** What it says when the pointer rests on it. @param {Page} page @returns {Promise<string>} */
+export async function gaugeTooltip(page) {
+  await gauge(page).hover();
+  const tooltip = page.locator(".monaco-hover").filter({ hasText: "tokens" }).first();
+  await tooltip.waitFor();
+  return tooltip.innerText();
+}

@@ -1,0 +1,58 @@
+/** The gauge in the status bar: how full it is, what it is made of, and a click that compacts and can be undone. */
+
+import assert from "node:assert/strict";
+import { clickGauge, gauge, gaugePercent, gaugeReaches, gaugeTooltip } from "./harness/gauge.mjs";
+import { itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { stage } from "./harness/stage.mjs";
+import { summaries } from "./harness/fake-api.mjs";
+import { notification } from "./harness/workbench.mjs";
+
+const READ = { call: "read_file", input: { path: "data/readings.csv", limit: 250 } };
+
+stage("the gauge", { window: 60_000 }, (scenario) => {
+  scenario("it is there before any prompt, rises in a turn, and a click compacts, which can be undone", {}, async (scene) => {
+    const { page, api, screenshot } = scene;
+    await api.addRules(summaries("The user wants the readings looked at.\n\n## Decisions\n- Use millimetres, since the dip stick does."));
+    await api.enqueue([{ say: "I look." }, READ], {
+      reply: [{ say: "I have seen a number of readings." }],
+      interruption: { holds_after: 1 },
+    });
+    await api.enqueue([READ], { say: "Seen again." });
+    const atStart = await gaugeReaches(page, (percent) => percent < 30, "low before any prompt");
+    await screenshot("1-before");
+
+    const panel = await openPanel(page);
+    await sendPrompt(panel, "Look at the readings. Never change the file.");
+    await api.held();
+    const inTurn = await gaugeReaches(page, (percent) => percent > atStart + 10, "risen while the turn runs");
+    await screenshot("2-in-the-turn");
+    await api.release();
+    await turnIsOver(panel);
+    await sendAndFinish(panel, "Look at them once more");
+    const full = await gaugeReaches(page, (percent) => percent > inTurn, "higher after two turns");
+
+    const tooltip = await gaugeTooltip(page);
+    await screenshot("3-tooltip");
+    assert.match(tooltip, /of 30,000 tokens/);
+    assert.match(tooltip, /window is 60,000/);
+    for (const part of [/System/i, /Tools/i, /User/i, /read_file/]) assert.match(tooltip, part);
+
+    await clickGauge(page);
+    const card = itemsOf(panel, "compaction");
+    await card.getByText(/^[\d.]+k? → [\d.]+k? tokens$/).waitFor();
+    const after = await gaugeReaches(page, (percent) => percent < full, "lower after the compaction");
+    await card.locator("summary").click();
+    await card.getByText("Use millimetres").waitFor();
+    await notification(page, "Compacted: ").waitFor();
+    await screenshot("4-compacted");
+
+    await notification(page, "Compacted: ").getByText("Undo").click();
+    await card.getByText("Compaction undone").waitFor();
+    await gaugeReaches(page, (percent) => percent === full, `${full} again`);
+    await screenshot("5-undone");
+    await card.getByRole("button", { name: "Redo" }).click();
+    await gaugeReaches(page, (percent) => percent === after, `${after} again`);
+    await gauge(page).waitFor();
+    assert.equal(await gaugePercent(page), after);
+  });
+});
