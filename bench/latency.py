@@ -52,9 +52,11 @@ async def measure(messages: int) -> None:
             idle = asyncio.Event()
 
             def heard(read: int, message: Mapping[str, Any]) -> None:
-                update = message.get("params", {}).get("update", {}) if message["method"] == "ullage/session/update" else {}
+                if message["method"] != "ullage/session/update":
+                    return
+                update: Mapping[str, Any] = message["params"]["update"]
                 if update.get("kind") == "append":
-                    notified.extend((read - int(stamp)) / 1e6 for stamp in update["text"].replace("@", " ").split())
+                    notified.extend((read - int(stamp)) / 1e6 for stamp in str(update["text"]).replace("@", " ").split())
                 if update.get("kind") == "state" and update["state"] == "idle":
                     idle.set()
 

@@ -50,7 +50,14 @@ class StampingApi:
 
     async def _reply(self, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n")
-        message = {"id": "m", "type": "message", "role": "assistant", "model": "bench", "content": [], "usage": {"input_tokens": 50_000}}
+        message: dict[str, object] = {
+            "id": "m",
+            "type": "message",
+            "role": "assistant",
+            "model": "bench",
+            "content": [],
+            "usage": {"input_tokens": 50_000},
+        }
         self._event(writer, {"type": "message_start", "message": message})
         self._event(writer, {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})
         for _ in range(CHUNKS):

@@ -22,6 +22,7 @@ export const CHECKS = [
   { title: "JavaScript lint", command: OXLINT },
   { title: "Types of the extension", command: [...TSC, "--project", "client-extension"] },
   { title: "Types of the panel", command: [...TSC, "--project", "client-extension/webview"] },
+  { title: "Types of the extension's tests", command: [...TSC, "--project", "tests/extension"] },
   { title: "Types of scripts and end-to-end tests", command: [...TSC, "--project", "."] },
 ];
 

@@ -8,6 +8,7 @@ decided in `retry.py`, what its failure means in `failures.py`.
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
@@ -146,6 +147,7 @@ class AnthropicModel:
         from anthropic import AsyncAnthropic
         from httpx2 import Timeout
 
+        gc.freeze()  # the SDK's many objects live for ever: with them a full pass of the collector stops everything for 60 ms
         base_url, api_key = self._endpoint.base_url, self._endpoint.api_key
         return AsyncAnthropic(
             api_key=api_key or (NO_KEY if base_url else None),

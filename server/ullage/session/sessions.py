@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -192,6 +193,7 @@ class Sessions:
             self._on_warning(f"Entry {row.seq} of this session is damaged and was passed over: {row.reason}")
         self._open[session_id] = session
         self._keep(session.learn_model())
+        gc.freeze()  # a log that was read lives as long as the session: the collector need not walk it again and again
         return session
 
     def _claimed_entries(self, session_id: str) -> list[Logged]:
