@@ -64,6 +64,10 @@ class ModelCard:
     characters_per_token_factor: float = 1.0
     """The estimate by kind of text is multiplied by this before the learned ratio (1.0: the new tokenizer)."""
 
+    def cost(self, usage: Usage | None) -> float | None:
+        """Dollars for one call; None where the prices are not known or nothing was counted."""
+        return self.prices.cost(usage) if self.prices and usage else None
+
 
 @dataclass(frozen=True, slots=True)
 class TextDelta:
@@ -115,7 +119,8 @@ class Reply:
     model: str
     stop_reason: str
     """As the API names it: `end_turn`, `tool_use`, `max_tokens`, `refusal`, `model_context_window_exceeded` ..."""
-    usage: Usage
+    usage: Usage | None
+    """None where the server did not count what was sent; what it said of the output alone is of no use."""
 
 
 ModelEvent: TypeAlias = TextDelta | ThinkingDelta | ToolUseStarted | ToolInputDelta | Retrying | Reply

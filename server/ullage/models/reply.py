@@ -191,19 +191,21 @@ def _parsed_input(text: str) -> Mapping[str, Json]:
     return cast(dict[str, Json], value)
 
 
-def _usage(reported: Mapping[str, object]) -> Usage:
+def _usage(reported: Mapping[str, object]) -> Usage | None:
     split = _mapping(reported.get("cache_creation"))
     written_1h = _count(split, "ephemeral_1h_input_tokens")
     written_5m = _count(split, "ephemeral_5m_input_tokens")
     # Older servers report only the sum, which the API's default of five minutes then explains.
     written = _count(reported, "cache_creation_input_tokens")
-    return Usage(
+    usage = Usage(
         input_tokens=_count(reported, "input_tokens"),
         output_tokens=_count(reported, "output_tokens"),
         cache_read_tokens=_count(reported, "cache_read_input_tokens"),
         cache_write_5m_tokens=max(written_5m, written - written_1h),
         cache_write_1h_tokens=written_1h,
     )
+    # No request is empty: a sum of nothing was not counted (mocks; llama.cpp where a reply begins with half a character).
+    return usage if usage.total_input_tokens else None
 
 
 def _count(values: Mapping[str, object], name: str) -> int:

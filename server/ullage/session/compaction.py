@@ -120,7 +120,7 @@ class Compactor:
                 self.model_breaker.failed(now())
                 skipped.append(str(failure))
             else:
-                cost = card.prices.cost(summary.usage) if card.prices else None
+                cost = card.cost(summary.usage)
                 written = replace(draft, rung="model", usage=summary.usage, cost=cost)
                 written = replace(written, text=await self._handoff(written, summary.text))
                 if self._shrinks(written, calibration):

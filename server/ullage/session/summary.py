@@ -29,7 +29,7 @@ class WrittenSummary:
     """What the model wrote, and what it used."""
 
     text: str
-    usage: Usage
+    usage: Usage | None
 
 
 async def write_summary(model: Model, request: Request, focus: str, numbers: SummaryNumbers) -> WrittenSummary:

@@ -86,7 +86,7 @@ class Turn:
             raise
         finally:
             self._retrying(None)
-        cost = self._card.prices.cost(reply.usage) if self._card.prices else None
+        cost = self._card.cost(reply.usage)
         entry = AssistantReply(incoming.reply_id, reply.blocks, reply.model, reply.stop_reason, reply.usage, cost)
         self._conversation.append(entry)
         self._learn()

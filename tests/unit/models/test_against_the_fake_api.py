@@ -89,6 +89,8 @@ async def test_a_conversation_with_thinking_tools_and_the_cache() -> None:
         await talk.model.aclose()
         assert isinstance(last, Reply)
         assert last.blocks == (Text("You are welcome."),)
+        assert first.usage is not None
+        assert last.usage is not None
         assert last.usage.cache_read_tokens > first.usage.total_input_tokens
         assert first.usage.cache_write_5m_tokens > 0
         for record in fake.requests:

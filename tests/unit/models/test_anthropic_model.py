@@ -169,7 +169,7 @@ async def test_every_kind_of_block_comes_back_whole() -> None:
         ToolUse("toolu_1", "bash", {"z": 1, "a": "ü"}),
     )
     assert list(reply.blocks[2].input) == ["z", "a"]  # type: ignore[union-attr]
-    assert (reply.stop_reason, reply.usage.cache_read_tokens) == ("tool_use", 100)
+    assert (reply.stop_reason, reply.usage) == ("tool_use", Usage(3, 7, cache_read_tokens=100))
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ class Workbench:
 
     @property
     def usages(self) -> list[Usage]:
-        return [reply.usage for reply in self.replies]
+        return [reply.usage for reply in self.replies if reply.usage]
 
     def compact_all(self, *, at_work: bool) -> None:
         """Nothing of the messages stays but the record of them."""
