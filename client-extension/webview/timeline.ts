@@ -37,6 +37,8 @@ export class Timeline {
   /** Id of the oldest item in the page; undefined means the newest page. */
   private oldestShown: string | undefined;
   private atEnd = true;
+  /** The user folds or unfolds something: what they clicked stays where it is. */
+  private folding = false;
 
   /** @param foot what stands below the items and scrolls with them. */
   constructor(
@@ -47,7 +49,10 @@ export class Timeline {
     this.jump.hidden = true;
     this.jump.addEventListener("click", () => this.goToEnd());
     this.element.addEventListener("scroll", () => this.scrolled(), { passive: true });
-    new ResizeObserver(() => this.keepEnd()).observe(this.list);
+    this.list.addEventListener("click", ({ target }) => {
+      this.folding = target instanceof Element && target.closest("summary, .tool-header") !== null;
+    });
+    new ResizeObserver(() => this.listResized()).observe(this.list);
     new ResizeObserver(() => this.keepEnd()).observe(this.element);
   }
 
@@ -141,6 +146,15 @@ export class Timeline {
       this.element.scrollTop += this.element.scrollHeight - before;
     } else if (this.session !== undefined && this.session.earlier > 0) {
       this.actions.loadEarlier();
+    }
+  }
+
+  private listResized(): void {
+    if (this.folding) {
+      this.folding = false;
+      this.scrolled();
+    } else {
+      this.keepEnd();
     }
   }
 
