@@ -16,7 +16,9 @@ const READ = { call: "read_file", input: { path: "data/readings.csv" } };
 stage("while editing", { window: 60_000 }, (scenario) => {
   scenario("near its line the conversation is compacted while the user types, and the unsaved text is sent", {}, async (scene) => {
     const { page, api, workspace, screenshot } = scene;
-    await api.addRules(summaries("The user wants the readings looked at.\n\n## Decisions\n- Use millimetres."));
+    await api.addRules(
+      summaries("The user wants the readings looked at.\n\n## Decisions\n- Use millimetres, since the dip stick does, and never litres."),
+    );
     await api.enqueue([READ], { say: "Seen once." }, [READ], { say: "Seen twice." }, [READ], { say: "Seen three times." });
     const panel = await openPanel(page);
     await sendAndFinish(panel, "Look at the readings. Never change the file.");
@@ -33,7 +35,9 @@ stage("while editing", { window: 60_000 }, (scenario) => {
     await editorShows(page, "# typed, and not saved");
     assert.equal(await isUnsaved(page), true);
     assert.doesNotMatch(await readFile(join(workspace, FILE), "utf8"), /typed, and not saved/);
+    await itemsOf(panel, "compaction").locator("summary").click();
     await screenshot("2-compacted");
+    await itemsOf(panel, "compaction").getByText("Summary written by the model").waitFor();
 
     await api.enqueue({ say: "It is 0.95." });
     await sendAndFinish(panel, "What is the safe fill now?");

@@ -36,9 +36,9 @@ export async function openVsCode(env = {}) {
   return {
     userData: place.userData,
     copyProject: async (project) => {
-      // The window's title shows the folder's name, so each copy is called the same.
-      const folder = join(home, String(++copies), "project");
-      await mkdir(join(home, String(copies)));
+      const parent = join(home, String(++copies));
+      await mkdir(parent);
+      const folder = join(parent, "tankgauge");
       await copyWorkspace(project, folder);
       return folder;
     },

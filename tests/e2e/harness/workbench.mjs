@@ -76,6 +76,22 @@ export async function isUnsaved(page) {
   return (await page.locator(".tab.active.dirty").count()) > 0;
 }
 
+/** Drag the edge of the side bar that holds the panel. @param {Page} page @param {number} width in pixels */
+export async function resizePanel(page, width) {
+  const bar = page.locator(".part.auxiliarybar");
+  const box = await bar.boundingBox();
+  if (!box) throw new Error("The secondary side bar is not shown");
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x - 1, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width - width, y, { steps: 5 });
+  await page.mouse.up();
+  await expectEventually(
+    async () => Math.abs(((await bar.boundingBox())?.width ?? 0) - width) < 12,
+    `the side bar is ${width} pixels wide`,
+  );
+}
+
 /** A notification that holds a text. @param {Page} page @param {string | RegExp} text */
 export function notification(page, text) {
   return page.locator(".notification-toast").filter({ hasText: text });

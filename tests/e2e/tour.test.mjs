@@ -1,0 +1,60 @@
+/** The tour that a newcomer takes: no key, the practice model, the sample workspace. The picture in the README is taken here. */
+
+import assert from "node:assert/strict";
+import { copyFile, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { ROOT } from "../../scripts/lib/paths.mjs";
+import { capture } from "../../scripts/lib/processes.mjs";
+import { clickGauge, gaugeReaches } from "./harness/gauge.mjs";
+import { approval, itemsOf, openPanel, promptBox } from "./harness/panel.mjs";
+import { stage } from "./harness/stage.mjs";
+import { openFile, resizePanel, runCommand, typeAtLine } from "./harness/workbench.mjs";
+
+const README_PICTURE = join(ROOT, "docs", "images", "compacted.png");
+
+stage("the tour", { practice: true }, (scenario) => {
+  scenario("the tour mends the failing test, and compacts on the way", { size: { width: 1280, height: 800 } }, async (scene) => {
+    const { page, workspace, screenshot } = scene;
+    assert.notEqual((await runTests(workspace)).code, 0);
+    const panel = await openPanel(page);
+    await screenshot("1-start");
+    await panel.getByRole("button", { name: "Take the tour" }).click();
+
+    const end = itemsOf(panel, "assistant").getByText("Things to try");
+    const asked = approval(panel);
+    for (let approvals = 1; ; approvals++) {
+      await asked.or(end).first().waitFor();
+      if (await end.isVisible()) break;
+      await screenshot(`2-asked-${approvals}`);
+      const id = await asked.locator("xpath=ancestor::*[@data-item-id]").getAttribute("data-item-id");
+      await asked.getByRole("button", { name: "Allow once" }).click();
+      await panel.locator(`[data-item-id="${id}"] .approval`).waitFor({ state: "detached" });
+    }
+
+    const { code, output } = await runTests(workspace);
+    assert.equal(code, 0, output);
+    const card = itemsOf(panel, "compaction");
+    await card.getByText(/file read again/).waitFor();
+    await gaugeReaches(page, (percent) => percent < 90, "lower after the compaction");
+    await screenshot("3-end");
+
+    await openFile(page, "tankgauge/table.py");
+    await typeAtLine(page, 95, "");
+    await resizePanel(page, 400);
+    await clickGauge(page);
+    await card.nth(1).getByText("You asked for it").waitFor();
+    await runCommand(page, "Notifications: Clear All Notifications");
+    await panel.locator(".timeline").evaluate((timeline) => timeline.scrollTo(0, timeline.scrollHeight));
+    await promptBox(panel).focus();
+    const picture = await screenshot("4-compacted");
+    if (process.env["ULLAGE_README_PICTURE"]) {
+      await mkdir(dirname(README_PICTURE), { recursive: true });
+      await copyFile(picture, README_PICTURE);
+    }
+  });
+});
+
+/** @param {string} folder */
+function runTests(folder) {
+  return capture(["python3", "-m", "unittest"], { cwd: folder });
+}
