@@ -9,43 +9,17 @@ from typing import Any, cast
 
 import pytest
 
-from tests.fake_api import Call, Fail, Hang, Reply, Rule, Say, Think
-from tests.unit.session.harness import Stage, compactions, items, notices, stage
+from tests.fake_api import Call, Fail, Hang, Reply, Say
+from tests.unit.session.filling import SUMMARY, WINDOW, fill, fill_to_the_line, make_project, summaries, when_asked_for_a_summary
+from tests.unit.session.harness import compactions, items, notices, stage
 from ullage.session.errors import SessionError
 from ullage.session.items import AssistantItem, Item
-from ullage.session.session import Session
 from ullage.session.settings import Settings
-
-WINDOW = 60_000
-"""Its line is 60,000 − 33,000 = 27,000 tokens."""
-
-SUMMARY = "The user wants the tank measured.\n\n## Decisions\n- Use millimetres, since the dip stick does."
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    made = tmp_path / "project"
-    made.mkdir()
-    (made / "tank.py").write_text("CAPACITY = 100\n")
-    (made / "readings.csv").write_text("\n".join(f"2026-01-{n % 28 + 1:02d},{n},{n * 7919 % 1000}" for n in range(400)))
-    return made
-
-
-def summaries(text: str = SUMMARY) -> Rule:
-    """The fake writes a summary when it is asked for one."""
-    return Rule(_asks_for_summary, (Say(f"=== RECORD ===\n{text}\n=== END OF RECORD ==="),))
-
-
-def _asks_for_summary(body: dict[str, Any]) -> bool:
-    last = body["messages"][-1]["content"][-1]
-    return last["type"] == "text" and "=== RECORD ===" in last["text"]
-
-
-async def fill(here: Stage, session: Session, turns: int = 3) -> None:
-    """Some turns with long results."""
-    for turn in range(turns):
-        here.fake.enqueue([Think("Look."), Call("read_file", {"path": "readings.csv"})], Say(f"Seen {turn}."))
-        await here.say(session, f"Look at the readings, round {turn}. Never change the file.")
+    return make_project(tmp_path)
 
 
 def texts_of(body: dict[str, Any]) -> str:
@@ -100,7 +74,7 @@ async def test_the_summary_is_asked_for_on_the_warm_prefix(folder: Path) -> None
 )
 async def test_a_summary_that_cannot_be_used_gives_way_to_the_digest(folder: Path, outcome: Any, words: str) -> None:
     async with stage(folder, window=WINDOW) as here:
-        here.fake.add_rules(Rule(_asks_for_summary, outcome))
+        here.fake.add_rules(when_asked_for_a_summary(outcome))
         session = await here.new()
         await fill(here, session, 1)
         session.compact()
@@ -146,9 +120,7 @@ async def test_while_editing_it_compacts_and_the_next_request_holds_the_unsaved_
     async with stage(folder, window=WINDOW) as here:
         here.fake.add_rules(summaries())
         session = await here.new()
-        await fill(here, session, 2)
-        while not session.near_the_line():
-            await fill(here, session, 1)
+        await fill_to_the_line(here, session)
         assert compactions(session) == []
         path = (folder / "tank.py").resolve()
         here.editor.texts[path] = "CAPACITY = 321  # unsaved\n"
@@ -166,11 +138,9 @@ async def test_while_editing_it_compacts_and_the_next_request_holds_the_unsaved_
 
 async def test_a_prompt_during_a_background_summary_does_not_wait_for_it(folder: Path) -> None:
     async with stage(folder, window=WINDOW) as here:
-        here.fake.add_rules(Rule(_asks_for_summary, Hang(Reply((Say(SUMMARY),)))))
+        here.fake.add_rules(when_asked_for_a_summary(Hang(Reply((Say(SUMMARY),)))))
         session = await here.new()
-        await fill(here, session, 2)
-        while not session.near_the_line():
-            await fill(here, session, 1)
+        await fill_to_the_line(here, session)
         path = (folder / "tank.py").resolve()
         here.sessions.document_changed(path, "changed", 1)
         await here.fake.until_held()
@@ -194,6 +164,19 @@ async def test_a_prompt_that_is_too_long_is_compacted_once_and_asked_again(folde
         last = items(session)[-1]
         assert isinstance(last, AssistantItem)
         assert last.text == "Here."
+
+
+async def test_the_gauge_takes_the_window_that_a_refusal_names(folder: Path) -> None:
+    async with stage(folder, window=200_000) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        here.fake.enqueue(
+            Fail(400, "exceed_context_size_error", "request (70000 tokens) exceeds the available context size (65536 tokens)")
+        )
+        await here.say(session, "More")
+        gauge = session.snapshot(1).gauge
+        assert (gauge.size, gauge.line) == (65_536, 65_536 - 33_000)
 
 
 async def test_a_prompt_that_stays_too_long_ends_with_a_word_and_no_loop(folder: Path) -> None:

@@ -1,0 +1,55 @@
+"""Conversations that fill a small window, and the summaries that the fake writes of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from tests.fake_api import Call, Rule, Say, Think
+from tests.fake_api.script import Scripted
+from tests.unit.session.harness import Stage
+from ullage.session.session import Session
+
+WINDOW = 60_000
+"""Its line is 60,000 − 33,000 = 27,000 tokens."""
+
+SUMMARY = "The user wants the tank measured.\n\n## Decisions\n- Use millimetres, since the dip stick does."
+
+
+def make_project(parent: Path) -> Path:
+    """A folder with a small file and a long one."""
+    made = parent / "project"
+    made.mkdir()
+    (made / "tank.py").write_text("CAPACITY = 100\n")
+    (made / "readings.csv").write_text("\n".join(f"2026-01-{n % 28 + 1:02d},{n},{n * 7919 % 1000}" for n in range(400)))
+    return made
+
+
+def summaries(text: str = SUMMARY) -> Rule:
+    """The fake writes a summary when it is asked for one."""
+    return when_asked_for_a_summary(Say(f"=== RECORD ===\n{text}\n=== END OF RECORD ==="))
+
+
+def when_asked_for_a_summary(outcome: Scripted, times: int | None = None) -> Rule:
+    """What the fake does then."""
+    return Rule(asks_for_summary, outcome, times)
+
+
+def asks_for_summary(body: dict[str, Any]) -> bool:
+    """Whether a request asks for a summary."""
+    last = body["messages"][-1]["content"][-1]
+    return last["type"] == "text" and "=== RECORD ===" in last["text"]
+
+
+async def fill(here: Stage, session: Session, turns: int = 3) -> None:
+    """Some turns with long results."""
+    for turn in range(turns):
+        here.fake.enqueue([Think("Look."), Call("read_file", {"path": "readings.csv"})], Say(f"Seen {turn}."))
+        await here.say(session, f"Look at the readings, round {turn}. Never change the file.")
+
+
+async def fill_to_the_line(here: Stage, session: Session) -> None:
+    """Until the next turn would cross the line."""
+    await fill(here, session, 2)
+    while not session.near_the_line():
+        await fill(here, session, 1)
