@@ -20,7 +20,7 @@ from ullage.models.errors import PromptTooLong
 from ullage.models.failures import Endpoint, not_the_messages_api, understand
 from ullage.models.limits import expected_card
 from ullage.models.model import ModelCard, ModelEvent
-from ullage.models.model_card import ask_anthropic, ask_other_server
+from ullage.models.model_card import Asked, ask_anthropic, ask_other_server
 from ullage.models.reply import ReplyBuilder
 from ullage.models.retry import DELAYS, Delays, Failure, with_retries
 from ullage.models.serialise import Serialiser
@@ -60,7 +60,7 @@ class AnthropicModel:
         self._dice = dice
         self._serialiser = Serialiser()
         self._connecting: asyncio.Task[AsyncAnthropic] | None = None
-        self._asking: asyncio.Task[ModelCard] | None = None
+        self._asking: asyncio.Task[Asked] | None = None
         self._learned_window: int | None = None
 
     async def prewarm(self) -> None:
@@ -73,10 +73,17 @@ class AnthropicModel:
         return expected_card(self._name, anthropic=not self._endpoint.base_url)
 
     async def card(self) -> ModelCard:
-        """What the endpoint, else the table, says of the model; a window that a refusal named since then counts more."""
+        """What the endpoint, else the table, says of the model; a window that a refusal named since then counts more.
+
+        An endpoint that was not there is asked again at the next call.
+        """
         if self._asking is None:
             self._asking = asyncio.create_task(self._ask())
-        card = await asyncio.shield(self._asking)
+        asking = self._asking
+        asked = await asyncio.shield(asking)
+        if not asked.settled and self._asking is asking:
+            self._asking = None
+        card = asked.card
         if self._learned_window is None or self._learned_window >= card.window:
             return card
         return replace(card, window=self._learned_window, source="server")
@@ -134,7 +141,7 @@ class AnthropicModel:
             self._learned_window = failure.error.window
         return failure
 
-    async def _ask(self) -> ModelCard:
+    async def _ask(self) -> Asked:
         ask = ask_other_server if self._endpoint.base_url else ask_anthropic
         return await ask(self._client, self._name)
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 from urllib.parse import quote
 
@@ -22,36 +23,55 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_NOT_READY = 503
+"""llama.cpp answers everything with it while it loads its model."""
+
 TIMEOUT = 4.0
 """Seconds for the whole question: the user waits for it before the first call."""
 
 
-async def ask_anthropic(connect: Connect, name: str) -> ModelCard:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of asking. Where not everything that was asked could answer, it pays to ask again."""
+
+    card: ModelCard
+    settled: bool
+
+
+async def ask_anthropic(connect: Connect, name: str) -> Asked:
     """The card of a model of Anthropic's own endpoint: from the Models API, else the table, else assumed."""
     fallback = expected_card(name, anthropic=True)
     info = await _get(connect, f"/v1/models/{quote(name, safe='')}")
-    return _card_from_models_api(fallback, info) or fallback
+    return Asked(_card_from_models_api(fallback, info or {}) or fallback, info is not None)
 
 
-async def ask_other_server(connect: Connect, name: str) -> ModelCard:
+async def ask_other_server(connect: Connect, name: str) -> Asked:
     """The card of a model behind any other base URL.
 
     Asked at once: the Models API (proxies pass it on), the model list (vLLM's `max_model_len`) and `/props` (llama.cpp's
     `n_ctx`).
     """
-    info, listed, props = await asyncio.gather(
+    answers = await asyncio.gather(
         _get(connect, f"/v1/models/{quote(name, safe='')}"),
         _get(connect, "/v1/models"),
         _get(connect, "/props"),
     )
+    info, listed, props = (answer or {} for answer in answers)
+    return Asked(_card_of_other_server(name, info, listed, props), None not in answers)
+
+
+def _card_of_other_server(name: str, info: Mapping[str, object], listed: Mapping[str, object], props: Mapping[str, object]) -> ModelCard:
     card = _card_from_models_api(expected_card(name, anthropic=False), info)
     if card is not None:
         return card
-    window = _vllm_window(listed, name) or _positive(_mapping(props.get("default_generation_settings")).get("n_ctx"))
-    known = card_from_table(name)
-    if known is not None:
-        return replace(known, window=window, source="server") if window else known
-    return local_card(name, window)
+    window = _positive(_mapping(props.get("default_generation_settings")).get("n_ctx"))
+    if window:
+        # llama.cpp answers with the model that it has loaded, whatever name it is asked for.
+        return replace(local_card(name, window), display_name=_loaded_model(props) or name)
+    window = _vllm_window(listed, name)
+    if window:
+        return local_card(name, window)
+    return card_from_table(name) or local_card(name, None)
 
 
 def _card_from_models_api(card: ModelCard, info: Mapping[str, object]) -> ModelCard | None:
@@ -73,6 +93,14 @@ def _card_from_models_api(card: ModelCard, info: Mapping[str, object]) -> ModelC
     )
 
 
+def _loaded_model(props: Mapping[str, object]) -> str:
+    """The file name or alias of the model that llama.cpp has loaded; empty where it does not say."""
+    for name in (props.get("model_alias"), props.get("model_path")):
+        if isinstance(name, str) and name:
+            return re.split(r"[/\\]", name)[-1]
+    return ""
+
+
 def _vllm_window(listed: Mapping[str, object], name: str) -> int | None:
     models = listed.get("data")
     if not isinstance(models, list):
@@ -84,15 +112,24 @@ def _vllm_window(listed: Mapping[str, object], name: str) -> int | None:
     return None
 
 
-async def _get(connect: Connect, path: str) -> Mapping[str, object]:
-    """The JSON object at `path`; empty where there is none."""
+async def _get(connect: Connect, path: str) -> Mapping[str, object] | None:
+    """The JSON object at `path`, empty where there is none; None where the server cannot be asked yet: it is not
+    reached, or says that it is not ready."""
     try:
         client = await connect()
         async with asyncio.timeout(TIMEOUT):
             return _mapping(await client.get(path, cast_to=object))
     except Exception as problem:  # noqa: BLE001 - whatever it is: a call of the model meets it again and reports it
         logger.info("no answer from %s: %s", path, type(problem).__name__)
-        return {}
+        return None if _may_answer_later(problem) else {}
+
+
+def _may_answer_later(problem: Exception) -> bool:
+    from anthropic import APIConnectionError, APIStatusError
+
+    if isinstance(problem, APIStatusError):
+        return problem.status_code == _NOT_READY
+    return isinstance(problem, APIConnectionError | TimeoutError)
 
 
 def _positive(value: object) -> int | None:

@@ -23,7 +23,7 @@ class ModelInUse:
         self._changed()
 
     async def learn(self) -> None:
-        """Asks the endpoint what it knows of the model; until then the table's figures are used."""
+        """Takes over what the endpoint says of the model, or has said since; until then the table's figures are used."""
         model = self.model
         card = await model.card()
         if model is self.model and card != self.card:

@@ -132,6 +132,7 @@ class Room:
 
     async def after_overflow(self) -> bool:
         """Compacts after the API said that the prompt is too long. False where that did not help."""
+        await self._model.learn()  # the refusal may have named the window
         return await self._try("reactive", at_work=True) is not None
 
     async def by_request(self, wanted: Wanted, *, at_work: bool) -> Compaction | None:

@@ -328,6 +328,7 @@ class Session:
             self._conversation.append(Notice("resume", RESUMED))
         else:
             try:
+                await self._model.learn()
                 await self._room.before_call(more=prompt_tokens(prompt))
             finally:  # whatever becomes of the turn, the prompt stands in the log
                 self._queue.start(prompt)

@@ -44,6 +44,7 @@ class ScriptedServer:
     def __init__(self, *answers: Answer, pages: dict[str, Answer] | None = None) -> None:
         self._answers = list(answers)
         self._pages = pages or {}
+        self._port = 0
         self.calls: list[Received] = []
         """What was posted."""
         self.client_left = asyncio.Event()
@@ -56,11 +57,18 @@ class ScriptedServer:
         return f"http://127.0.0.1:{self._port}"
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self._port = int(self._server.sockets[0].getsockname()[1])
+        await self.start()
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.stop()
+
+    async def start(self) -> None:
+        """Listens; after a stop on the same port again."""
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port)
+        self._port = int(self._server.sockets[0].getsockname()[1])
+
+    async def stop(self) -> None:
         self._server.close()
         await self._server.wait_closed()
 

@@ -56,6 +56,45 @@ async def test_other_servers_are_asked_in_their_own_ways(pages: dict[str, object
     assert not card.adaptive_thinking
 
 
+@pytest.mark.parametrize(
+    ("props", "title"),
+    [
+        ({"model_alias": "/models/qwen3-coder.gguf", "model_path": "/models/qwen3-coder.gguf"}, "qwen3-coder.gguf"),
+        ({"model_alias": "", "model_path": "C:\\models\\qwen3.gguf"}, "qwen3.gguf"),
+        ({}, "claude-opus-5-5"),
+    ],
+)
+async def test_llama_cpp_is_not_taken_for_the_model_it_is_asked_for(props: dict[str, object], title: str) -> None:
+    """It answers with the model it has loaded, also where the setting still names Anthropic's."""
+    card = await card_of("claude-opus-5-5", {"/props": {"default_generation_settings": {"n_ctx": 16_384}, **props}})
+    assert (card.window, card.display_name, card.prices, card.adaptive_thinking) == (16_384, title, None, False)
+    assert card.max_output < card.window
+
+
+async def test_a_server_that_is_not_ready_is_asked_again() -> None:
+    pages = {"/props": Answer(json.dumps(error("unavailable_error", "Loading model")), "503 Service Unavailable", "application/json")}
+    async with ScriptedServer(pages=pages) as server:
+        model = AnthropicModel("qwen", api_key=None, base_url=server.url)
+        assert (await model.card()).source == "assumed"
+        pages["/props"] = Answer(json.dumps({"default_generation_settings": {"n_ctx": 16_384}}), content_type="application/json")
+        card = await model.card()
+        del pages["/props"]
+        assert await model.card() == card, "what it has said once is not asked again"
+        await model.aclose()
+    assert (card.window, card.source) == (16_384, "server")
+
+
+async def test_a_server_that_is_started_later_is_asked_again() -> None:
+    props = Answer(json.dumps({"default_generation_settings": {"n_ctx": 16_384}}), content_type="application/json")
+    async with ScriptedServer(pages={"/props": props}) as server:
+        await server.stop()
+        model = AnthropicModel("qwen", api_key=None, base_url=server.url)
+        assert (await model.card()).source == "assumed"
+        await server.start()
+        assert (await model.card()).window == 16_384
+        await model.aclose()
+
+
 async def test_the_table_stands_in_for_a_proxy_that_does_not_tell() -> None:
     card = await card_of("claude-sonnet-5-5", {})
     assert (card.window, card.source, card.adaptive_thinking) == (1_000_000, "table", True)
