@@ -5,7 +5,7 @@
  * server process and a session of its own, and ends only when that server is gone.
  */
 
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test, { after, suite } from "node:test";
 import { ROOT, SAMPLE_WORKSPACE } from "../../../scripts/lib/paths.mjs";
@@ -96,6 +96,7 @@ async function setStage({ practice = false, window, env = {} }, endings) {
  */
 async function play({ vscode, browser, api }, title, { project = SAMPLE_WORKSPACE, settings = {}, prepare, size }, body) {
   const folder = join(ARTIFACTS, title.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase());
+  await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await api?.reset();
   await vscode.useSettings({ ...modelSettings(api), ...settings });

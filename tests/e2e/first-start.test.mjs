@@ -1,0 +1,81 @@
+/** The first start of the packaged extension: it makes its own environment for the server, or says what it lacks. */
+
+import assert from "node:assert/strict";
+import { chmod, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after } from "node:test";
+import { capture } from "../../scripts/lib/processes.mjs";
+import { gauge } from "./harness/gauge.mjs";
+import { itemsOf, openPanel, panelOf, sendAndFinish } from "./harness/panel.mjs";
+import { stage } from "./harness/stage.mjs";
+import { notification, reloadWindow } from "./harness/workbench.mjs";
+
+/** No interpreter is named, so the extension looks for one. */
+const settings = { "ullage.server.interpreter": "" };
+
+/** Milliseconds that the making of an environment may take on a busy machine. */
+const MAKING = 90_000;
+
+/** Milliseconds from the load of a window to a gauge with a number, where the environment is there. */
+const SECOND_START = 20_000;
+
+stage("first start", { practice: true }, (scenario) => {
+  scenario("it makes its own environment with progress, and the second start is quick", { settings }, async ({ page, screenshot }) => {
+    await notification(page, "Ullage: setting up").waitFor();
+    await screenshot("1-setting-up");
+    await gauge(page).getByText("%").waitFor({ timeout: MAKING });
+    const panel = await openPanel(page);
+    await sendAndFinish(panel, "Where is the safe fill?");
+    await itemsOf(panel, "assistant").first().waitFor();
+    await screenshot("2-works");
+
+    await reloadWindow(page);
+    await gauge(page).getByText("%").waitFor({ timeout: SECOND_START });
+    assert.equal(await notification(page, "Ullage: setting up").count(), 0);
+    await itemsOf(await openPanel(page), "user").getByText("Where is the safe fill?").waitFor();
+    await screenshot("3-second-start");
+  });
+});
+
+stage("without Python", { practice: true, env: await withoutPython() }, (scenario) => {
+  scenario("where there is no Python the panel says so, with a button to try again", { settings }, async ({ page, screenshot }) => {
+    await saysThatPythonIsMissing(page);
+    await screenshot("1-missing");
+  });
+});
+
+stage("with an old Python", { practice: true, env: await withoutPython("3.9") }, (scenario) => {
+  scenario("where Python is too old the panel names the version that is needed", { settings }, async ({ page, screenshot }) => {
+    await saysThatPythonIsMissing(page);
+    await screenshot("1-too-old");
+  });
+});
+
+/** @param {import("playwright-core").Page} page */
+async function saysThatPythonIsMissing(page) {
+  const panel = panelOf(page);
+  await panel.getByText(/Python 3\.11 or newer was not found/).waitFor();
+  await panel.getByRole("button", { name: "Restart" }).waitFor();
+  await gauge(page).getByText("Ullage stopped").waitFor();
+}
+
+/**
+ * An environment in which VS Code finds what it needs, but no Python, or one that says it is of a given version.
+ *
+ * @param {string} [version]
+ */
+async function withoutPython(version) {
+  const folder = await mkdtemp(join(tmpdir(), "ullage-path-"));
+  after(() => rm(folder, { recursive: true }));
+  for (const name of ["sh", "bash", "env", "uname", "ps", "cat", "sleep", "git"]) {
+    const { code, output } = await capture(["sh", "-c", `command -v ${name}`]);
+    if (code === 0) await symlink(output.trim(), join(folder, name));
+  }
+  if (version !== undefined) {
+    await writeFile(join(folder, "python3"), `#!/bin/sh\necho /usr/bin/python3\necho ${version}\n`);
+    await chmod(join(folder, "python3"), 0o755);
+  }
+  // Launched from a terminal, VS Code takes the environment as it is and asks no login shell for another PATH.
+  return { PATH: folder, VSCODE_CLI: "1" };
+}
