@@ -5,19 +5,22 @@ from __future__ import annotations
 from ullage.context.entries import FileTouch
 from ullage.tools.excerpt import excerpt, file_diff, first_difference, split_lines
 from ullage.tools.permission import edit_need
-from ullage.tools.tool import PermissionNeed, ToolOutcome
+from ullage.tools.tool import BadToolInput, PermissionNeed, ToolOutcome
 from ullage.workspace.files import CurrentText, WorkspaceFiles
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.reads import FileReads
 from ullage.workspace.text_file import text_sha256
 
 
-def permission_to_edit(name: str, files: WorkspaceFiles) -> PermissionNeed | None:
-    """What must be allowed; None for a path that the call itself is going to refuse."""
+def permission_to_edit(name: str, files: WorkspaceFiles) -> PermissionNeed:
+    """What must be allowed. Raises `BadToolInput` for a path that may not be written.
+
+    It is refused here and not only by the call: a path that leads elsewhere by then must not have become free of asking.
+    """
     try:
         return edit_need(files.folders.show(files.folders.resolve_for_writing(name)))
-    except OutsideWorkspace:
-        return None
+    except OutsideWorkspace as error:
+        raise BadToolInput(str(error)) from error
 
 
 def refuse_unseen(reason: str, current: CurrentText, files: WorkspaceFiles, reads: FileReads) -> ToolOutcome:

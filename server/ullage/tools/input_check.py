@@ -47,6 +47,8 @@ def _check(schema: Mapping[str, Json], value: Json, where: str) -> None:
     expected = str(schema.get("type"))
     if not isinstance(value, _TYPES[expected]) or (expected == "integer" and isinstance(value, bool)):
         raise BadToolInput(f"`{where}` must be {_article(expected)}, not {_kind(value)}")
+    if isinstance(value, str) and not _is_text(value):
+        raise BadToolInput(f"`{where}` has a NUL or half a surrogate pair in it, which no command and no text file can have")
     if isinstance(value, dict):
         _check_object(schema, value, where)
     elif isinstance(value, list):
@@ -74,6 +76,15 @@ def _check_object(schema: Mapping[str, Json], value: Mapping[str, Json], where: 
             known = ", ".join(f"`{each}`" for each in properties)
             raise BadToolInput(f"`{_join(where, name)}` is not known here; there is {known or 'no parameter'}")
         _check(_inner(properties, name), inner, _join(where, name))
+
+
+def _is_text(value: str) -> bool:
+    """Whether the system can take it: JSON can write down characters that are none."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in value
 
 
 def _inner(schema: Mapping[str, Json], name: str) -> Mapping[str, Json]:

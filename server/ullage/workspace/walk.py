@@ -34,12 +34,14 @@ def children(folder: Path, rules: IgnoreRules) -> list[Found]:
 
 
 def walk_files(start: Path, rules: IgnoreRules) -> Iterator[Path]:
-    """All files under a folder, depth first in order of their names."""
-    for child in children(start, rules):
-        if child.kind == "file":
-            yield child.path
-        elif child.kind == "folder":
-            yield from walk_files(child.path, rules)
+    """All files under a folder, depth first in order of their names; however deep folders lie in each other."""
+    waiting = [Found(start, "folder")]
+    while waiting:
+        found = waiting.pop()
+        if found.kind == "file":
+            yield found.path
+        elif found.kind == "folder":
+            waiting += reversed(children(found.path, rules))
 
 
 def walk_folders(start: Path, rules: IgnoreRules) -> Iterator[Path]:

@@ -41,6 +41,8 @@ SCHEMA: dict[str, Json] = {
         ({"path": "a", "todos": {}}, "`todos` must be an array, not an object"),
         ({"path": "a", "todos": [{"status": "pending"}, {}]}, "`todos[1].status` is missing"),
         ({"path": "a", "todos": [{"status": "done"}]}, "`todos[0].status` must be one of pending, completed, not 'done'"),
+        ({"path": "a\0b"}, "`path` has a NUL or half a surrogate pair in it, which no command and no text file can have"),
+        ({"path": "\ud83d"}, "`path` has a NUL or half a surrogate pair in it, which no command and no text file can have"),
         ({"path": "a", "offest": 1}, "`offest` is not known here; there is `path`, `limit`, `all`, `todos`"),
     ],
 )

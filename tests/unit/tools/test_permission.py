@@ -101,4 +101,8 @@ def test_a_link_does_not_hide_what_is_edited(workplace: Workplace) -> None:
 def test_wrong_input_is_not_asked_for(workplace: Workplace) -> None:
     with pytest.raises(BadToolInput):
         workplace.tools["bash"].permission({"command": ""})
-    assert workplace.tools["write_file"].permission({"path": "../x", "content": ""}) is None
+
+
+def test_a_path_that_may_not_be_written_is_refused_before_it_could_lead_elsewhere(workplace: Workplace) -> None:
+    with pytest.raises(BadToolInput, match="outside the workspace"):
+        workplace.tools["write_file"].permission({"path": "../x", "content": ""})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.tools.workplace import Workplace
+from ullage.tools.tool import ToolCall
 from ullage.workspace.text_file import text_sha256
 
 
@@ -81,6 +82,6 @@ async def test_line_ends_are_kept(workplace: Workplace) -> None:
 
 @pytest.mark.parametrize("path", ["../outside.py", ".ullage/tool-results/a.txt", ".ullage/ullage.db"])
 async def test_nothing_is_written_where_it_may_not_be(workplace: Workplace, path: str) -> None:
-    outcome = await workplace.call("write_file", path=path, content="x")
+    outcome = await workplace.tools["write_file"].run(ToolCall("toolu_1", {"path": path, "content": "x"}))
     assert outcome.is_error
     assert not (workplace.root / path).exists()

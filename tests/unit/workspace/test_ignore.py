@@ -82,6 +82,20 @@ def test_links_are_not_followed(repository: Path) -> None:
     assert repository / "loop" not in set(walk_folders(repository, IgnoreRules([repository])))
 
 
+def test_folders_may_lie_deep_in_each_other(repository: Path) -> None:
+    folders = [repository]
+    for _ in range(1_100):
+        folders.append(folders[-1] / "d")
+        folders[-1].mkdir()
+    deepest = folders[-1] / "a.py"
+    deepest.write_text("")
+    found = set(walk_files(repository, IgnoreRules([repository])))
+    deepest.unlink()
+    for folder in reversed(folders[1:]):
+        folder.rmdir()  # else the cleaning up of old test folders, which recurses, meets it
+    assert deepest in found
+
+
 def test_changed_rules_count_after_forget(repository: Path) -> None:
     rules = IgnoreRules([repository])
     assert rules.ignores(repository / "a.log", is_folder=False)
