@@ -24,32 +24,60 @@ WITH_SUBCOMMAND = _words(
 RUNNERS = frozenset({"run", "exec", "dlx"})
 """Second words that run what the third one names; a pattern takes all three."""
 
-NEVER_OPEN = _words(
-    ". alias awk bash builtin bun bunx chmod chown command coproc cp csh curl dash dd declare deno doas docker enable env eval exec export "
-    "find fish gawk hash install kill killall ksh kubectl ln mawk mv nice node nohup osascript parallel perl php pkill powershell pwsh "
-    "python python3 rm rmdir rsync ruby scp sed set setsid sh shopt shred source ssh su sudo tclsh tee time timeout trap truncate typeset "
-    "unset watch wget xargs zsh"
+CLOSED_SUBCOMMANDS = _words(
+    """
+    api apply auth bisect checkout ci clean clone config create delete deploy destroy difftool fetch filter-branch grep init
+    login mergetool publish pull push rebase remote remove reset restore secret set submodule token uninstall update upgrade x
+    """
 )
-"""Programs that run what they are given, delete, overwrite or send away: only their exact command can be remembered."""
+"""Second words that set what will be run, run what they are given, delete, overwrite or send away, as those below."""
+
+NEVER_OPEN = _words(
+    """
+    . ack ag alias at awk bash batch bind bsdtar builtin bun bunx busybox chmod chown chroot command compgen complete coproc cp
+    cpio crontab csh curl dash dd declare deno doas docker emacs enable entr env eval exec expect export fd fdfind find fish
+    flock ftp gawk gdb getopts hash iex install ionice ipython irb julia kill killall ksh kubectl launchctl less let lldb ln
+    local ltrace lua luajit man mapfile mawk more mosh mv mysql nano nc ncat netcat nice node nodejs nohup nsenter nvim open
+    osascript parallel perl php pkexec pkill powershell printf psql pwsh py pypy python r read readarray readonly rg rm rmdir
+    rscript rsync ruby runuser scp screen script sed set setarch setpriv setsid sftp sh shopt shred socat sort source sqlite ssh
+    start stdbuf strace su sudo systemctl systemd-run tar taskset tclsh tee telnet time timeout tmux trap truncate ts-node tsx
+    typeset unset unshare vi view vim vimdiff watch watchexec wget xargs xdg-open zip zsh
+    cprofile code http.server pdb profile runpy timeit trace
+    """
+)
+"""Programs that run what they are given, delete, overwrite or send away: only their exact command can be remembered. Names
+are without the version that may end them (`python3.12`); the last line are modules, after `python -m`."""
 
 KEYWORDS = _words("! [[ case do done elif else esac fi for function if in select then time until while { }")
 """Words of the shell's own language, after which anything may be run."""
 
 SEPARATORS = frozenset({";", "&&", "||", "|", "&"})
 
+OPEN_END = " *"
+
 NOT_PLAIN = frozenset("$`\\\n\r<>()")
 """Characters with which a command is more than its words. Some uses are harmless; then it is only asked once more."""
+
+NOT_LITERAL = frozenset("'\"*?[{}~#")
+"""Characters that are lost or mean another thing once a command was taken apart into words."""
+
+VERSION = re.compile(r"[\d.]*(?:\.exe)?$", re.IGNORECASE)
 
 HARMLESS_REDIRECTION = re.compile(r"(?<!\S)(?:[12&]?>>?\s*/dev/null|2>&1)(?=[\s;&|]|$)")
 
 
 def command_patterns(command: str) -> tuple[str, ...]:
-    """One pattern for each part of the command, without repetitions; the whole command where it is not plain."""
+    """One pattern for each part of the command, without repetitions; the whole command where it is not plain.
+
+    So is one with a part that only its exact text can stand for, where the words alone would not say it: `rm '*'` is not `rm *`.
+    """
     command = command.strip()
     parts = _parts(command)
     if parts is None:
         return (command,)
-    return tuple(dict.fromkeys(_pattern(words) for words in parts))
+    patterns = tuple(dict.fromkeys(_pattern(words) for words in parts))
+    is_open = all(pattern.endswith(OPEN_END) for pattern in patterns)
+    return patterns if is_open or not NOT_LITERAL.intersection(command) else (command,)
 
 
 def _parts(command: str) -> list[list[str]] | None:
@@ -79,17 +107,24 @@ def _parts(command: str) -> list[list[str]] | None:
 
 def _pattern(words: list[str]) -> str:
     program = words[0]
-    if program in {"python", "python3"} and words[1:2] == ["-m"] and len(words) > 2 and _is_plain_name(words[2]):
-        return f"{program} -m {words[2]} *"
-    if not _is_plain_name(program) or program in NEVER_OPEN:
-        return shlex.join(words)
-    if program not in WITH_SUBCOMMAND:
-        return f"{program} *"
-    named = 3 if words[1:2] and words[1] in RUNNERS else 2
-    taken = words[:named]
-    if len(words) < named or not all(map(_is_plain_name, taken)) or NEVER_OPEN.intersection(taken):
-        return shlex.join(words)
-    return f"{' '.join(taken)} *"
+    if _kind(program) == "python" and words[1:2] == ["-m"] and len(words) > 2:
+        return f"{program} -m {_pattern(words[2:])}"
+    telling = _words_that_say_what_is_done(words)
+    return f"{' '.join(words[:telling])}{OPEN_END}" if telling else shlex.join(words)
+
+
+def _words_that_say_what_is_done(words: list[str]) -> int:
+    """How many of the first words; 0 where all of them do."""
+    count = 1 if words[0] not in WITH_SUBCOMMAND else 3 if words[1:2] and words[1] in RUNNERS else 2
+    taken = words[:count]
+    if len(taken) < count or not all(map(_is_plain_name, taken)) or not NEVER_OPEN.isdisjoint(map(_kind, taken)):
+        return 0
+    return 0 if count == 2 and taken[1] in CLOSED_SUBCOMMANDS else count
+
+
+def _kind(program: str) -> str:
+    """The program's name as it stands in the lists here."""
+    return VERSION.sub("", program).casefold() or program
 
 
 def _is_plain_name(word: str) -> bool:

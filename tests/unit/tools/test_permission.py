@@ -28,6 +28,11 @@ from ullage.tools.tool import BadToolInput, PermissionNeed
         ("rm -r build", "rm -r /", False),
         ("echo $HOME", "echo $HOME", True),
         ("echo $HOME", "echo $PATH", False),
+        ("rm '*'", "rm *", False),
+        ("rm '~'", "rm ~", False),
+        ("rm 'a 2>&1 b'", "rm 'a b'", False),
+        ("python3.12 -m pytest", "python3.12 evil.py", False),
+        ("git config user.name x", "git config core.fsmonitor x", False),
     ],
 )
 def test_commands(remembered: str, asked: str, covered: bool) -> None:
