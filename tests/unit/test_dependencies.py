@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "models": {"context", "store", "workspace"},
     "tools": {"context", "store", "workspace"},
     "session": {"context", "store", "workspace", "models", "tools"},
+    "replay": {"context", "store", "models"},
     "lsp": {"context", "store", "workspace", "models", "tools", "session"},
 }
 """Beside itself, by folder. Modules at the top (the command line) may import anything."""

@@ -1,0 +1,60 @@
+"""A recorded session, whatever wrote it, as the same entries that a session of Ullage's own has.
+
+The readers make it (`readers/`); what a policy would have made of it, what it cost and what was needed later are asked of it
+elsewhere. Nothing here reads a file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ullage.context.entries import AssistantReply, Logged
+
+Source: TypeAlias = Literal["claude-code", "codex", "ullage"]
+"""The program that wrote the transcript."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCompaction:
+    """A compaction that really happened. `after_seq` is the last entry before it; 0 where it came first.
+
+    `summary` is the text that took the place of what was before (empty where the transcript does not say), `tokens_before` what the program
+    counted then, `at` Unix seconds.
+    """
+
+    after_seq: int
+    summary: str
+    automatic: bool | None
+    tokens_before: int | None
+    at: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """Something that was mended while reading, how often, and what it means for the figures."""
+
+    what: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """One recorded session.
+
+    `entries` are prompts, replies (with true usage where it was recorded) and tool results, in order, seqs from 1 without gaps; `Logged.at` is 0.0
+    where no time was recorded. Side chains (sub-agents) are transcripts of their own, with the id of the session they belong to before a `/`.
+    """
+
+    session_id: str
+    source: Source
+    entries: tuple[Logged, ...]
+    compactions: tuple[RecordedCompaction, ...]
+    repairs: tuple[Repair, ...]
+    notes: tuple[str, ...]
+    """What could not be read, and what follows for the figures; for the user."""
+
+    @property
+    def replies(self) -> tuple[AssistantReply, ...]:
+        """The model's replies, in order."""
+        return tuple(logged.entry for logged in self.entries if isinstance(logged.entry, AssistantReply))
