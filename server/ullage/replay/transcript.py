@@ -42,8 +42,9 @@ class Repair:
 class Transcript:
     """One recorded session.
 
-    `entries` are prompts, replies (with true usage where it was recorded) and tool results, in order, seqs from 1 without gaps; `Logged.at` is 0.0
-    where no time was recorded. Side chains (sub-agents) are transcripts of their own, with the id of the session they belong to before a `/`.
+    `entries` are prompts, replies (with true usage where it was recorded) and tool results, in order, seqs from 1 without gaps;
+    `Logged.at` is 0.0 where no time was recorded. Side chains (sub-agents) are transcripts of their own, with the id of the
+    session that they belong to before a `/`.
     """
 
     session_id: str
