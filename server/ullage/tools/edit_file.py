@@ -72,8 +72,7 @@ class EditFile:
         if standing != "current":
             why = "changed since you last saw it" if standing == "stale" else "has not been read yet"
             return refuse_unseen(f"`{name}` {why}, so it was not edited.", current, self._files, self._reads)
-        if "\r" not in current.text:
-            old_text, new_text = old_text.replace("\r\n", "\n"), new_text.replace("\r\n", "\n")
+        old_text, new_text = _with_line_ends_of(current.text, old_text, new_text)
         places = line_numbers_of(old_text, current.text)
         if not places:
             why = await asyncio.to_thread(explain_no_match, old_text, current.text)
@@ -88,6 +87,16 @@ class EditFile:
         written = await self._files.write(path, text_now, current.sha256)
         done = f"Edited `{name}` at line {_listed(places)}." if len(places) == 1 else f"Edited `{name}` in {len(places)} places."
         return edited(done, current.text, written, text_now, self._files, self._reads)
+
+
+def _with_line_ends_of(text: str, old_text: str, new_text: str) -> tuple[str, str]:
+    """Both pieces with the line ends that stand in `text`: nobody sees which they are."""
+    if "\r" not in text:
+        return old_text.replace("\r\n", "\n"), new_text.replace("\r\n", "\n")
+    returns = old_text.replace("\r\n", "\n").replace("\n", "\r\n")
+    if old_text in text or returns not in text:
+        return old_text, new_text
+    return returns, new_text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
 def _listed(places: list[int]) -> str:

@@ -23,11 +23,14 @@ from ullage.tools.search_types import MATCHES, BadPattern, Found, Match, Search
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
 from ullage.workspace.editor import Editor
 from ullage.workspace.folders import Folders
-from ullage.workspace.ignore import IgnoreRules
+from ullage.workspace.ignore import IgnoreRules, is_cheap
 from ullage.workspace.text_file import normalise_newlines
 
 SHOWN_CHARACTERS = 24_000
 """No more is returned, so that the result is not clipped in the middle."""
+
+BRACES = 4
+"""`{this,that}` in one glob; the choices multiply."""
 
 
 class SearchFiles:
@@ -70,11 +73,16 @@ class SearchFiles:
             places = self._places(name)
         except FILE_ERRORS as error:
             return file_failure(error, name, self._folders)
+        glob = text(call.input, "glob")
+        try:
+            wanted = _file_filter(glob, self._folders)
+        except ValueError:
+            return ToolOutcome(f"`{glob}` is not a usable glob. Use one such as `*.py` or `src/**/*.{{ts,tsx}}`", is_error=True)
         search = Search(
             pattern=text(call.input, "pattern"),
             case_sensitive=boolean(call.input, "case_sensitive"),
             places=places,
-            wanted=_file_filter(text(call.input, "glob"), self._folders),
+            wanted=wanted,
             skipped=frozenset(self._editor.open_paths()),
         )
         try:
@@ -129,17 +137,29 @@ class SearchFiles:
 
 
 def _file_filter(glob: str, folders: Folders) -> Callable[[Path], bool]:
-    """Globs mean what they mean in a .gitignore (without a `/` they match at any depth), and know `{this,that}` besides."""
+    """Globs mean what they mean in a .gitignore (without a `/` they match at any depth), and know `{this,that}` besides.
+
+    Raises `ValueError` for one that is not valid, or that could take for ever.
+    """
     if not glob:
         return lambda path: True
-    spec = GitIgnoreSpec.from_lines(_without_braces(glob))
+    globs = _without_braces(glob)
+    if not all(map(is_cheap, globs)):
+        raise ValueError(glob)
+    try:
+        spec = GitIgnoreSpec.from_lines(globs)
+    except re.error as error:
+        raise ValueError(glob) from error
     return lambda path: spec.match_file(_below_folder(path, folders))
 
 
 def _without_braces(glob: str) -> list[str]:
+    """One glob for each choice. Raises `ValueError` where there are too many."""
     braces = re.search(r"\{([^{}]*)\}", glob)
     if braces is None:
         return [glob]
+    if glob.count("{") > BRACES:
+        raise ValueError(glob)
     start, end = glob[: braces.start()], glob[braces.end() :]
     return [each for choice in braces.group(1).split(",") for each in _without_braces(f"{start}{choice}{end}")]
 

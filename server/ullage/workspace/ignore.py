@@ -5,6 +5,8 @@ Walking itself is in `walk.py`. The user's global git ignore file is not read: i
 
 from __future__ import annotations
 
+import re
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +36,13 @@ ALWAYS_IGNORED = frozenset(
 """Names of folders that are ignored wherever they are, with or without git."""
 
 RULES_FILE = ".gitignore"
+
+RULES_BYTES = 1_000_000
+"""A larger rules file is left alone."""
+
+WILDCARDS = 3
+"""Runs of `*` in one pattern. Each more multiplies the time that a long name can take, by its length: with three it is some
+10 ms, with four almost a second, in which nothing else runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +127,22 @@ class IgnoreRules:
 
 def _parse(file: Path) -> GitIgnoreSpec | None:
     try:
+        status = file.lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > RULES_BYTES:
+            return None  # git follows no links either; a device or a pipe would be read for ever
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return None
+    lines = [line for line in lines if is_cheap(line)]
     try:
         return GitIgnoreSpec.from_lines(lines)
     except ValueError:  # one line that git would pass over must not turn the others off
         return GitIgnoreSpec.from_lines([line for line in lines if _is_valid(line)])
+
+
+def is_cheap(pattern: str) -> bool:
+    """Whether matching a pattern is quick, whatever it is matched with. Repositories and models bring patterns, too."""
+    return len(re.findall(r"\*+", pattern)) <= WILDCARDS
 
 
 def _is_valid(line: str) -> bool:

@@ -24,6 +24,9 @@ and a result is clipped far below that), and reading it would be felt."""
 TEMPORARY_PREFIX = ".ullage-write-"
 """How the names of files begin that are about to replace another one; the watcher leaves them out."""
 
+BYTE_ORDER_MARKS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
+"""Of the encodings that are only known by their mark."""
+
 Newline: TypeAlias = Literal["\n", "\r\n", "mixed"]
 
 
@@ -95,7 +98,7 @@ def write_text(path: Path, text: str, like: TextFile | None, own_writes: OwnWrit
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.parent / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
     try:
-        with temporary.open("xb") as file:
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o666 if mode is None else 0o600)) as file:
             file.write(data)
         if mode is not None:
             temporary.chmod(mode)
@@ -123,7 +126,7 @@ def _encode(text: str, like: TextFile | None) -> bytes:
     if like.newline == "\r\n":
         text = text.replace("\r\n", "\n").replace("\n", "\r\n")
     try:
-        return text.encode(like.encoding)
+        return BYTE_ORDER_MARKS.get(like.encoding, b"") + text.encode(like.encoding)
     except UnicodeEncodeError as error:
         character = text[error.start]
         raise NotEncodable(f"the file is in {like.encoding}, which has no {character!r}; convert the file to UTF-8 first") from error
@@ -132,8 +135,9 @@ def _encode(text: str, like: TextFile | None) -> bytes:
 def _decode(data: bytes) -> tuple[str, str]:
     if data.startswith(codecs.BOM_UTF8):
         return _decode_as(data, "utf-8-sig"), "utf-8-sig"
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return _decode_as(data, "utf-16"), "utf-16"
+    for encoding, mark in BYTE_ORDER_MARKS.items():
+        if data.startswith(mark):
+            return _decode_as(data[len(mark) :], encoding), encoding
     if b"\0" in data:
         raise NotText("a binary file")
     try:
@@ -146,9 +150,12 @@ def _decode(data: bytes) -> tuple[str, str]:
 
 def _decode_as(data: bytes, encoding: str) -> str:
     try:
-        return data.decode(encoding)
+        text = data.decode(encoding)
     except UnicodeDecodeError:
         raise NotText(f"marked as {encoding}, but not valid in it") from None
+    if "\0" in text:
+        raise NotText("a binary file")
+    return text
 
 
 _CONTROL_BYTES = frozenset(range(0x20)) - set(b"\t\n\r\f\b\x1b")

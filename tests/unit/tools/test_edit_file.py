@@ -127,3 +127,12 @@ async def test_text_that_the_editor_formatted_has_to_be_read_again(read: Workpla
     refused = await read.call("edit_file", path="tank.py", old_text="tank.width", new_text="tank.height")
     assert refused.is_error
     assert "return (tank.width)" in refused.content
+
+
+async def test_mixed_line_ends_are_matched_and_kept(workplace: Workplace) -> None:
+    workplace.put({"a.txt": "one\r\ntwo\r\nthree\nfour\n"})
+    await workplace.call("read_file", path="a.txt")
+    await workplace.call("edit_file", path="a.txt", old_text="one\ntwo", new_text="1\n2")
+    outcome = await workplace.call("edit_file", path="a.txt", old_text="three\nfour", new_text="3\n4")
+    assert not outcome.is_error
+    assert (workplace.root / "a.txt").read_bytes() == b"1\r\n2\r\n3\n4\n"

@@ -94,6 +94,13 @@ async def test_a_wrong_pattern_is_an_error(searched: Workplace) -> None:
     assert "not a valid regular expression" in outcome.content
 
 
+@pytest.mark.parametrize("glob", ["!", "[z-a]", "*a*a*a*a*b", "{a,b}" * 20])
+async def test_a_wrong_glob_is_an_error(searched: Workplace, glob: str) -> None:
+    outcome = await searched.call("search", pattern="level", glob=glob)
+    assert outcome.is_error
+    assert "not a usable glob" in outcome.content
+
+
 @pytest.mark.parametrize(("path", "words"), [("missing", "does not exist"), ("..", "outside"), ("link/../../x", "outside")])
 async def test_a_wrong_place_is_an_error(searched: Workplace, path: str, words: str) -> None:
     outcome = await searched.call("search", pattern="x", path=path)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from ullage.workspace.ignore import IgnoreRules
+from ullage.workspace.ignore import RULES_BYTES, IgnoreRules
 from ullage.workspace.walk import walk_files, walk_folders
 
 FILES = {
@@ -94,6 +95,26 @@ def test_folders_may_lie_deep_in_each_other(repository: Path) -> None:
     for folder in reversed(folders[1:]):
         folder.rmdir()  # else the cleaning up of old test folders, which recurses, meets it
     assert deepest in found
+
+
+@pytest.mark.parametrize("place", ["rules", "pipe", "huge"])
+def test_rules_are_read_from_small_plain_files_only(repository: Path, place: str) -> None:
+    (repository / "rules").write_text("*.py\n")
+    os.mkfifo(repository / "pipe")
+    (repository / "huge").write_text("*.py\n" + "#\n" * RULES_BYTES)
+    (repository / ".gitignore").unlink()
+    if place == "rules":
+        (repository / ".gitignore").symlink_to(repository / "rules")
+    else:
+        (repository / place).rename(repository / ".gitignore")
+    assert not IgnoreRules([repository]).ignores(repository / "a.py", is_folder=False)
+
+
+def test_a_rule_that_would_take_for_ever_is_passed_over(repository: Path) -> None:
+    (repository / ".gitignore").write_text(f"{'*a' * 20}b\n*.log\n")
+    rules = IgnoreRules([repository])
+    assert not rules.ignores(repository / ("a" * 200), is_folder=False)
+    assert rules.ignores(repository / "a.log", is_folder=False)
 
 
 def test_changed_rules_count_after_forget(repository: Path) -> None:

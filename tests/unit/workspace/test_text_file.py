@@ -19,7 +19,8 @@ from ullage.workspace.text_file import MAXIMUM_BYTES, NotEncodable, NotText, Too
         (b"a\r\nb\r\n", "a\nb\n", "utf-8", "\r\n"),
         (b"a\r\nb\n", "a\r\nb\n", "utf-8", "mixed"),
         (b"\xef\xbb\xbfa\n", "a\n", "utf-8-sig", "\n"),
-        ("grün\r\n".encode("utf-16"), "grün\n", "utf-16", "\r\n"),
+        ("grün\r\n".encode("utf-16"), "grün\n", "utf-16-le", "\r\n"),
+        (b"\xfe\xff" + "grün\n".encode("utf-16-be"), "grün\n", "utf-16-be", "\n"),
         ("grün\n".encode("latin-1"), "grün\n", "latin-1", "\n"),
     ],
 )
@@ -32,7 +33,9 @@ def test_a_file_written_back_is_the_same_bytes(tmp_path: Path, data: bytes, text
     assert path.read_bytes() == data
 
 
-@pytest.mark.parametrize("data", [b"a\0b", b"\x89PNG\r\n\x1a\n\xff\xfe", bytes(range(256)), b"\xff\xfea"])
+@pytest.mark.parametrize(
+    "data", [b"a\0b", b"\x89PNG\r\n\x1a\n\xff\xfe", bytes(range(256)), b"\xff\xfea", "a\0b".encode("utf-16"), "a".encode("utf-32")]
+)
 def test_binary_is_not_text(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "file").write_bytes(data)
     with pytest.raises(NotText):
