@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-SECRET_NAMES = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|^ANTHROPIC_", re.IGNORECASE)
-"""By name, since a value does not say what it is. Something harmless may go too (`KEYBOARD_LAYOUT`)."""
+from ullage.context.redact import redact
 
-EDITOR_NAMES = re.compile(r"^(VSCODE|ELECTRON)_")
+SECRET_NAMES = re.compile(
+    r"KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|WEBHOOK|COOKIE|^ANTHROPIC_|(?:^|_)PASS(?:_|$)|_(?:PWD|PAT|DSN)$", re.IGNORECASE
+)
+"""Something harmless may go too (`KEYBOARD_LAYOUT`). Under other names, what `redact` knows by its value goes."""
+
+EDITOR_NAMES = re.compile(r"^(VSCODE|ELECTRON)_|^(GIT|SSH)_ASKPASS$")
 """What the editor sets for its own processes, and what makes `code` or Electron programs misbehave below it."""
 
 ADDED = {
@@ -23,5 +27,8 @@ ADDED = {
 
 def tool_environment(inherited: Mapping[str, str]) -> dict[str, str]:
     """What a command gets of the inherited environment."""
-    kept = {name: value for name, value in inherited.items() if not SECRET_NAMES.search(name) and not EDITOR_NAMES.search(name)}
-    return kept | ADDED
+    return {name: value for name, value in inherited.items() if not _is_left_out(name, value)} | ADDED
+
+
+def _is_left_out(name: str, value: str) -> bool:
+    return bool(SECRET_NAMES.search(name) or EDITOR_NAMES.search(name)) or redact(value) != value

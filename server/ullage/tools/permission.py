@@ -11,27 +11,62 @@ from pathlib import PurePosixPath
 from ullage.tools.command_patterns import command_patterns
 from ullage.tools.tool import PermissionNeed
 
-STEERING_FOLDERS = frozenset({".git", ".vscode", ".idea", ".devcontainer", ".github", ".husky", ".ullage"})
+STEERING_FOLDERS = frozenset(
+    {
+        ".cargo",
+        ".circleci",
+        ".claude",
+        ".cursor",
+        ".devcontainer",
+        ".git",
+        ".githooks",
+        ".github",
+        ".husky",
+        ".idea",
+        ".mvn",
+        ".ssh",
+        ".ullage",
+        ".vs",
+        ".vscode",
+        ".yarn",
+        ".zed",
+    }
+)
 STEERING_FILES = frozenset(
     {
         ".bash_login",
         ".bash_profile",
         ".bashrc",
+        ".clinerules",
+        ".cursorrules",
         ".envrc",
         ".gitconfig",
+        ".gitlab-ci.yml",
         ".gitmodules",
+        ".lefthook.yml",
         ".mcp.json",
+        ".mise.toml",
+        ".netrc",
         ".npmrc",
+        ".pnpmfile.cjs",
         ".pre-commit-config.yaml",
         ".profile",
+        ".pypirc",
+        ".windsurfrules",
+        ".yarnrc",
         ".yarnrc.yml",
         ".zprofile",
         ".zshenv",
         ".zshrc",
         "agents.md",
+        "agents.override.md",
+        "claude.local.md",
         "claude.md",
+        "gemini.md",
+        "lefthook.yml",
     }
 )
+STEERING_ENDINGS = (".code-workspace",)
 """What makes editors, shells, git or agents run or obey something: each edit of these is asked for anew."""
 
 SHOWN_CHARACTERS = 300
@@ -49,7 +84,7 @@ def edit_need(path: str) -> PermissionNeed:
     """What editing a file needs, `path` as `Folders.show` gives it. Allowing it always allows all files of its folder."""
     pure = PurePosixPath(path)
     names = [part.casefold() for part in pure.parts]
-    if STEERING_FOLDERS.intersection(names) or STEERING_FILES.intersection(names[-1:]):
+    if STEERING_FOLDERS.intersection(names) or STEERING_FILES.intersection(names[-1:]) or names[-1].endswith(STEERING_ENDINGS):
         return PermissionNeed("edit", "", f"Edit {path}, which steers what other programs or the agent do")
     folder = pure.parent.as_posix()
     pattern = path if folder == "." else f"{folder}/**"

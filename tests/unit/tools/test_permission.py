@@ -70,6 +70,10 @@ def test_edits(remembered: str, asked: str, covered: bool) -> None:
         "AGENTS.md",
         "lib/CLAUDE.md",
         ".envrc",
+        "tanks.code-workspace",
+        ".cargo/config.toml",
+        ".claude/settings.json",
+        "sub/.gitlab-ci.yml",
     ],
 )
 def test_what_steers_other_programs_is_asked_each_time(path: str) -> None:
