@@ -24,6 +24,7 @@ export class ChatView implements vscode.WebviewViewProvider {
   ) {
     subscriptions.push(
       connection.onDidChangeStatus((status) => this.post({ type: "server", status })),
+      connection.warnings.onDidChange((texts) => this.post({ type: "warnings", texts })),
       session.onDidReplace((snapshot) => this.post({ type: "snapshot", snapshot })),
       session.onUpdate((params) => this.post({ type: "update", params })),
     );
@@ -41,6 +42,10 @@ export class ChatView implements vscode.WebviewViewProvider {
       this.listening = false;
     });
     view.webview.html = pageOf(view.webview, this.extensionUri);
+  }
+
+  get isVisible(): boolean {
+    return this.view?.visible === true;
   }
 
   /** Shows the panel and puts the cursor into the prompt box. */
@@ -62,6 +67,7 @@ export class ChatView implements vscode.WebviewViewProvider {
       case "ready":
         this.listening = true;
         this.post({ type: "server", status: this.connection.status });
+        this.post({ type: "warnings", texts: this.connection.warnings.current });
         this.passFocus();
         return this.sendSnapshot();
       case "resync":

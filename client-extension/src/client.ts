@@ -5,7 +5,7 @@
  */
 
 import * as vscode from "vscode";
-import type { LanguageClient } from "vscode-languageclient/node";
+import { ShowMessageNotification, type LanguageClient } from "vscode-languageclient/node";
 import { answerDiagnostics } from "./diagnostics";
 import { createLanguageClient } from "./languageClient";
 import { EnvironmentError } from "./managedEnvironment";
@@ -14,6 +14,7 @@ import { PROTOCOL_VERSION } from "./protocol";
 import { RestartPolicy } from "./restartPolicy";
 import type { ServerCommand } from "./serverCommand";
 import type { ServerStatus } from "./serverStatus";
+import { ServerWarnings } from "./serverWarnings";
 
 /** Milliseconds that a server may take from its start to its first answer. */
 const START_LIMIT = 60_000;
@@ -34,6 +35,7 @@ export class ServerConnection implements vscode.Disposable {
   readonly onDidChangeStatus = this.statusChanged.event;
   /** An `ullage/session/update`, of any session. */
   readonly onUpdate = this.updated.event;
+  readonly warnings = new ServerWarnings();
 
   private client: LanguageClient | undefined;
   private queue: Promise<void> = Promise.resolve();
@@ -92,12 +94,14 @@ export class ServerConnection implements vscode.Disposable {
 
   /** Tells the server to ask for the settings again. */
   async settingsChanged(): Promise<void> {
+    this.warnings.settingsChanged();
     await this.client?.sendNotification("workspace/didChangeConfiguration", { settings: null });
   }
 
   dispose(): void {
     this.statusChanged.dispose();
     this.updated.dispose();
+    this.warnings.dispose();
   }
 
   /** Settings may arrive while a start is making an environment that they make needless: what is under way is given up at once. */
@@ -117,6 +121,7 @@ export class ServerConnection implements vscode.Disposable {
       return;
     }
     this.setStatus(status);
+    this.warnings.clear();
     try {
       const command = await this.launch.resolve(signal, (message) => signal.aborted || this.setStatus({ ...status, message }));
       this.client = await this.connect(command, signal);
@@ -164,6 +169,7 @@ export class ServerConnection implements vscode.Disposable {
 
   private listen(client: LanguageClient): void {
     client.onNotification("ullage/session/update", (params: UpdateParams) => this.updated.fire(params));
+    client.onNotification(ShowMessageNotification.type, ({ message }) => this.warnings.add(message));
     client.onRequest("ullage/editor/diagnostics", answerDiagnostics);
   }
 

@@ -21,6 +21,7 @@ export function activate(context: vscode.ExtensionContext): void {
   connection = new ServerConnection(new Launch(context, apiKey, log), log);
   const session = new ActiveSession(connection, context.workspaceState);
   const chat = new ChatView(context.extensionUri, connection, session, log, subscriptions);
+  connection.warnings.isPanelVisible = () => chat.isVisible;
   const notice = new CompactionNotice(session, subscriptions);
   subscriptions.push(
     log,

@@ -1,25 +1,30 @@
-/** What stands above the conversation while it holds: the server is down, or the practice model answers. */
+/** What stands above the conversation while it holds: the server is down or warns of something, or the practice model answers. */
 
 import type { ServerStatus } from "../src/serverStatus";
 import type { Actions } from "./actions";
-import { element, icon, setChildren, textButton } from "./dom";
+import { element, icon, iconButton, setChildren, textButton } from "./dom";
 import type { PanelState } from "./state";
 
 export class Banners {
   readonly element = element("div", { className: "banners" });
   private drawnServer: ServerStatus | undefined;
+  private drawnWarnings: readonly string[] = [];
   private drawnPractice = false;
+  /** Warnings that the user has read and closed. */
+  private readonly closed = new Set<string>();
 
   constructor(private readonly actions: Actions) {}
 
   update(state: PanelState): void {
     const practice = state.session?.model.practice === true && state.session.items.length > 0;
-    if (state.server === this.drawnServer && practice === this.drawnPractice) {
+    if (state.server === this.drawnServer && state.warnings === this.drawnWarnings && practice === this.drawnPractice) {
       return;
     }
     this.drawnServer = state.server;
+    this.drawnWarnings = state.warnings;
     this.drawnPractice = practice;
-    setChildren(this.element, this.serverBanner(state), practice && this.practiceBanner());
+    const warnings = state.warnings.filter((text) => !this.closed.has(text)).map((text) => this.warningBanner(text));
+    setChildren(this.element, this.serverBanner(state), ...warnings, practice && this.practiceBanner());
   }
 
   /** Without a session the start screen says it (`startScreen.ts`). */
@@ -43,6 +48,28 @@ export class Banners {
       icon("loading", "codicon-modifier-spin"),
       element("span", { className: "banner-text", textContent: server.message ?? "The Ullage server is starting…" }),
     );
+  }
+
+  private warningBanner(text: string): HTMLElement {
+    const aboutSettings = /\bullage\.\w+\.\w+/.test(text);
+    const close = iconButton({
+      label: "Close",
+      icon: "close",
+      onClick: () => {
+        this.closed.add(text);
+        banner.remove();
+      },
+    });
+    const banner = element(
+      "div",
+      { className: "banner warning", attributes: { role: "status" } },
+      icon("warning"),
+      element("span", { className: "banner-text", textContent: text }),
+      aboutSettings &&
+        textButton({ label: "Open settings", className: "secondary", onClick: () => this.actions.runCommand("ullage.openSettings") }),
+      close,
+    );
+    return banner;
   }
 
   private practiceBanner(): HTMLElement {

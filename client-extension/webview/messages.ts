@@ -59,6 +59,8 @@ export type ToPanel =
   | { type: "snapshot"; snapshot: Snapshot }
   | { type: "update"; params: UpdateParams }
   | { type: "server"; status: ServerStatus }
+  /** What the server wants the user to know beside the session: all that holds now. */
+  | { type: "warnings"; texts: readonly string[] }
   /** The answer to a `request` or `findFiles` with this id: a result, or a message for the user. */
   | { type: "response"; id: number; result?: unknown; error?: string }
   | { type: "focusPrompt" };

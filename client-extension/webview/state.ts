@@ -25,6 +25,8 @@ export interface SessionView {
 
 export interface PanelState {
   server: ServerStatus;
+  /** What the server wants the user to know beside the session. */
+  warnings: readonly string[];
   /** Undefined until the first snapshot. */
   session: SessionView | undefined;
   /** A snapshot is needed before anything else can be shown. */
@@ -37,11 +39,13 @@ export type PanelMessage =
   | { type: "snapshot"; snapshot: Snapshot }
   | { type: "update"; params: UpdateParams }
   | { type: "server"; status: ServerStatus }
+  | { type: "warnings"; texts: readonly string[] }
   /** Older items of a session were loaded. */
   | { type: "earlierItems"; sessionId: string; items: readonly Item[]; earlier: number };
 
 export const INITIAL_STATE: PanelState = {
   server: { state: "starting" },
+  warnings: [],
   session: undefined,
   resyncing: false,
   waiting: [],
@@ -56,6 +60,8 @@ export function reduce(state: PanelState, message: PanelMessage): PanelState {
       return takeUpdate(state, message.params);
     case "server":
       return { ...state, server: message.status };
+    case "warnings":
+      return { ...state, warnings: message.texts };
     case "earlierItems":
       return takeEarlierItems(state, message);
   }

@@ -2,7 +2,7 @@
 
 import type { NoticeItem } from "../../src/protocol";
 import type { Actions } from "../actions";
-import { element, icon, setChildren, textButton } from "../dom";
+import { element, icon, setChildren, textButton, withCode } from "../dom";
 import type { MakeItemView } from "./itemView";
 
 const ICONS = { info: "info", warning: "warning", error: "error" } as const;
@@ -12,27 +12,36 @@ export const makeNoticeView: MakeItemView<NoticeItem> = (item, actions) => {
   const update = (notice: NoticeItem) => {
     root.className = `item notice ${notice.level}`;
     root.setAttribute("aria-label", notice.level === "info" ? "Notice" : notice.level);
-    const body = element("div", { className: "notice-body" }, element("div", {}, notice.text), actionButton(notice, actions));
+    const buttons = actionButtons(notice, actions);
+    const body = element(
+      "div",
+      { className: "notice-body" },
+      element("div", {}, ...withCode(notice.text)),
+      buttons.length > 0 && element("div", { className: "button-row" }, ...buttons),
+    );
     setChildren(root, icon(ICONS[notice.level], "notice-icon"), body);
   };
   update(item);
   return { element: root, update };
 };
 
-function actionButton(notice: NoticeItem, actions: Actions): HTMLElement | undefined {
+function actionButtons(notice: NoticeItem, actions: Actions): HTMLElement[] {
+  const goOn = (label: string, icon: string) =>
+    textButton({ label, icon, className: "go-on", onClick: () => void actions.send("ullage/session/continue", {}) });
   switch (notice.action) {
     case "continue":
-      return textButton({
-        label: "Continue",
-        icon: "debug-continue",
-        className: "go-on",
-        onClick: () => void actions.send("ullage/session/continue", {}),
-      });
+      return [goOn("Continue", "debug-continue")];
     case "set_key":
-      return textButton({ label: "Set API key", icon: "key", onClick: () => actions.runCommand("ullage.setApiKey") });
+      return [
+        textButton({ label: "Set API key", icon: "key", onClick: () => actions.runCommand("ullage.setApiKey") }),
+        goOn("Try again", "refresh"),
+      ];
     case "settings":
-      return textButton({ label: "Open settings", icon: "gear", onClick: () => actions.runCommand("ullage.openSettings") });
+      return [
+        textButton({ label: "Open settings", icon: "gear", onClick: () => actions.runCommand("ullage.openSettings") }),
+        goOn("Try again", "refresh"),
+      ];
     case "none":
-      return undefined;
+      return [];
   }
 }

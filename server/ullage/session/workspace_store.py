@@ -30,7 +30,7 @@ def open_workspace_store(folder: Path | None) -> WorkspaceStore:
     try:
         return _open(folder, ())
     except StoreFailed as error:
-        return _open(None, (f"{error}. Sessions are kept in memory only and are gone when the window closes",))
+        return _open(None, (f"{str(error).removesuffix('.')}. Sessions are kept in memory only and are gone when the window closes",))
 
 
 def _open(folder: Path | None, warnings: tuple[str, ...]) -> WorkspaceStore:
