@@ -33,7 +33,9 @@ stage("first start", { practice: true }, (scenario) => {
     await reloadWindow(page);
     await gauge(page).getByText("%").waitFor({ timeout: SECOND_START });
     assert.equal(await notification(page, "Ullage: setting up").count(), 0);
-    await itemsOf(await openPanel(page), "user").getByText("Where is the safe fill?").waitFor();
+    await itemsOf(await openPanel(page), "user")
+      .getByText("Where is the safe fill?")
+      .waitFor();
     await screenshot("3-second-start");
   });
 });

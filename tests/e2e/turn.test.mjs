@@ -19,6 +19,9 @@ const EDIT = {
   },
 };
 
+/** @param {string} file */
+const count = (file) => ({ call: "bash", input: { command: `wc -l ${file}` } });
+
 /** An answer that stops in the middle until it is released. @param {string} text */
 const heldInTheMiddle = (text) => ({ reply: [{ say: text }], chunk_size: 8, interruption: { holds_after: 6 } });
 
@@ -67,7 +70,6 @@ stage("a turn", {}, (scenario) => {
   });
 
   scenario("what is always allowed is not asked again", {}, async ({ page, api, screenshot }) => {
-    const count = (/** @type {string} */ file) => ({ call: "bash", input: { command: `wc -l ${file}` } });
     await api.enqueue([count("README.md")], { say: "Counted one." }, [count("AGENTS.md")], { say: "Counted another." });
     const panel = await openPanel(page);
     await sendPrompt(panel, "Count the README");

@@ -23,9 +23,10 @@ export function promptBox(panel) {
   return panel.getByRole("textbox").first();
 }
 
-/** Write a prompt and send it. @param {FrameLocator} panel @param {string} text */
+/** Write a prompt and send it, once there is a session that takes it. @param {FrameLocator} panel @param {string} text */
 export async function sendPrompt(panel, text) {
   await promptBox(panel).fill(text);
+  await panel.locator("button.send:enabled").waitFor();
   await promptBox(panel).press("Enter");
 }
 

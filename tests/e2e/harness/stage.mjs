@@ -40,6 +40,7 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  * @property {import("playwright-core").Page} page VS Code's window
  * @property {string} workspace the folder that is open
  * @property {import("./fake-api.mjs").FakeApi} api the fake API; asking for it in a practice scenario is an error
+ * @property {(changed: Record<string, unknown>) => Promise<void>} settings changes user settings while the window is open
  * @property {() => Promise<number>} serverProcess id of the process of the window's server, once it is there
  * @property {(name: string) => Promise<string>} screenshot keeps a picture under tests/e2e/artifacts/ and gives its path
  */
@@ -99,7 +100,8 @@ async function play({ vscode, browser, api }, title, { project = SAMPLE_WORKSPAC
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await api?.reset();
-  await vscode.useSettings({ ...modelSettings(api), ...settings });
+  const used = { ...modelSettings(api), ...settings };
+  await vscode.useSettings(used);
   const workspace = project === null ? undefined : await vscode.copyProject(project);
   if (workspace !== undefined) await prepare?.(workspace);
   const page = await browser.newPage();
@@ -122,6 +124,7 @@ async function play({ vscode, browser, api }, title, { project = SAMPLE_WORKSPAC
         if (!api) throw new Error("A practice scenario has no fake API");
         return api;
       },
+      settings: (changed) => vscode.useSettings({ ...used, ...changed }),
       serverProcess: () => onlyServer(vscode),
     });
   } catch (error) {

@@ -100,7 +100,6 @@ export function notification(page, text) {
 /** VS Code shows the panel in a new window by itself and moves the focus there; keys pressed before that would go astray. @param {Page} page */
 async function workbenchReady(page) {
   await page.waitForFunction(() => performance.getEntriesByName("code/didStartWorkbench").length > 0, undefined, { timeout: START_LIMIT });
-  await page.locator(".explorer-folders-view .monaco-list-row, .explorer-empty-view").first().waitFor({ timeout: START_LIMIT });
   await page.frameLocator("iframe.webview").locator("iframe#active-frame").waitFor({ timeout: START_LIMIT });
 }
 

@@ -1,0 +1,125 @@
+/** Bad input: each kind is told in the panel, where the user looks, with what can be done, and nothing is lost. */
+
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { join } from "node:path";
+import { expectEventually } from "./harness/eventually.mjs";
+import { itemsOf, openPanel, promptBox, sendAndFinish, sendPrompt } from "./harness/panel.mjs";
+import { stage } from "./harness/stage.mjs";
+
+/** @typedef {import("playwright-core").FrameLocator} FrameLocator */
+
+const PROMPT = "How much does the tank hold?";
+
+stage("trouble", {}, (scenario) => {
+  scenario("a wrong key", {}, async ({ page, api, screenshot }) => {
+    await api.enqueue({ fail: 401, type: "authentication_error", message: "invalid x-api-key" });
+    const panel = await openPanel(page);
+    await sendPrompt(panel, PROMPT);
+    await isTold(panel, /does not accept the API key/, "Set API key");
+    await screenshot("1-told");
+    await nothingIsLost(panel);
+    await api.enqueue({ say: "40,000 litres." });
+    await panel.getByRole("button", { name: "Try again" }).click();
+    await itemsOf(panel, "assistant").getByText("40,000 litres.").waitFor();
+    await screenshot("2-tried-again");
+  });
+
+  scenario("an unknown model", { settings: { "ullage.model.name": "claude-nobody-knows" } }, async ({ page, screenshot }) => {
+    const panel = await openPanel(page);
+    await sendPrompt(panel, PROMPT);
+    await isTold(panel, /claude-nobody-knows/, "Open settings");
+    await screenshot("told");
+    await nothingIsLost(panel);
+  });
+
+  scenario(
+    "an address where nobody listens",
+    { settings: { "ullage.model.baseUrl": "http://127.0.0.1:9" } },
+    async ({ page, screenshot }) => {
+      const panel = await openPanel(page);
+      await sendPrompt(panel, PROMPT);
+      await panel
+        .getByText(/Trying again/)
+        .first()
+        .waitFor();
+      await screenshot("1-trying-again");
+      await isTold(panel, /127\.0\.0\.1:9/, "Open settings");
+      await screenshot("2-told");
+      await nothingIsLost(panel);
+    },
+  );
+
+  const site = createServer((_, response) => response.setHeader("content-type", "text/html").end("<h1>It works!</h1>"));
+  site.listen(0, "127.0.0.1").unref();
+  scenario("an address that answers a web page", {}, async ({ page, settings, screenshot }) => {
+    if (!site.listening) await once(site, "listening");
+    const address = site.address();
+    assert.ok(typeof address === "object" && address !== null);
+    const panel = await openPanel(page);
+    await settings({ "ullage.model.baseUrl": `http://127.0.0.1:${address.port}` });
+    await sendPrompt(panel, PROMPT);
+    await isTold(panel, /127\.0\.0\.1:\d+/, "Open settings");
+    await screenshot("told");
+    await nothingIsLost(panel);
+  });
+
+  scenario("a window without a folder", { project: null }, async ({ page, api, screenshot }) => {
+    await api.enqueue([{ call: "list_files", input: {} }], { say: "There is no folder." });
+    const panel = await openPanel(page);
+    await panel.getByText(/No folder is open/).waitFor();
+    await screenshot("1-before");
+    await sendAndFinish(panel, PROMPT);
+    await itemsOf(panel, "assistant").getByText("There is no folder.").waitFor();
+    await itemsOf(panel, "toolCall").getByRole("button").first().click();
+    await itemsOf(panel, "toolCall")
+      .getByText(/folder/i)
+      .last()
+      .waitFor();
+    await screenshot("2-told");
+  });
+
+  scenario("a folder where Ullage cannot write", { prepare: (folder) => writeFile(join(folder, ".ullage"), "") }, async (scene) => {
+    const { page, api, screenshot } = scene;
+    const panel = await openPanel(page);
+    await panel.getByText(/Cannot write to .*\.ullage.* kept in memory only/).waitFor();
+    await screenshot("1-told");
+    await api.enqueue({ say: "It works all the same." });
+    await sendAndFinish(panel, PROMPT);
+    await itemsOf(panel, "assistant").getByText("It works all the same.").waitFor();
+    await panel.getByRole("button", { name: "Close" }).click();
+    await screenshot("2-works");
+  });
+
+  scenario(
+    "a setting of the wrong type",
+    { settings: { "ullage.compaction.cap": "much" } },
+    async ({ page, api, settings, screenshot }) => {
+      const panel = await openPanel(page);
+      const warning = panel.getByText("ullage.compaction.cap must be a whole number");
+      await warning.waitFor();
+      await panel.getByRole("button", { name: "Open settings" }).waitFor();
+      await screenshot("told");
+      await settings({ "ullage.compaction.cap": 100_000 });
+      await warning.waitFor({ state: "detached" });
+      await api.enqueue({ say: "It works all the same." });
+      await sendAndFinish(panel, PROMPT);
+      await itemsOf(panel, "assistant").getByText("It works all the same.").waitFor();
+    },
+  );
+});
+
+/** @param {FrameLocator} panel @param {RegExp} words @param {string} action */
+async function isTold(panel, words, action) {
+  const notice = itemsOf(panel, "notice").last();
+  await notice.getByText(words).waitFor();
+  await notice.getByRole("button", { name: action }).waitFor();
+}
+
+/** The prompt still stands there, and another one can be written. @param {FrameLocator} panel */
+async function nothingIsLost(panel) {
+  await itemsOf(panel, "user").getByText(PROMPT).waitFor();
+  await expectEventually(() => promptBox(panel).isEnabled(), "another prompt can be written");
+}
