@@ -64,11 +64,6 @@ export class Cards {
     const close = iconButton({ label: "Close", icon: "close", onClick: () => this.hide() });
     const head = element("div", { className: "card-head" }, element("strong", { textContent: title }), close);
     const card = element("section", { className: "card", attributes: { "aria-label": title } }, head, ...content);
-    card.addEventListener("keydown", (event) => {
-      if (event.key === "Escape") {
-        this.hide();
-      }
-    });
     setChildren(this.element, card);
   }
 }

@@ -69,6 +69,12 @@ export class Panel {
       dock,
       this.announcer.element,
     );
+    // From the prompt box too, where the cursor is while a card is open. A menu that is open takes the key first.
+    this.element.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && !event.defaultPrevented) {
+        cards.hide();
+      }
+    });
   }
 
   update(state: PanelState): void {
