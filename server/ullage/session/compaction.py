@@ -18,7 +18,7 @@ from ullage.context.entries import Compaction, Logged, Rung, Summarised, Trigger
 from ullage.context.moves.plan import Plan, plan, reactive_plan
 from ullage.context.policy import Policy
 from ullage.context.record.digest import brief
-from ullage.context.record.handoff import handoff, tail_note
+from ullage.context.record.handoff import USER_SHARE, handoff, tail_note
 from ullage.context.view.projection import EpochKey
 from ullage.context.view.request import Message, request_so_far
 from ullage.models.model import Model, ModelCard
@@ -86,7 +86,7 @@ class Compactor:
         if planned is None:
             raise NothingToCompact
         key = conversation.projection.key
-        empty = Draft(wanted, planned, "moves", "", None, None, (), before, int(line * HANDOFF_SHARE), key)
+        empty = Draft(wanted, planned, "moves", "", None, None, (), before, handoff_room(line), key)
         if planned.summarise_to is None:
             return empty
         return await self._with_summary(empty, model, card, calibration)
@@ -95,7 +95,7 @@ class Compactor:
         def count(messages: Sequence[Message]) -> int:
             return calibration.apply(sum(estimate_message(message) for message in messages))
 
-        policy = self._surroundings.policy
+        policy = within_room(self._surroundings.policy, handoff_room(line))
         projection = self._conversation.projection
         if wanted.trigger == "reactive":
             return reactive_plan(projection, policy, line, count, brief)
@@ -115,7 +115,9 @@ class Compactor:
         else:
             try:
                 request = request_so_far(self._conversation.projection)
-                summary = await write_summary(model, request, draft.wanted.focus, self._surroundings.policy.summary)
+                numbers = self._surroundings.policy.summary
+                numbers = replace(numbers, output_tokens=min(numbers.output_tokens, card.max_output))
+                summary = await write_summary(model, request, draft.wanted.focus, numbers)
             except SummaryFailed as failure:
                 self.model_breaker.failed(now())
                 skipped.append(str(failure))
@@ -147,7 +149,8 @@ class Compactor:
         return await asyncio.to_thread(handoff, covered, model_text, draft.wanted.focus, numbers, draft.room)
 
     def _shrinks(self, draft: Draft, calibration: Calibration) -> bool:
-        return self._tokens_after(entry_of(draft), calibration) < draft.tokens_before
+        entry = replace(entry_of(draft), resume=self._restoring.resume(at_work=True))
+        return self._tokens_after(entry, calibration) < draft.tokens_before
 
     def _tokens_after(self, entry: Compaction, calibration: Calibration) -> int:
         entries = self._conversation.entries
@@ -212,6 +215,17 @@ def entry_of(draft: Draft) -> Compaction:
         cost=draft.cost,
         skipped=draft.skipped,
     )
+
+
+def handoff_room(line: int) -> int:
+    """Tokens that there are for the handoff."""
+    return int(line * HANDOFF_SHARE)
+
+
+def within_room(policy: Policy, room: int) -> Policy:
+    """The policy with the user's words counted as the handoff will quote them: in a small window not all of them."""
+    words = min(policy.summary.user_message_tokens, int(room * USER_SHARE))
+    return replace(policy, summary=replace(policy.summary, user_message_tokens=words))
 
 
 def with_short_tail(policy: Policy, used: int) -> Policy:

@@ -179,6 +179,35 @@ async def test_the_gauge_takes_the_window_that_a_refusal_names(folder: Path) -> 
         assert (gauge.size, gauge.line) == (65_536, 32_768)
 
 
+async def test_a_conversation_of_long_prompts_is_compacted_in_a_small_window_too(folder: Path) -> None:
+    """The record quotes the user only as far as a small window allows, so there is something to gain."""
+    async with stage(folder, window=24_000) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        for number in range(8):
+            here.fake.enqueue(Say(f"Noted: {number}."))
+            await here.say(session, f"Reading {number}: " + "the tank holds what it holds. " * 250)
+        assert notices(session) == []
+        assert {card.status for card in compactions(session)} == {"completed"}
+        gauge = session.snapshot().gauge
+        assert gauge.used < gauge.line
+
+
+@pytest.mark.parametrize("length", range(25, 225, 25))
+async def test_what_a_click_leaves_is_never_more_than_there_was(folder: Path, length: int) -> None:
+    async with stage(folder) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        here.fake.enqueue(Say("It holds what it holds. " * length))
+        await here.say(session, "What does it hold?")
+        here.fake.enqueue(Say("As I said."))
+        await here.say(session, "Is that so?")
+        session.compact()
+        await here.idle(session)
+        [card] = compactions(session)
+        assert card.status == "failed" or (card.tokens_after or 0) < card.tokens_before
+
+
 async def test_a_prompt_that_stays_too_long_ends_with_a_word_and_no_loop(folder: Path) -> None:
     async with stage(folder, window=200_000) as here:
         here.fake.add_rules(summaries())
