@@ -18,6 +18,7 @@ from ullage.session.approvals import Approvals, Refused
 from ullage.session.conversation import Conversation
 from ullage.session.items import ToolCallItem, ToolStatus
 from ullage.session.outputs import Outputs
+from ullage.store.errors import StoreFailed
 from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome
 
 CUT_OFF_INPUT = "The input of this call was cut off before its end, so it was not run. Call again, with less in one call"
@@ -87,6 +88,7 @@ class Calls:
             full_output=where[-1] if where else None,
             touched=outcome.touched,
             diff=outcome.diff,
+            refusal=outcome.refusal,
         )
         logged = self._conversation.append(entry)
         self._returned(entry)
@@ -105,12 +107,12 @@ class Calls:
                 answer = await self._approvals.allow(call.id, need)
                 if isinstance(answer, Refused):
                     said = f" They said: {answer.reason}" if answer.reason else ""
-                    return ToolOutcome(f"The user refused this call; it was not run.{said}", is_error=True)
+                    return ToolOutcome(f"The user refused this call; it was not run.{said}", is_error=True, refusal=answer.reason)
             self._show(call.id, "running")
             return await tool.run(ToolCall(call.id, call.input, lambda text: self._stream(call.id, text)))
         except BadToolInput as error:
             return ToolOutcome(str(error), is_error=True)
-        except OSError as error:
+        except (OSError, StoreFailed) as error:
             return ToolOutcome(f"{call.name} failed: {error}", is_error=True)
 
     def _show(self, call_id: str, status: ToolStatus) -> None:

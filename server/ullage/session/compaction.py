@@ -164,8 +164,8 @@ class Compactor:
 
     async def commit(self, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:
         """Reads files again and logs the compaction. Raises `StoreFailed` and has then changed nothing."""
-        entry = entry_of(draft)
         calibration = self._surroundings.calibration(card)
+        entry = replace(entry_of(draft), tokens_before=self._conversation.counted(calibration).used)
         if entry.summarised is not None:
             write_transcript(
                 self._surroundings.transcripts_folder,
@@ -177,15 +177,15 @@ class Compactor:
             restored = await self._restoring.files(self._conversation.projection.with_appended(logged))
             resume = self._restoring.resume(at_work=at_work)
             entry = replace(entry, restored=restored, resume=resume)
-        entry = self._without_what_does_not_fit(entry, draft, calibration)
+        entry = self._without_what_does_not_fit(entry, calibration)
         self._conversation.append(entry)
         self._restoring.after(entry)
         return entry
 
-    def _without_what_does_not_fit(self, entry: Compaction, draft: Draft, calibration: Calibration) -> Compaction:
+    def _without_what_does_not_fit(self, entry: Compaction, calibration: Calibration) -> Compaction:
         """Restored files give way, last first, until the compaction makes the context smaller; then the sizes are set."""
         after = self._tokens_after(entry, calibration)
-        while entry.restored and after >= draft.tokens_before:
+        while entry.restored and after >= entry.tokens_before:
             entry = replace(entry, restored=entry.restored[:-1])
             after = self._tokens_after(entry, calibration)
         return replace(entry, estimated_after=after)

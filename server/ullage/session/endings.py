@@ -66,12 +66,6 @@ def interrupted_result(call: ToolUse, outcome: Outcome) -> ToolReturned:
     return ToolReturned(call.id, call.name, text, is_error=True, characters=len(text))
 
 
-def last_end(entries: Sequence[Logged]) -> TurnEnded | None:
-    """How the newest turn ended that has ended."""
-    ends = (logged.entry for logged in reversed(entries) if isinstance(logged.entry, TurnEnded))
-    return next(ends, None)
-
-
 def turn_is_open(entries: Sequence[Logged]) -> bool:
     """Whether the log ends in the middle of a turn: the process that wrote it was ended by force."""
     for logged in reversed(entries):
@@ -80,3 +74,10 @@ def turn_is_open(entries: Sequence[Logged]) -> bool:
         if isinstance(logged.entry, UserPrompt | AssistantReply | ToolReturned):
             return True
     return False
+
+
+def is_unfinished(entries: Sequence[Logged]) -> bool:
+    """Whether the newest turn did not come to its own end, so that it can be gone on with."""
+    ends = (logged.entry for logged in reversed(entries) if isinstance(logged.entry, TurnEnded))
+    ended = next(ends, None)
+    return turn_is_open(entries) or (ended is not None and ended.outcome != "end_turn")

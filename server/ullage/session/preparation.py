@@ -37,7 +37,10 @@ class Preparation:
 
     def _done(self, task: asyncio.Task[Draft]) -> None:
         then, self._then = self._then, None
-        if not task.cancelled() and then is not None:
+        if task.cancelled():
+            return
+        task.exception()  # told where it was raised
+        if then is not None:
             then()
 
     def ready(self) -> bool:

@@ -19,6 +19,7 @@ class PromptQueue:
         self._conversation = conversation
         self._store = store
         self._waiting = store.queued(conversation.session_id)
+        self._next: str | None = None
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
@@ -43,20 +44,25 @@ class PromptQueue:
 
     def remove(self, prompt_id: str) -> None:
         """Takes a waiting prompt back. Raises `SessionError`."""
+        if prompt_id == self._next:
+            raise SessionError("no_such_item", "The turn of this prompt has begun; it can be stopped")
         if not self._store.dequeue(prompt_id):
             raise SessionError("no_such_item", "This prompt is no longer waiting")
         self._waiting = [prompt for prompt in self._waiting if prompt.id != prompt_id]
         self._conversation.timeline.remove(prompt_id)
+        if not self._waiting:
+            self._conversation.timeline.remove(WAITING)
 
     def next(self) -> UserPrompt:
-        """The first one; it waits on until `start`. Raises `IndexError`."""
+        """The first one, whose turn begins: it can no longer be taken back, and stands here until `start`. Raises `IndexError`."""
         self._conversation.timeline.remove(WAITING)
+        self._next = self._waiting[0].id
         return self._waiting[0]
 
     def start(self, prompt: UserPrompt) -> None:
         """Moves a prompt from the queue to the log, all at once."""
-        clock = self._conversation.clock()
-        logged = self._store.start_prompt(self._conversation.session_id, prompt.id, clock)
+        self._next = None
+        logged = self._store.start_prompt(self._conversation.session_id, prompt.id, self._conversation.clock())
         self._waiting = [each for each in self._waiting if each.id != prompt.id]
         self._conversation.show(logged)
 

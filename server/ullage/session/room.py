@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from ullage.context.blocks import Text
@@ -66,7 +67,7 @@ class Room:
         surroundings: Surroundings,
         compactor: Compactor,
         model: ModelInUse,
-        compacting: Callable[[bool], None],
+        compacting: Callable[[], AbstractContextManager[None]],
         compacted: Callable[[], None],
     ) -> None:
         self._conversation = conversation
@@ -76,6 +77,7 @@ class Room:
         self._compacting = compacting
         self._compacted = compacted
         self._breaker = Breaker()
+        self._in_vain_at = 0
         self.preparation = Preparation(compactor.still_fits)
 
     def fullness(self) -> Fullness:
@@ -137,13 +139,14 @@ class Room:
 
     async def by_request(self, wanted: Wanted, *, at_work: bool) -> Compaction | None:
         """Compacts because the user or the model asked. None where nothing changed; the timeline then says why."""
-        draft = await self.preparation.take() if not wanted.focus and self.preparation.ready() else None
-        return await self._attempt(wanted, draft, at_work=at_work)
+        return await self._attempt(wanted, at_work=at_work)
 
     def wants_idle_compaction(self) -> bool:
         """Whether the next turn, by the usual growth of a turn here, would cross the line."""
         settings = self._surroundings.settings
         if not settings.auto_compact or self._breaker.is_open(self._conversation.clock()):
+            return False
+        if self._in_vain_at == last_seq(self._conversation):
             return False
         full = self.fullness()
         return self._replied_since_compaction() and full.used + growth(self._conversation.entries) >= full.line
@@ -155,7 +158,7 @@ class Room:
     def prepare(self) -> None:
         """Begins to write a summary in the background, unless one is in work or ready."""
         if not self.preparation.begun:
-            self.preparation.start(self._draft(Wanted(new_id("c"), "idle")))
+            self.preparation.start(self._in_background())
 
     def _prepare_from(self, full: Fullness) -> None:
         settings = self._surroundings.settings
@@ -167,21 +170,29 @@ class Room:
     def _draft(self, wanted: Wanted) -> Coroutine[None, None, Draft]:
         return self._compactor.draft(wanted, self._model.model, self._model.card, self.fullness().line)
 
+    async def _in_background(self) -> Draft:
+        seq = last_seq(self._conversation)
+        try:
+            return await self._draft(Wanted(new_id("c"), "idle"))
+        except Exception as error:
+            self._in_vain_at = seq  # the same log would fail again
+            if not isinstance(error, NothingToCompact):
+                logger.warning("a compaction could not be prepared", exc_info=error)
+            raise
+
     async def _try(self, trigger: Trigger, *, at_work: bool) -> Compaction | None:
         """Makes a compaction; a failure is logged and counted, and gives None."""
-        draft = await self.preparation.take() if trigger != "reactive" else None
-        wanted = Wanted(draft.wanted.id if draft else new_id("c"), trigger)
-        made = await self._attempt(wanted, draft, at_work=at_work)
+        made = await self._attempt(Wanted(new_id("c"), trigger), at_work=at_work)
         if made is None:
             self._breaker.failed(self._conversation.clock())
         else:
             self._breaker.succeeded()
         return made
 
-    async def _attempt(self, wanted: Wanted, draft: Draft | None, *, at_work: bool) -> Compaction | None:
+    async def _attempt(self, wanted: Wanted, *, at_work: bool) -> Compaction | None:
         """Makes a compaction. One that does not come about has changed nothing; the timeline says why, and None is given."""
         try:
-            return await self._make(wanted, draft, at_work=at_work)
+            return await self._make(wanted, at_work=at_work)
         except NothingToCompact:
             if wanted.trigger in ("manual", "tool"):
                 self._show(wanted, "failed", NOTHING_TO_COMPACT)
@@ -192,20 +203,23 @@ class Room:
             self._failed(wanted, f"Something in Ullage itself went wrong: {type(error).__name__}: {error}. The log has the details.")
         return None
 
-    async def _make(self, wanted: Wanted, draft: Draft | None, *, at_work: bool) -> Compaction:
+    async def _make(self, wanted: Wanted, *, at_work: bool) -> Compaction:
         self._show(wanted, "in_progress")
-        self._compacting(True)
-        try:
-            ready = draft or await self._draft(wanted)
-            ready = ready.as_wanted(wanted)
-            made = await self._compactor.commit(ready, self._model.card, at_work=at_work)
+        with self._compacting():
+            try:
+                draft = await self._prepared_for(wanted) or await self._draft(wanted)
+                made = await self._compactor.commit(draft.as_wanted(wanted), self._model.card, at_work=at_work)
+            except BaseException:
+                self._conversation.timeline.remove(wanted.id)
+                raise
             self._compacted()
             return made
-        except BaseException:
-            self._conversation.timeline.remove(wanted.id)
-            raise
-        finally:
-            self._compacting(False)
+
+    async def _prepared_for(self, wanted: Wanted) -> Draft | None:
+        """The draft of the background, waited for where it is in work; None where it would not serve or there is none."""
+        if wanted.trigger == "reactive" or wanted.focus:
+            return None
+        return await self.preparation.take()
 
     def _show(self, wanted: Wanted, status: CompactionStatus, error: str = "") -> None:
         before = self.fullness().used
@@ -228,6 +242,11 @@ class Room:
             if isinstance(logged.entry, AssistantReply):
                 return True
         return False
+
+
+def last_seq(conversation: Conversation) -> int:
+    """Of the newest entry; 0 where there is none."""
+    return conversation.entries[-1].seq if conversation.entries else 0
 
 
 def prompt_tokens(prompt: UserPrompt) -> int:

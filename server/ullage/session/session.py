@@ -5,10 +5,9 @@ What a turn consists of stands in `loop.py` and `turn.py`; when and how it is co
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 
 from ullage.context.blocks import Json
 from ullage.context.entries import (
@@ -29,7 +28,7 @@ from ullage.session.calls import Calls
 from ullage.session.compaction import Compactor, Wanted
 from ullage.session.conversation import Conversation
 from ullage.session.display import SNAPSHOT_ITEMS, Display
-from ullage.session.endings import INTERRUPTED, RESUMED, ending_of, interrupted_result, last_end, turn_is_open
+from ullage.session.endings import INTERRUPTED, RESUMED, ending_of, interrupted_result, is_unfinished, turn_is_open
 from ullage.session.errors import SessionError
 from ullage.session.file_notices import FileNotices
 from ullage.session.gauge import Spending, make_gauge
@@ -53,6 +52,7 @@ from ullage.session.surroundings import Surroundings
 from ullage.session.titles import title_of
 from ullage.session.turn import Turn
 from ullage.session.while_editing import WhileEditing
+from ullage.session.work import Work
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import SessionRecord
 from ullage.tools.tool import Tool, ToolKind
@@ -76,12 +76,11 @@ class Session:
         self.id = record.id
         self._surroundings = surroundings
         self._display = Display(record.id, record.title, tell)
-        self._work: asyncio.Task[None] | None = None
+        self._work = Work(record.id, self._work_done)
         self._turn: Turn | None = None
-        self._ending: Literal["cancelled", "interrupted"] = "cancelled"
-        self._boundary = asyncio.Lock()
         self._reads = FileReads()
-        self._tools = make_tools(record.id, self._reads)
+        self._make_tools = make_tools
+        self._tools = dict(make_tools(record.id, self._reads))
         self._model = ModelInUse(model, self._model_changed)
         self._spending = Spending(entries)
         self._conversation = Conversation(
@@ -98,10 +97,10 @@ class Session:
             surroundings,
             self._compactor,
             self._model,
-            self._compacting,
+            self._shown_as_compacting,
             self._renew_prelude,
         )
-        self._while_editing = WhileEditing(self._room, lambda: self._work is None, lambda: self._begin(self._compact_while_idle()))
+        self._while_editing = WhileEditing(self._room, lambda: not self.busy, lambda: self._work.begin(self._compact_while_idle()))
         self._approvals = Approvals(timeline, surroundings.remembered)
         self._calls = Calls(
             self._conversation, self._tools, self._approvals, surroundings.outputs, surroundings.policy.clip, self._returned
@@ -153,7 +152,7 @@ class Session:
     @property
     def busy(self) -> bool:
         """Whether anything is being done for it; prompts wait then."""
-        return self._work is not None
+        return self._work.is_running
 
     def _gauge(self) -> Gauge:
         auto = self._surroundings.settings.auto_compact
@@ -177,9 +176,16 @@ class Session:
         prompt = UserPrompt(new_id("p"), text, tuple(attachments), steering=steer and self._turn is not None)
         self._queue.add(prompt)
         if not self.title:
-            self.rename(title_of(text))
-        self._wake()
+            self._take_title(text)
+        if not self.busy:
+            self._work.begin(self._run())
         return prompt.id
+
+    def _take_title(self, prompt: str) -> None:
+        try:
+            self.rename(title_of(prompt))
+        except StoreFailed as error:  # the prompt is kept, and a refusal would have it sent again
+            logger.warning("session %s has no title: %s", self.id, error)
 
     def unqueue(self, prompt_id: str) -> None:
         """Takes a waiting prompt back. Raises `SessionError`."""
@@ -187,30 +193,28 @@ class Session:
 
     def cancel(self) -> None:
         """Ends what is being done; what was done by then stays."""
-        if self._work is not None:
-            self._ending = "cancelled"
-            self._work.cancel()
+        self._work.cancel()
 
     def resume(self) -> None:
         """Goes on with a turn that ended before its time, and with the queue. Raises `SessionError`."""
-        if self._work is not None:
+        if self.busy:
             raise SessionError("session_busy", "The session is at work already")
-        ended = last_end(self._conversation.entries)
-        unfinished = ended is not None and ended.outcome != "end_turn"
-        if not unfinished and not self._queue:
+        if is_unfinished(self._conversation.entries):
+            self._work.begin(self._go_on())
+        elif self._queue:
+            self._work.begin(self._run())
+        else:
             raise SessionError("invalid", "There is nothing to go on with")
-        self._begin(self._run(resuming=unfinished))
 
     def compact(self, focus: str = "") -> str:
         """Compacts at once, or at the next boundary of the running turn; gives the compaction's id."""
-        compaction_id = new_id("c")
         if self._turn is not None:
-            self._turn.ask_to_compact(compaction_id, focus)
-        elif self._work is not None:
+            return self._turn.ask_to_compact(focus)
+        if self.busy:
             raise SessionError("session_busy", "A compaction is being made already")
-        else:
-            self._begin(self._compact(Wanted(compaction_id, "manual", focus)))
-        return compaction_id
+        wanted = Wanted(new_id("c"), "manual", focus)
+        self._work.begin(self._compact(wanted))
+        return wanted.id
 
     def undo_compaction(self, compaction_id: str | None = None) -> str:
         """From the next request on the compaction counts as never made. Raises `SessionError`."""
@@ -228,7 +232,7 @@ class Session:
         return redone.id
 
     def _pick(self, among: Sequence[Compaction], compaction_id: str | None, verb: str) -> Compaction:
-        if self._work is not None:
+        if self.busy:
             raise SessionError("session_busy", f"Wait until the session is idle to {verb} a compaction")
         wanted = [each for each in among if compaction_id in (None, each.id)]
         if not wanted:
@@ -256,7 +260,8 @@ class Session:
     # What happens around it
 
     def settings_changed(self) -> None:
-        """The user changed settings that the gauge depends on."""
+        """The user changed settings that the tools or the gauge depend on."""
+        self._tools.update(self._make_tools(self.id, self._reads))
         self._show_gauge()
 
     def file_changed(self, name: str) -> None:
@@ -273,54 +278,48 @@ class Session:
 
     async def close(self) -> None:
         """Ends what is being done as interrupted, and lets go of the session."""
-        self._ending = "interrupted"
+        await self._work.close()
         self._while_editing.give_up()
         self._room.preparation.give_up()
-        if self._work is not None:
-            self._work.cancel()
-            await asyncio.gather(self._work, return_exceptions=True)
         self._surroundings.store.release(self.id)
 
     # One thing at a time
 
-    def _wake(self) -> None:
-        if self._work is None and self._queue:
-            self._begin(self._run(resuming=False))
-
-    def _begin(self, work: Coroutine[None, None, None]) -> None:
-        self._ending = "cancelled"
-        self._work = asyncio.create_task(work, name=f"session {self.id}")
-        self._work.add_done_callback(self._work_done)
-
-    def _work_done(self, work: asyncio.Task[None]) -> None:
-        """Whatever became of it, even where it was cancelled before it began."""
-        self._work = None
-        if not work.cancelled() and work.exception() is not None:
-            logger.error("session %s: work failed", self.id, exc_info=work.exception())
+    def _work_done(self, went_well: bool) -> None:
+        if went_well and self._queue:
+            self._work.begin(self._run())
+            return
         self._queue.offer()
         self._display.set_state("idle")
         self._show_gauge()
 
-    async def _run(self, *, resuming: bool) -> None:
-        """Turns until the queue is empty or one of them does not end well."""
-        went_well = await self._one_turn(None) if resuming else True
+    async def _run(self) -> bool:
+        """Turns until the queue is empty or one of them does not end well; whether all did."""
+        went_well = True
         while went_well and self._queue:
             went_well = await self._one_turn(self._queue.next())
         if self._room.wants_idle_compaction():
             self._room.prepare()
+        return went_well
+
+    async def _go_on(self) -> bool:
+        """The rest of a turn that did not end well, then the queue."""
+        return await self._one_turn(None) and await self._run()
 
     async def _one_turn(self, prompt: UserPrompt | None) -> bool:
         """One turn from its prompt (None: goes on with the last one) to its end in the log; whether it ended well."""
-        async with self._boundary:
-            self._display.set_state("running")
-            ending = await ending_of(self._turn_to_its_end(prompt), lambda: self._ending)
-            self._turn = None
-            try:
-                self._close_turn(ending.entry)
-            except StoreFailed as error:
-                at = self._conversation.clock()
-                self._conversation.timeline.put(NoticeItem(new_id("n"), at, "error", str(error)))
-            return ending.went_well
+        self._display.set_state("running")
+        ending = await ending_of(self._turn_to_its_end(prompt), lambda: self._work.ending)
+        turn, self._turn = self._turn, None
+        try:
+            self._close_turn(ending.entry)
+        except StoreFailed as error:
+            at = self._conversation.clock()
+            self._conversation.timeline.close_calls()
+            self._conversation.timeline.put(NoticeItem(new_id("n"), at, "error", str(error), "continue"))
+        if turn is not None and ending.entry.outcome not in ("cancelled", "interrupted"):
+            await turn.compact_if_asked(at_work=False)
+        return ending.went_well
 
     async def _turn_to_its_end(self, prompt: UserPrompt | None) -> TurnEnded:
         self._use_prelude()
@@ -335,8 +334,7 @@ class Session:
         self._turn = Turn(
             self._conversation,
             self._surroundings,
-            self._model.model,
-            self._model.card,
+            self._model,
             self._room,
             self._calls,
             self._notices,
@@ -358,8 +356,11 @@ class Session:
     def _renew_prelude(self) -> None:
         """At an epoch boundary rules that changed go where rules belong."""
         now = make_prelude(self._surroundings.folders, self._tools)
-        if now != self._conversation.projection.prelude:
-            self._conversation.append(now)
+        try:
+            if now != self._conversation.projection.prelude:
+                self._conversation.append(now)
+        except StoreFailed as error:  # the compaction itself is logged
+            logger.warning("session %s goes on with the rules as they were: %s", self.id, error)
 
     def _close_turn(self, end: TurnEnded) -> None:
         """Gives every call without a result one, so that the log is valid, and logs the end."""
@@ -367,19 +368,23 @@ class Session:
             self._conversation.append(interrupted_result(call, end.outcome))
         self._conversation.append(end)
 
-    async def _compact(self, wanted: Wanted) -> None:
-        async with self._boundary:
-            await self._room.by_request(wanted, at_work=False)
+    async def _compact(self, wanted: Wanted) -> bool:
+        await self._room.by_request(wanted, at_work=False)
+        return True
 
-    async def _compact_while_idle(self) -> None:
-        async with self._boundary:
-            await self._room.while_idle()
+    async def _compact_while_idle(self) -> bool:
+        await self._room.while_idle()
+        return True
 
-    def _compacting(self, begun: bool) -> None:
-        if begun:
-            self._display.set_state("compacting")
-        elif self._turn is not None:
-            self._display.set_state("running")
+    @contextmanager
+    def _shown_as_compacting(self) -> Generator[None]:
+        before = self._display.state
+        self._display.set_state("compacting")
+        try:
+            yield
+        finally:
+            if before == "running":  # a compaction alone is over when its work is
+                self._display.set_state(before)
 
     def _appended(self, logged: Logged) -> None:
         self._spending.add(logged.entry)

@@ -165,7 +165,7 @@ class Timeline:
         item = self._items.get(result.tool_use_id)
         if not isinstance(item, ToolCallItem):
             item = self.call_item(ToolUse(result.tool_use_id, result.tool, {}), at)
-        if result.tool == "todo" and not result.is_error:
+        elif result.tool == "todo" and not result.is_error:
             self._set_plan(plan_of(json.loads(item.input)))
         cancelled = item.status == "cancelled"
         self.put(
@@ -195,10 +195,14 @@ class Timeline:
         if isinstance(item, CompactionItem):
             self.put(replace(item, status=status))
 
-    def _log_end(self, end: TurnEnded, seq: int, at: float) -> None:
+    def close_calls(self) -> None:
+        """Nothing runs any more: what has no result by now shows as cancelled."""
         for item in self._latest():
             if isinstance(item, ToolCallItem) and item.status in ("pending", "awaiting_permission", "running"):
                 self.put(replace(item, status="cancelled", permission=(), permission_reason=""))
+
+    def _log_end(self, end: TurnEnded, seq: int, at: float) -> None:
+        self.close_calls()
         if end.message:
             level = "error" if end.outcome == "error" else "info" if end.outcome == "cancelled" else "warning"
             self.put(NoticeItem(f"n{seq}", at, level, end.message, end.action))

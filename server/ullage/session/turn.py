@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ullage.context.blocks import ToolUse
-from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import AssistantReply, Notice
 from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
-from ullage.models.model import Model, ModelCard, Reply
+from ullage.models.model import ModelCard, Reply
 from ullage.session.calls import Calls
 from ullage.session.compaction import Wanted
 from ullage.session.conversation import Conversation
@@ -16,6 +16,7 @@ from ullage.session.file_notices import FileNotices
 from ullage.session.identifiers import new_id
 from ullage.session.incoming import Incoming
 from ullage.session.items import RetryInfo
+from ullage.session.model_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce
 from ullage.session.room import ContextFull, Room
 from ullage.session.surroundings import Surroundings
@@ -33,8 +34,7 @@ class Turn:
         self,
         conversation: Conversation,
         surroundings: Surroundings,
-        model: Model,
-        card: ModelCard,
+        model: ModelInUse,
         room: Room,
         calls: Calls,
         notices: FileNotices,
@@ -45,7 +45,6 @@ class Turn:
         self._conversation = conversation
         self._surroundings = surroundings
         self._model = model
-        self._card = card
         self._room = room
         self._calls = calls
         self._notices = notices
@@ -70,11 +69,12 @@ class Turn:
             return await self._ask_once()
 
     async def _ask_once(self) -> AssistantReply:
+        model, card = self._model.model, self._model.card  # another one may be chosen while it answers
         request = self._conversation.request()
         incoming = Incoming(new_id("r"), self._conversation.timeline, self._conversation.clock, self._retrying)
         reply: Reply | None = None
         try:
-            async for event in self._model.stream(request, min(OUTPUT_TOKENS, self._card.max_output)):
+            async for event in model.stream(request, min(OUTPUT_TOKENS, card.max_output)):
                 if isinstance(event, Reply):
                     reply = event
                 else:
@@ -82,33 +82,29 @@ class Turn:
             if reply is None:
                 raise StreamBroken("The model's reply ended before it was whole")
         except BaseException as error:
-            self._keep_partial(incoming, error)
+            self._keep_partial(incoming, card, error)
             raise
         finally:
             self._retrying(None)
-        cost = self._card.cost(reply.usage)
+        cost = card.cost(reply.usage)
         entry = AssistantReply(incoming.reply_id, reply.blocks, reply.model, reply.stop_reason, reply.usage, cost)
         self._conversation.append(entry)
-        self._learn()
+        self._learn(card)
         return entry
 
-    def _keep_partial(self, incoming: Incoming, error: BaseException) -> None:
+    def _keep_partial(self, incoming: Incoming, card: ModelCard, error: BaseException) -> None:
         """What was said before a cancel or a broken stream stays in the log."""
         blocks = incoming.partial()
         if blocks:
             reason = "error" if isinstance(error, ModelError) else "cancelled"
-            self._conversation.append(AssistantReply(incoming.reply_id, blocks, self._card.name, reason, None))
+            self._conversation.append(AssistantReply(incoming.reply_id, blocks, card.name, reason, None))
 
-    def _calibration(self) -> Calibration:
-        return self._surroundings.calibration(self._card)
-
-    def _learn(self) -> None:
+    def _learn(self, card: ModelCard) -> None:
         """What the newest response teaches about the estimates."""
-        calibration = self._calibration()
+        calibration = self._surroundings.calibration(card)
         priced = self._conversation.counted(calibration).priced
         if priced is not None:
-            learned = calibration.observe(priced.estimated, priced.reported)
-            self._surroundings.calibrations[self._card.name] = learned
+            self._surroundings.calibrations[card.name] = calibration.observe(priced.estimated, priced.reported)
 
     async def run_tools(self, calls: Sequence[ToolUse]) -> None:
         """Runs the calls of the last reply; each gets a result. Rules of folders met for the first time follow them."""
@@ -117,12 +113,19 @@ class Turn:
         if rules:
             self._conversation.append(Notice("rules", rules))
         for outcome in outcomes:
-            if outcome.compact_focus is not None:
+            if outcome.compact_focus is not None and self._asked is None:
                 self._asked = Wanted(new_id("c"), "tool", outcome.compact_focus)
 
-    def ask_to_compact(self, compaction_id: str, focus: str) -> None:
-        """The user wants a compaction while the turn runs: it is made at the next boundary."""
-        self._asked = Wanted(compaction_id, "manual", focus)
+    def ask_to_compact(self, focus: str) -> str:
+        """The user wants a compaction while the turn runs: it is made at the next boundary. Gives its id.
+
+        Whoever asks again before that gets the same one, with the focus that was named last.
+        """
+        if self._asked is None or self._asked.trigger != "manual":
+            self._asked = Wanted(new_id("c"), "manual", focus)
+        elif focus:
+            self._asked = replace(self._asked, focus=focus)
+        return self._asked.id
 
     def take_steering(self) -> bool:
         """Prompts that were given to the running turn join it. Whether there were any."""

@@ -11,7 +11,7 @@ from tests.unit.session.harness import Stage
 from ullage.session.session import Session
 
 WINDOW = 60_000
-"""Its line is 60,000 − 33,000 = 27,000 tokens."""
+"""Tokens. Its line is half of that, 30,000."""
 
 SUMMARY = "The user wants the tank measured.\n\n## Decisions\n- Use millimetres, since the dip stick does."
 

@@ -1,0 +1,117 @@
+"""Compactions that are prepared in the background: when they are begun, used, and given up."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.fake_api import ErrorAfter, Hang, Reply, Say
+from tests.unit.session.filling import (
+    SUMMARY,
+    WINDOW,
+    asks_for_summary,
+    fill,
+    fill_to_the_line,
+    make_project,
+    summaries,
+    when_asked_for_a_summary,
+)
+from tests.unit.session.harness import Stage, compactions, stage
+from ullage.session import while_editing
+
+RECORD = Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ===")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_project(tmp_path)
+
+
+def summary_calls(here: Stage) -> int:
+    return sum(asks_for_summary(record.body) for record in here.fake.requests)
+
+
+async def until_no_draft_is_in_work() -> None:
+    """Raises `TimeoutError` where one is begun after the other."""
+    async with asyncio.timeout(5):
+        await asyncio.sleep(0.05)  # the pause in typing
+        while drafts := [task for task in asyncio.all_tasks() if task.get_name() == "prepare a compaction"]:
+            await asyncio.wait(drafts)
+            await asyncio.sleep(0)
+
+
+async def test_what_could_not_be_prepared_is_not_tried_again_before_there_is_more(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(while_editing, "PAUSE_SECONDS", 0.0)
+    async with stage(folder, window=16_000) as here:
+        session = await here.new()
+        here.fake.enqueue(Say("Hello."))
+        await here.say(session, "Hello")
+        here.sessions.document_changed((folder / "tank.py").resolve(), "changed", 1)
+        await until_no_draft_is_in_work()
+        assert not session.near_the_line()
+        assert compactions(session) == []
+        here.fake.enqueue(Say("More."))
+        await here.say(session, "More? " * 2_000)
+        assert session.near_the_line()
+
+
+async def test_a_session_that_is_closed_asks_the_model_for_nothing_more(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill_to_the_line(here, session)
+        await until_no_draft_is_in_work()
+        before = summary_calls(here)
+        here.fake.enqueue(Hang())
+        await session.prompt("Wait")
+        await here.fake.until_held()
+        await session.close()
+        await until_no_draft_is_in_work()
+        assert summary_calls(here) == before
+
+
+async def test_the_card_counts_from_what_the_gauge_showed(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill_to_the_line(here, session)
+        here.fake.enqueue(Say("One."), Say("Two."))
+        await here.say(session, "Some words. " * 200)
+        before = session.snapshot().gauge
+        session.compact()
+        await here.idle(session)
+        [card] = compactions(session)
+        assert card.tokens_before == before.used
+        assert card.tokens_after == session.snapshot().gauge.used
+
+
+async def test_a_compaction_that_waits_for_its_summary_is_shown(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(when_asked_for_a_summary(Hang(Reply((RECORD,)))))
+        session = await here.new()
+        await fill_to_the_line(here, session)
+        await here.fake.until_held()
+        here.fake.enqueue(Say("Answered."))
+        await session.prompt("word " * 8_000)
+        await here.watcher.until(lambda: [card.status for card in compactions(session)] == ["in_progress"])
+        assert session.state == "compacting"
+        here.fake.release()
+        await here.idle(session)
+        assert summary_calls(here) == 1
+
+
+async def test_a_compaction_that_the_user_asked_for_is_made_though_the_turn_failed(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        here.fake.enqueue(Hang(Reply((Say("One two three four"),), chunk_size=4, interruption=ErrorAfter(2))))
+        await session.prompt("Wait")
+        await here.fake.until_held()
+        compaction_id = session.compact()
+        assert session.compact("the units") == compaction_id
+        here.fake.release()
+        await here.idle(session)
+        assert [(card.id, card.status, card.focus) for card in compactions(session)] == [(compaction_id, "completed", "the units")]

@@ -1,0 +1,115 @@
+"""A disk that is full, or a state folder that cannot be written: nothing hangs, nothing is sent twice, and it goes on after it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.fake_api import Call, Hang, Reply, Say
+from tests.unit.session.filling import WINDOW, fill, make_project, summaries
+from tests.unit.session.harness import Stage, calls, compactions, items, notices, stage
+from ullage.session.items import AssistantItem, UserItem
+from ullage.store.errors import StoreFailed
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_project(tmp_path)
+
+
+@contextmanager
+def full_disk(here: Stage, *refused: str) -> Generator[None]:
+    """SQLite refuses to write to those tables, as it does where the disk is full; to the log where none is named."""
+    connection = here.sessions._kept.log._connection  # pyright: ignore[reportPrivateUsage]
+    tables = refused or ("entry",)
+    for table in tables:
+        for action in ("INSERT", "UPDATE"):
+            connection.execute(
+                f"CREATE TEMP TRIGGER full_{table}_{action} BEFORE {action} ON {table} "
+                "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+            )
+    try:
+        yield
+    finally:
+        for table in tables:
+            for action in ("INSERT", "UPDATE"):
+                connection.execute(f"DROP TRIGGER full_{table}_{action}")
+
+
+async def test_a_prompt_that_cannot_be_kept_is_refused_and_not_half_there(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        with full_disk(here, "queued_prompt"), pytest.raises(StoreFailed):
+            await session.prompt("Hello")
+        assert items(session) == ()
+        await here.say(session, "Hello")
+        assert [item.text for item in items(session) if isinstance(item, UserItem)] == ["Hello"]
+
+
+async def test_a_prompt_is_answered_though_its_title_cannot_be_kept(folder: Path) -> None:
+    async with stage(folder) as here:
+        here.fake.enqueue(Say("Here."))
+        session = await here.new()
+        with full_disk(here, "session"):
+            await session.prompt("Hello")
+        await here.idle(session)
+        assert [item.text for item in items(session) if isinstance(item, UserItem)] == ["Hello"]
+
+
+async def test_a_turn_that_cannot_be_logged_ends_with_a_word_and_leaves_nothing_open(folder: Path) -> None:
+    async with stage(folder) as here:
+        here.fake.enqueue(Call("bash", {"command": "echo one"}), Say("Back."))
+        session = await here.new()
+        await session.prompt("Echo")
+        asked = await here.asked(session)
+        with full_disk(here):
+            session.answer_permission(asked.id, "allow_once")
+            await here.idle(session)
+        [call] = calls(session)
+        assert (call.status, call.permission) == ("cancelled", ())
+        assert "disk is full" in notices(session)[-1].text
+        await here.say(session, "And now?")
+        last = items(session)[-1]
+        assert isinstance(last, AssistantItem)
+        assert last.text == "Back."
+
+
+async def test_a_reply_that_cannot_be_logged_leaves_no_call_pending(folder: Path) -> None:
+    async with stage(folder) as here:
+        here.fake.enqueue(Hang(Reply((Say("I look."), Call("read_file", {"path": "tank.py"})))), Say("Back."))
+        session = await here.new()
+        await session.prompt("Read")
+        await here.fake.until_held()
+        with full_disk(here):
+            here.fake.release()
+            await here.idle(session)
+        assert [call.status for call in calls(session)] == ["cancelled"]
+        await here.say(session, "And now?")
+        assert notices(session)[-1].level == "error"
+
+
+async def test_a_compaction_whose_new_rules_cannot_be_logged_is_still_one(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        (folder / "AGENTS.md").write_text("Use metres.\n")
+        connection = here.sessions._kept.log._connection  # pyright: ignore[reportPrivateUsage]
+        connection.execute(
+            'CREATE TEMP TRIGGER no_prelude BEFORE INSERT ON entry WHEN NEW.body LIKE \'%"kind":"prelude"%\' '
+            "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
+        )
+        session.compact()
+        await here.idle(session)
+        assert [card.status for card in compactions(session)] == ["completed"]
+
+
+async def test_a_session_that_cannot_be_mended_is_refused_with_the_reason(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        await here.say(session, "Hello")
+        with full_disk(here), pytest.raises(StoreFailed):
+            await here.new()

@@ -1,0 +1,105 @@
+"""Prompts that wait while something else is done, and what becomes of them after it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fake_api import Hang, Reply, Say
+from tests.unit.session.filling import SUMMARY, WINDOW, fill, fill_to_the_line, make_project, summaries, when_asked_for_a_summary
+from tests.unit.session.harness import compactions, items, notices, stage
+from ullage.session.errors import SessionError
+from ullage.session.items import AssistantItem, UserItem
+from ullage.session.session import Session
+
+HELD_SUMMARY = Hang(Reply((Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ==="),)))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_project(tmp_path)
+
+
+def last_answer(session: Session) -> str:
+    last = items(session)[-1]
+    assert isinstance(last, AssistantItem)
+    return last.text
+
+
+def prompts(session: Session) -> list[tuple[str, bool]]:
+    return [(item.text, item.queued) for item in items(session) if isinstance(item, UserItem)]
+
+
+async def test_a_prompt_that_is_sent_during_a_compaction_is_answered_after_it(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(when_asked_for_a_summary(HELD_SUMMARY))
+        session = await here.new()
+        await fill(here, session, 2)
+        session.compact()
+        await here.fake.until_held()
+        here.fake.enqueue(Say("Answered."))
+        await session.prompt("Are you there?")
+        here.fake.release()
+        await here.idle(session)
+        assert [card.status for card in compactions(session)] == ["completed"]
+        assert last_answer(session) == "Answered."
+        assert notices(session) == []
+
+
+async def test_after_a_compaction_that_was_stopped_prompts_wait_for_the_user(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(when_asked_for_a_summary(HELD_SUMMARY, times=1))
+        session = await here.new()
+        await fill(here, session, 2)
+        session.compact()
+        await here.fake.until_held()
+        await session.prompt("Are you there?")
+        session.cancel()
+        await here.idle(session)
+        assert compactions(session) == []
+        assert prompts(session)[-1] == ("Are you there?", True)
+        assert [notice.action for notice in notices(session)] == ["continue"]
+
+
+async def test_nothing_is_offered_once_the_last_waiting_prompt_was_taken_back(folder: Path) -> None:
+    async with stage(folder) as here:
+        here.fake.enqueue(Hang(Reply((Say("Never."),))))
+        session = await here.new()
+        await session.prompt("One")
+        await here.fake.until_held()
+        second = await session.prompt("Two")
+        session.cancel()
+        await here.idle(session)
+        assert "waiting" in notices(session)[-1].text
+        session.unqueue(second)
+        assert [notice.text for notice in notices(session)] == ["Stopped."]
+
+
+async def test_a_prompt_for_which_room_is_being_made_cannot_be_taken_back(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(when_asked_for_a_summary(HELD_SUMMARY))
+        session = await here.new()
+        await fill_to_the_line(here, session)
+        here.fake.enqueue(Say("Answered."))
+        prompt_id = await session.prompt("word " * 8_000)
+        await here.watcher.until(lambda: session.state == "compacting")
+        with pytest.raises(SessionError):
+            session.unqueue(prompt_id)
+        here.fake.release()
+        await here.idle(session)
+        assert last_answer(session) == "Answered."
+
+
+async def test_after_room_was_made_the_session_runs_and_no_longer_compacts(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill_to_the_line(here, session)
+        here.fake.enqueue(Hang(Reply((Say("Answered."),))))
+        await session.prompt("word " * 8_000)
+        await here.fake.until_held()
+        assert [card.status for card in compactions(session)] == ["completed"]
+        assert session.state == "running"
+        here.fake.release()
+        await here.idle(session)
