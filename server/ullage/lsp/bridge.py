@@ -19,10 +19,11 @@ from ullage.lsp.convert import update_to_wire
 from ullage.lsp.methods import METHODS
 from ullage.lsp.progress import CompactionProgress
 from ullage.lsp.protocol import LIST_CHANGED, REQUEST_FAILED, UPDATE, Nothing, UpdateParams
-from ullage.session.errors import SessionError
-from ullage.session.items import CompactionItem, ItemUpdated, Update
+from ullage.session.errors import SessionError, refusal_of
+from ullage.session.items import CompactionItem, ItemRemoved, ItemUpdated, Update
 from ullage.session.sessions import Sessions
 from ullage.session.settings import Settings
+from ullage.store.errors import StoreFailed
 from ullage.workspace.editor import Editor
 
 logger = logging.getLogger(__name__)
@@ -68,7 +69,9 @@ class Bridge:
         try:
             return await METHODS[method](self.sessions, params)
         except SessionError as error:
-            raise JsonRpcException(str(error), REQUEST_FAILED, {"reason": error.reason}) from error
+            raise _refused(error) from error
+        except StoreFailed as error:
+            raise _refused(refusal_of(error)) from error
         except Exception as error:
             logger.exception("%s failed", method)
             raise JsonRpcInternalError(f"{method} failed inside the server: {type(error).__name__}. The server's log says more.") from error
@@ -81,9 +84,15 @@ class Bridge:
         self._protocol.notify(UPDATE, UpdateParams(session_id, seq, update_to_wire(update)))
         if isinstance(update, ItemUpdated) and isinstance(update.item, CompactionItem):
             self._progress.see(update.item, lambda: self._cancel(session_id))
+        elif isinstance(update, ItemRemoved):
+            self._progress.end(update.item_id)
 
     def _cancel(self, session_id: str) -> None:
         try:
             self.sessions.get(session_id).cancel()
         except SessionError as error:
             logger.info("nothing to cancel: %s", error)
+
+
+def _refused(error: SessionError) -> JsonRpcException:
+    return JsonRpcException(str(error), REQUEST_FAILED, {"reason": error.reason})

@@ -30,12 +30,16 @@ class CompactionProgress:
     def see(self, item: CompactionItem, cancel: Callable[[], None]) -> None:
         """Begins or ends a progress, as the state of the compaction wants it. `cancel` is called where the user cancels it there."""
         if item.status != "in_progress":
-            ended = self._ended.pop(item.id, None)
-            if ended is not None:
-                ended.set()
+            self.end(item.id)
         elif item.id not in self._ended and self._is_supported():
             self._ended[item.id] = asyncio.Event()
             self._own(self._show(f"compaction {item.id}", self._ended[item.id], cancel))
+
+    def end(self, item_id: str) -> None:
+        """Ends the progress of that item, where it has one: it is done, or gone from the timeline."""
+        ended = self._ended.pop(item_id, None)
+        if ended is not None:
+            ended.set()
 
     async def _show(self, token: str, ended: asyncio.Event, cancel: Callable[[], None]) -> None:
         try:

@@ -73,8 +73,10 @@ class UllageServer(LanguageServer):
         with sending_log_to(self.window_log_message, when=lambda: self._is_connected and self.protocol.is_initialized):
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
-                await self._read_messages(connection)
-                await self.close()
+                try:
+                    await self._read_messages(connection)
+                finally:  # also where the process is stopped by Ctrl-C
+                    await self.close()
                 for task in self._owned:
                     task.cancel()
         connection.writer.close()

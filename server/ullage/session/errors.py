@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
+
 Reason: TypeAlias = Literal[
     "unknown_session",
     "session_busy",
@@ -23,3 +25,10 @@ class SessionError(Exception):
     def __init__(self, reason: Reason, message: str) -> None:
         super().__init__(message)
         self.reason: Reason = reason
+
+
+def refusal_of(error: StoreFailed) -> SessionError:
+    """What the store could not do, as a refusal."""
+    if isinstance(error, UnknownSession):
+        return SessionError("unknown_session", f"There is no session {error.session_id} in this workspace")
+    return SessionError("session_busy" if isinstance(error, SessionInUse) else "store_failed", str(error))

@@ -6,16 +6,16 @@ import asyncio
 import gc
 import logging
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias
 
 from ullage.context.counting.tokens import Calibration
-from ullage.context.entries import Logged
 from ullage.models.choose import Provider, choose_model
 from ullage.models.model import Model
-from ullage.session.errors import SessionError
+from ullage.session.errors import SessionError, refusal_of
 from ullage.session.items import SessionState, Update
 from ullage.session.outputs import Outputs
 from ullage.session.recall import SessionRecall
@@ -25,7 +25,7 @@ from ullage.session.settings import Settings
 from ullage.session.surroundings import Surroundings
 from ullage.session.workspace_store import open_workspace_store
 from ullage.store.erase import erase_session
-from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
+from ullage.store.errors import StoreFailed, UnknownSession
 from ullage.store.user_state import UserState
 from ullage.tools.dependencies import ToolDependencies
 from ullage.tools.registry import build_tools
@@ -39,8 +39,6 @@ from ullage.workspace.recent import RecentEdits
 from ullage.workspace.watcher import FileChange, watch
 
 logger = logging.getLogger(__name__)
-
-_T = TypeVar("_T")
 
 DocumentEvent: TypeAlias = Literal["opened", "changed", "saved", "closed"]
 
@@ -131,10 +129,8 @@ class Sessions:
 
     async def create(self) -> Session:
         """A new, empty session. Raises `SessionError`."""
-        try:
+        with _refusing():
             record = self._kept.log.create_session("", self._around.clock())
-        except StoreFailed as error:
-            raise SessionError("store_failed", str(error)) from error
         session = self._make(record.id)
         self._on_list_changed()
         return session
@@ -166,10 +162,11 @@ class Sessions:
         """Gives a session another title. Raises `SessionError`."""
         if not title.strip():
             raise SessionError("invalid", "A session needs a title")
-        if session_id in self._open:
-            self._open[session_id].rename(title)
-        else:
-            with_known_session(session_id, lambda: self._kept.log.rename(session_id, title))
+        with _refusing():
+            if session_id in self._open:
+                self._open[session_id].rename(title)
+            else:
+                self._kept.log.rename(session_id, title)
         self._on_list_changed()
 
     async def delete(self, session_id: str) -> None:
@@ -178,17 +175,17 @@ class Sessions:
         if session is not None:
             await session.close()
         kept = self._kept
-        with_known_session(session_id, lambda: erase_session(session_id, kept.folder, kept.log, kept.index, kept.results))
+        with _refusing():
+            erase_session(session_id, kept.folder, kept.log, kept.index, kept.results)
         self._on_list_changed()
 
     def _make(self, session_id: str) -> Session:
-        record = next((each for each in self._kept.log.sessions() if each.id == session_id), None)
-        if record is None:
-            raise SessionError("unknown_session", f"There is no session {session_id} in this workspace")
-        entries = with_known_session(session_id, lambda: self._claimed_entries(session_id))
-        model = self._model(self._chosen_model(session_id))
-        self._calibrate(model.expected().name)
-        session = Session(record, entries, self._around, self._tools, model, self._on_update)
+        try:
+            with _refusing():
+                session = self._made(session_id)
+        except BaseException:
+            self._kept.log.release(session_id)
+            raise
         for row in self._kept.log.damaged(session_id):
             self._on_warning(f"Entry {row.seq} of this session is damaged and was passed over: {row.reason}")
         self._open[session_id] = session
@@ -196,9 +193,15 @@ class Sessions:
         gc.freeze()  # a log that was read lives as long as the session: the collector need not walk it again and again
         return session
 
-    def _claimed_entries(self, session_id: str) -> list[Logged]:
+    def _made(self, session_id: str) -> Session:
+        record = next((each for each in self._kept.log.sessions() if each.id == session_id), None)
+        if record is None:
+            raise UnknownSession(session_id)
         self._kept.log.claim(session_id)
-        return self._kept.log.load(session_id)
+        entries = self._kept.log.load(session_id)
+        model = self._model(self._chosen_model(session_id))
+        self._calibrate(model.expected().name)
+        return Session(record, entries, self._around, self._tools, model, self._on_update)
 
     def _state_of(self, session_id: str) -> SessionState:
         return self._open[session_id].state if session_id in self._open else "idle"
@@ -224,7 +227,8 @@ class Sessions:
         session = self.get(session_id)
         if not name.strip():
             raise SessionError("invalid", "A model needs a name")
-        self._kept.log.remember(f"model:{session_id}", name)
+        with _refusing():
+            self._kept.log.remember(f"model:{session_id}", name)
         self._use(session, self._model(name))
 
     def _use(self, session: Session, model: Model) -> None:
@@ -301,13 +305,10 @@ def _endpoint(settings: Settings) -> tuple[str, str, str]:
     return settings.model_name, settings.base_url, settings.provider
 
 
-def with_known_session(session_id: str, work: Callable[[], _T]) -> _T:
-    """Does something with the store; what the store raises becomes a `SessionError`."""
+@contextmanager
+def _refusing() -> Generator[None]:
+    """What the store cannot do becomes a `SessionError`."""
     try:
-        return work()
-    except UnknownSession:
-        raise SessionError("unknown_session", f"There is no session {session_id} in this workspace") from None
-    except SessionInUse as error:
-        raise SessionError("session_busy", str(error)) from error
+        yield
     except StoreFailed as error:
-        raise SessionError("store_failed", str(error)) from error
+        raise refusal_of(error) from error

@@ -11,6 +11,7 @@ import pytest
 from tests.fake_api import Call, Hang, Reply, Say
 from tests.unit.session.filling import WINDOW, fill, make_project, summaries
 from tests.unit.session.harness import Stage, calls, compactions, items, notices, stage
+from ullage.session.errors import SessionError
 from ullage.session.items import AssistantItem, UserItem
 from ullage.store.errors import StoreFailed
 
@@ -109,7 +110,8 @@ async def test_a_compaction_whose_new_rules_cannot_be_logged_is_still_one(folder
 
 async def test_a_session_that_cannot_be_mended_is_refused_with_the_reason(folder: Path) -> None:
     async with stage(folder) as here:
-        session = await here.new()
-        await here.say(session, "Hello")
-        with full_disk(here), pytest.raises(StoreFailed):
-            await here.new()
+        for table in ("session", "entry"):
+            with full_disk(here, table), pytest.raises(SessionError) as refused:
+                await here.new()
+            assert refused.value.reason == "store_failed"
+            assert "disk is full" in str(refused.value)
