@@ -1,0 +1,238 @@
+"""The requests that a recorded session must have made, as the prompt cache saw them: rebuilt from entries and true totals.
+
+A transcript says how many tokens each request had and what came between two of them; it does not hold what precedes the messages
+(system prompt, tools), nor where the requests were marked. So the size of a request is the recorded one; how it spreads over blocks
+is estimated, scaled to the recorded growth; and the marks are those that the program is known to set. What the record says of
+reads and writes is not looked at, but for two things that no entry shows: which time to live was bought, and what the first request
+found, since other sessions had written it (that is then taken for the size of the system prompt and tools).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import TypeAlias
+
+from ullage.context.blocks import RedactedThinking, Thinking, Usage
+from ullage.context.counting.tokens import TOOL_BLOCK_TOKENS, estimate_block, estimate_text
+from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, Notice, Prelude, ToolReturned, UserPrompt
+from ullage.replay.cache import START, Mark, Prefix, RequestShape, Ttl
+from ullage.replay.transcript import Source, Transcript
+
+SYSTEM_SHARE = 0.65
+"""How much of what precedes the first prompt is system prompt and tools, which a compaction leaves in place; the rest (rules,
+reminders, lists of skills) is said anew with the summary. The median over recorded sessions of what was read after a compaction."""
+
+SMALL_FALL = 2_000
+"""Tokens. Where a request has fewer than the one before and no compaction is recorded, something was taken out of the prefix: up to
+this many, the thinking of the last turn (at its end); more, old tool results (anywhere)."""
+
+REPLIES_TO_LEARN_FROM = 10
+"""How many replies the ratio of recorded to estimated tokens is taken from, before the size of the prelude is inferred with it."""
+
+_Piece: TypeAlias = tuple[str, int]
+"""A block that the next request adds: identity, and tokens as estimated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """How a program's requests go with the cache."""
+
+    ttl: Ttl | None
+    """The time to live of its marks; None where it is bought, and the record of what was written tells which."""
+    writes_cost: bool
+    """False where caching is automatic and a token written costs what any other does."""
+    forgets_reasoning: bool
+    """Whether a user's prompt takes the reasoning of the turn before out of the prefix."""
+
+
+HABITS: dict[Source, Habits] = {
+    "claude-code": Habits(ttl=None, writes_cost=True, forgets_reasoning=False),
+    "codex": Habits(ttl="1h", writes_cost=False, forgets_reasoning=True),
+    "ullage": Habits(ttl=None, writes_cost=True, forgets_reasoning=False),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRequest:
+    """One request: its shape, what was recorded for it, and the entry (`seq`) of its reply."""
+
+    seq: int
+    shape: RequestShape
+    recorded: Usage
+
+
+def requests_of(transcript: Transcript) -> Iterator[RecordedRequest]:
+    """The requests that were answered with a count, in order. A reply without one becomes part of the next request."""
+    builder = _Builder(HABITS[transcript.source], _first(transcript))
+    compacted_after = {compaction.after_seq for compaction in transcript.compactions}
+    for logged in transcript.entries:
+        if logged.seq - 1 in compacted_after:
+            builder.compact()
+        usage = _counted(logged.entry)
+        if isinstance(logged.entry, AssistantReply) and usage is not None:
+            yield RecordedRequest(logged.seq, builder.request(logged, logged.entry.model, usage), usage)
+        builder.add(logged)
+
+
+class _Builder:
+    """The prefix as it grows. A request shares with the one before it all that has not changed."""
+
+    def __init__(self, habits: Habits, first: _First) -> None:
+        self._habits = habits
+        self._ttl: Ttl = habits.ttl or first.ttl
+        self._system = START.then("system", first.system)
+        self._head = self._system
+        self._last_end = self._system
+        """Where the last message of the user ended in the last request: marked there, and marked again by the next."""
+        self._turn = _Turn(self._system)
+        self._pieces: list[_Piece] = [("opening", first.opening)]
+        self._started = 0.0
+        self._kept: Prefix | None = None
+        """Where the log says that all after it was changed since the last request."""
+
+    def add(self, logged: Logged) -> None:
+        """An entry that the next request sends for the first time."""
+        entry = logged.entry
+        self._pieces.extend(_pieces(logged))
+        if isinstance(entry, AssistantReply):
+            self._turn.reasoned |= any(isinstance(block, Thinking | RedactedThinking) for block in entry.blocks)
+            return
+        self._started = max(self._started, logged.at)
+        if isinstance(entry, UserPrompt):
+            self._turn.ended = True
+        elif isinstance(entry, Clipped):
+            self._pieces = [piece for piece in self._pieces if piece[0] != str(entry.seq)]
+        elif isinstance(entry, Prelude) and self._head is not self._system:
+            self._kept = START
+
+    def compact(self) -> None:
+        """From here on the messages are others."""
+        self._kept = self._system
+        self._pieces = []
+
+    def request(self, logged: Logged, model: str, usage: Usage) -> RequestShape:
+        """The request that `logged` answers. It has the recorded number of tokens."""
+        self._ttl = self._habits.ttl or _ttl_of(usage) or self._ttl
+        self._started = self._started or logged.at
+        self._reach(usage.total_input_tokens)
+        ends = [self._system, self._last_end, self._head]
+        if self._habits.forgets_reasoning:
+            ends.append(self._turn.start)
+        self._last_end = self._head
+        return RequestShape(
+            model=model,
+            at=self._started,
+            end=self._head,
+            marks=tuple(Mark(end, self._ttl) for end in ends if end.tokens <= self._head.tokens),
+            output_tokens=usage.output_tokens,
+        )
+
+    def _reach(self, total: int) -> None:
+        shared = self._shared(total)
+        if shared is not self._head:
+            self._head = self._last_end = shared
+            changed = max(total - shared.tokens - sum(tokens for _, tokens in self._pieces), 0)
+            self._pieces.insert(0, (f"changed by {self._started}", changed))
+        self._append(total - self._head.tokens)
+        if self._turn.ended or self._turn.start is self._system:
+            self._turn = _Turn(self._head)
+
+    def _shared(self, total: int) -> Prefix:
+        """The longest prefix that a request of `total` tokens has in common with the one before."""
+        fall = self._head.tokens - total
+        shared = self._head
+        if self._kept is not None:
+            shared = self._kept
+        elif fall > SMALL_FALL:
+            shared = self._system
+        elif self._habits.forgets_reasoning and self._turn.ended and self._turn.reasoned:
+            shared = self._turn.start
+        self._kept = None
+        return next((prefix for prefix in shared.backwards() if prefix.tokens <= total), START)
+
+    def _append(self, growth: int) -> None:
+        """The pieces, scaled so that they take `growth` tokens together."""
+        pieces = self._pieces or [(f"unseen at {self._started}", growth)]
+        estimated = sum(tokens for _, tokens in pieces)
+        base, so_far = self._head.tokens, 0
+        for identity, tokens in pieces:
+            so_far += tokens
+            upto = base + (growth * so_far // estimated if estimated else growth)
+            self._head = self._head.then(identity, upto - self._head.tokens)
+        self._pieces = []
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What is known of the turn that runs. `start` is the end of its first request."""
+
+    start: Prefix
+    reasoned: bool = False
+    ended: bool = False
+    """Whether the user has spoken since its first request."""
+
+
+def _pieces(logged: Logged) -> Iterator[_Piece]:
+    entry = logged.entry
+    if isinstance(entry, AssistantReply):
+        for index, block in enumerate(entry.blocks):
+            yield f"{logged.seq}.{index}", estimate_block(block)
+    elif isinstance(entry, ToolReturned | Clipped):
+        yield str(logged.seq), TOOL_BLOCK_TOKENS + estimate_text(entry.content)
+    elif isinstance(entry, Notice):
+        yield str(logged.seq), estimate_text(entry.text)
+    elif isinstance(entry, UserPrompt):
+        yield str(logged.seq), estimate_text(entry.text) + sum(estimate_text(each.text) for each in entry.attachments)
+
+
+def _counted(entry: Entry) -> Usage | None:
+    """What a reply was counted with; None for other entries and where nothing was (or a placeholder stands)."""
+    usage = entry.usage if isinstance(entry, AssistantReply) else None
+    return usage if usage is not None and usage.total_input_tokens else None
+
+
+def _ttl_of(usage: Usage) -> Ttl | None:
+    if usage.cache_write_1h_tokens:
+        return "1h"
+    return "5m" if usage.cache_write_5m_tokens else None
+
+
+@dataclass(frozen=True, slots=True)
+class _First:
+    """What precedes the messages (tokens), and the time to live that was bought first."""
+
+    system: int
+    opening: int
+    ttl: Ttl
+
+
+def _first(transcript: Transcript) -> _First:
+    counted = [usage for logged in transcript.entries if (usage := _counted(logged.entry))]
+    bought: list[Ttl] = [ttl for usage in counted if (ttl := _ttl_of(usage))]
+    prelude = _prelude_tokens(transcript)
+    found = counted[0].cache_read_tokens if counted else 0
+    system = found if 0 < found <= prelude else round(prelude * SYSTEM_SHARE)
+    return _First(system, prelude - system, bought[0] if bought else "5m")
+
+
+def _prelude_tokens(transcript: Transcript) -> int:
+    """What precedes the first prompt: the first request less its entries, as the first replies teach to estimate them."""
+    first_total: int | None = None
+    first_estimate = 0
+    total, estimate = 0, 0
+    ratios: list[float] = []
+    for logged in transcript.entries:
+        usage = _counted(logged.entry)
+        if usage is not None:
+            if first_total is None:
+                first_total, first_estimate = usage.total_input_tokens, estimate
+            elif estimate > 0 and usage.total_input_tokens > total:
+                ratios.append((usage.total_input_tokens - total) / estimate)
+            total, estimate = usage.total_input_tokens, 0
+        if len(ratios) == REPLIES_TO_LEARN_FROM:
+            break
+        estimate += sum(tokens for _, tokens in _pieces(logged))
+    ratio = median(ratios) if ratios else 1.0
+    return max((first_total or 0) - round(first_estimate * ratio), 0)
