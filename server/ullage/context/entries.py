@@ -104,6 +104,8 @@ class ToolReturned:
     full_output: str | None = None
     touched: tuple[FileTouch, ...] = ()
     diff: FileDiff | None = None
+    refusal: str | None = None
+    """What the user said when they refused the call (may be empty), which then did not run; None where they did not."""
 
 
 @dataclass(frozen=True, slots=True)

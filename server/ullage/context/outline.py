@@ -34,7 +34,7 @@ PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".toml", ".ini", ".cfg")
 
 def outline(path: str, text: str, tokens: int) -> str:
     """The lines that define something, with their numbers, in at most `tokens` tokens; empty where there is no room."""
-    lines = text.splitlines()
+    lines = text.split("\n")  # as read_file counts them, and no other line ends
     numbers = [number for number, line in enumerate(lines, 1) if _defines(path, line)]
     if len(numbers) < FEWEST_DEFINITIONS:
         numbers = [number for number, line in enumerate(lines, 1) if line[:1].strip() and any(character.isalnum() for character in line)]
@@ -49,7 +49,7 @@ def outline(path: str, text: str, tokens: int) -> str:
 
 def parts(text: str, near_lines: Sequence[int], tokens: int) -> str:
     """As much as fits around each of `near_lines` (counted from 1), in at most `tokens` tokens; the beginning where there are none."""
-    lines = text.splitlines()
+    lines = text.split("\n")  # as read_file counts them, and no other line ends
     centres = sorted({min(max(line, 1), len(lines)) for line in near_lines}) or [1]
     smallest, largest = -1, len(lines)
     while smallest < largest:

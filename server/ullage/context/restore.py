@@ -61,7 +61,8 @@ def take(path: str, text: str | None, near_lines: Sequence[int], numbers: Restor
     found = outline(path, text, int(room * OUTLINE_SHARE))
     near = parts(text, near_lines, room - estimate_text(found))
     shown = "\n\n".join(part for part in (f"outline, with line numbers:\n{found}" if found else "", near) if part)
-    note = f"read again now, {len(text.splitlines()):,} lines: outline and parts; read the rest where it is needed"
+    lines = text.count("\n") + 1
+    note = f"read again now, {lines:,} lines: outline and parts; read the rest where it is needed"
     return RestoredFile(path, _framed(path, note, shown), "outline and parts near the edits", sha256, whole=False)
 
 

@@ -49,6 +49,8 @@ class ToolOutcome:
     """Set by the `compact` tool: compact once all results of this turn are in."""
     plan: tuple[PlanEntry, ...] | None = None
     """Set by the `todo` tool: the task list from now on."""
+    refusal: str | None = None
+    """Set where the user refused the call: what they said, if anything."""
     line: int | None = None
     """Where an edit begins (counted from 1), for the list of recently edited files."""
 

@@ -89,3 +89,8 @@ def test_parts_that_meet_are_one():
 
 def test_a_line_that_does_not_fit_is_left_out():
     assert parts("x" * 100_000, [1], 100) == ""
+
+
+def test_lines_are_counted_as_an_editor_does():
+    text = "def a(): pass\n\f\ndef b():\u2028 pass\ndef c(): pass\n"
+    assert outline("a.py", text, 1_000).splitlines()[-1] == "4: def c(): pass"

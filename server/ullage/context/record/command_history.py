@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ullage.context.record.calls import EXIT_CODE, Call, command_of, exit_code, failed, one_line
+from ullage.context.record.calls import EXIT_CODE, Call, command_of, exit_code, failed, one_line, path_in_a_line
 from ullage.context.view.fold import NO_OUTPUT
 
 COMMAND_CHARACTERS = 160
@@ -25,7 +25,7 @@ class CommandFact:
     command: str
     runs: int
     ended: str
-    """`ok`, `failed` or `exit N`."""
+    """`ok`, `failed`, `exit N`, or `refused by the user`."""
     last_line: str
     """The last line that it printed, shortened; may be empty."""
     seq: int
@@ -59,7 +59,8 @@ def command_history(calls: Sequence[Call]) -> tuple[CommandFact, ...]:
             continue
         shown = one_line(command, COMMAND_CHARACTERS)
         earlier = facts.pop(shown, None)
-        facts[shown] = CommandFact(shown, earlier.runs + 1 if earlier else 1, _ended(call), last_line(call.returned.content), call.seq)
+        last = last_line(call.returned.content) if call.returned.refusal is None else ""
+        facts[shown] = CommandFact(shown, earlier.runs + 1 if earlier else 1, _ended(call), last, call.seq)
     return tuple(facts.values())
 
 
@@ -68,7 +69,9 @@ def error_history(calls: Sequence[Call]) -> tuple[ErrorFact, ...]:
     pending: dict[str, _Pending] = {}
     settled: list[ErrorFact] = []
     for call in calls:
-        source = _source(call)
+        if call.returned.refusal is not None:
+            continue
+        source = source_of(call)
         if failed(call):
             text = error_line(call.returned.content)
             known = pending.pop(source, None)
@@ -84,7 +87,7 @@ def error_history(calls: Sequence[Call]) -> tuple[ErrorFact, ...]:
         for touch in call.returned.touched:
             if touch.kind != "read":
                 for each in pending.values():
-                    each.note(touch.path)
+                    each.note(path_in_a_line(touch.path))
     facts = {(fact.source, fact.text): fact for fact in settled}
     facts.update({(each.source, each.text): each.fact("") for each in pending.values()})
     return tuple(sorted(facts.values(), key=lambda fact: fact.seq))
@@ -105,7 +108,8 @@ class _Pending:
         return ErrorFact(self.text, self.source, self.seq, fix, tuple(self.changed))
 
 
-def _source(call: Call) -> str:
+def source_of(call: Call) -> str:
+    """What was called, in a line: the command, or the tool with its path."""
     command = command_of(call)
     if command is not None:
         return one_line(command, COMMAND_CHARACTERS)
@@ -114,6 +118,8 @@ def _source(call: Call) -> str:
 
 
 def _ended(call: Call) -> str:
+    if call.returned.refusal is not None:
+        return "refused by the user"
     code = exit_code(call)
     if code:
         return f"exit {code}"

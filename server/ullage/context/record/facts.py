@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.entries import AssistantReply, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.record.calls import Call, answered_calls, one_line
-from ullage.context.record.command_history import CommandFact, ErrorFact, command_history, error_history
+from ullage.context.record.command_history import CommandFact, ErrorFact, command_history, error_history, source_of
 from ullage.context.record.file_history import FileFact, file_history
 from ullage.context.record.names import NameFact, names_in_use
 from ullage.context.record.sentences import constraints_in, decisions_in
@@ -21,6 +21,7 @@ TEXTS_FOR_DECISIONS = 500
 """Of the assistant, the newest: of a decision that is older, the files and the model's own summaries speak."""
 LAST_WORDS_CHARACTERS = 1_500
 CALL_CHARACTERS = 200
+REASON_CHARACTERS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class Facts:
     asked: tuple[Said, ...]
     """What the user typed, verbatim; where something was attached, its name on a line of its own."""
     constraints: tuple[Said, ...]
-    """Sentences of the user; the same sentence only once, where it was said last."""
+    """Sentences of the user; the same sentence only once, where it was said last. What they refused, and with which words."""
     decisions: tuple[Said, ...]
     files: tuple[FileFact, ...]
     """Changed ones first, then the last touched first."""
@@ -75,7 +76,7 @@ def facts(entries: Sequence[Logged]) -> Facts:
     asked = tuple(Said(logged.seq, _typed(logged.entry)) for logged in entries if isinstance(logged.entry, UserPrompt))
     return Facts(
         asked=asked,
-        constraints=_once([Said(said.seq, sentence) for said in asked for sentence in constraints_in(said.text)]),
+        constraints=_once(_constraints(asked, calls)),
         decisions=_once(
             [Said(said.seq, sentence) for said in _told(entries)[-TEXTS_FOR_DECISIONS:] for sentence in decisions_in(said.text)]
         ),
@@ -88,6 +89,17 @@ def facts(entries: Sequence[Logged]) -> Facts:
         last_call=_last_call(calls),
         cut_at_work=_cut_at_work(entries),
     )
+
+
+def _constraints(asked: Sequence[Said], calls: Sequence[Call]) -> list[Said]:
+    wished = [Said(said.seq, sentence) for said in asked for sentence in constraints_in(said.text)]
+    refused = [Said(call.seq, _refusal(call, call.returned.refusal)) for call in calls if call.returned.refusal is not None]
+    return sorted((*wished, *refused), key=lambda said: said.seq)
+
+
+def _refusal(call: Call, reason: str) -> str:
+    what = f"Refused: `{one_line(source_of(call), 80)}`"
+    return f"{what}, saying: {one_line(reason, REASON_CHARACTERS)}" if reason.strip() else what
 
 
 def _typed(prompt: UserPrompt) -> str:
@@ -152,7 +164,7 @@ def _last_call(calls: Sequence[Call]) -> Said | None:
         return None
     call = calls[-1]
     wanted = ", ".join(f"{key}: {one_line(str(value), 80)}" for key, value in list(call.input.items())[:3])
-    outcome = "failed" if call.returned.is_error else "answered"
+    outcome = "was refused by the user" if call.returned.refusal is not None else "failed" if call.returned.is_error else "answered"
     return Said(call.seq, one_line(f"{call.returned.tool}({wanted}) {outcome}", CALL_CHARACTERS))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ullage.context.entries import FileDiff
-from ullage.context.record.calls import Call, one_line
+from ullage.context.record.calls import Call, one_line, path_in_a_line
 
 PLACE_CHARACTERS = 90
 
@@ -66,7 +66,8 @@ class _History:
     place: str = ""
 
     def fact(self) -> FileFact:
-        return FileFact(self.path, self.reads, self.edits, self.created, self.deleted, self.seq, self.changed_seq, self.place)
+        path = path_in_a_line(self.path)
+        return FileFact(path, self.reads, self.edits, self.created, self.deleted, self.seq, self.changed_seq, self.place)
 
 
 def _line_written(diff: FileDiff | None, path: str) -> str:

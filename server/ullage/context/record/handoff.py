@@ -6,6 +6,7 @@ can wear away from one compaction to the next.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -37,6 +38,13 @@ BY_PROGRAM_ALONE = (digest.DECISIONS, digest.NEXT)
 """Sections that the model writes better where it writes."""
 
 
+OWN_HEADING = re.compile(r"^[ \t]*#(?=\s)[ \t]*", re.MULTILINE)
+PROGRAM_HEADING = re.compile(
+    rf"^[ \t]*##?[ \t]+(?={'|'.join(map(re.escape, (digest.ASKED, digest.CONSTRAINTS, digest.FILES, digest.COMMANDS, digest.ERRORS)))})",
+    re.MULTILINE,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Written:
     text: str
@@ -60,12 +68,17 @@ def handoff(entries: Sequence[Logged], model_text: str | None, focus: str, numbe
     written = _Written(model_text.strip(), entries[-1].seq) if model_text is not None and entries else _earlier(entries, room)
     parts = [TITLE, PREFACE]
     if focus.strip():
-        parts.append(f"Kept in particular: {focus.strip()}")
+        parts.append(f"Kept in particular: {' '.join(focus.split())}")
     parts += first
     if written is not None:
-        parts += [f"{WRITTEN}, as of entry #{written.upto}", written.text]
+        parts += [f"{WRITTEN}, as of entry #{written.upto}", _as_a_part(written.text)]
     parts += [LOGGED, *rest]
     return complete(redact("\n\n".join(parts)), found)
+
+
+def _as_a_part(text: str) -> str:
+    """The model's text with headings that cannot end its part of the handoff, or pass for the program's."""
+    return OWN_HEADING.sub("## ", PROGRAM_HEADING.sub("### ", text))
 
 
 def tail_note(messages: int) -> str:

@@ -43,7 +43,7 @@ DECISION = re.compile(
     re.IGNORECASE,
 )
 
-FENCE = re.compile(r"(?ms)^\s*(?:```|~~~).*?(?:^\s*(?:```|~~~)\s*$|\Z)")
+FENCE = re.compile(r"(?ms)^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)")
 BOUNDARY = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
 BULLET = re.compile(r"^\s*(?:[-*+•>#]+|\d+[.)])\s+")
 
@@ -59,9 +59,13 @@ def decisions_in(text: str) -> list[str]:
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of prose, code fences, quoted logs and list marks left out."""
+    """The sentences of prose, code fences, list marks, emphasis around the whole and tables left out."""
     for piece in BOUNDARY.split(FENCE.sub("\n", text)):
         sentence = " ".join(BULLET.sub("", piece).split())
+        if sentence.startswith("**") and sentence.endswith("**"):
+            sentence = sentence.strip("*")
+        if sentence.startswith("|"):
+            continue  # a row of a table
         if SHORTEST <= len(sentence) <= LONGEST and not _looks_like_code(sentence):
             yield sentence
 

@@ -63,11 +63,18 @@ def test_constraints_are_single_sentences_on_one_line():
         ("Ich habe mich für SQLite entschieden.", True),
         ("Let me read the file.", False),
         ("We chose this because:", False),
+        ("**The problem is exactly this:**", False),
+        ("| a.py | chosen because it is small | done |", False),
         ("Should I use SQLite instead of files?", False),
     ],
 )
 def test_decisions(text: str, expected: bool):
     assert bool(decisions_in(text)) == expected
+
+
+def test_blank_lines_cost_no_more_than_others():
+    text = "\n" * 200_000  # took minutes when the start of a fence could be any number of lines away
+    assert list(sentences(text)) == []
 
 
 def test_text_after_an_open_fence_is_code():
