@@ -42,7 +42,8 @@ class Repair:
 class Transcript:
     """One recorded session.
 
-    `entries` are prompts, replies (with true usage where it was recorded) and tool results, in order, seqs from 1 without gaps;
+    `entries` are prompts, replies (with true usage where it was recorded) and tool results, in order, seqs from 1 without gaps,
+    and what else the model read where it was recorded: preludes, notices, clips. Compactions are not among them.
     `Logged.at` is 0.0 where no time was recorded. Side chains (sub-agents) are transcripts of their own, with the id of the
     session that they belong to before a `/`.
     """
@@ -54,6 +55,8 @@ class Transcript:
     repairs: tuple[Repair, ...]
     notes: tuple[str, ...]
     """What could not be read, and what follows for the figures; for the user."""
+    estimated_outputs: frozenset[int] = frozenset()
+    """The seqs of replies whose `output_tokens` is our estimate, since the transcript never says how many there were in the end."""
 
     @property
     def replies(self) -> tuple[AssistantReply, ...]:

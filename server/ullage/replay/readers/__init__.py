@@ -1,0 +1,60 @@
+"""Reads recorded sessions where they lie: Claude Code's JSONL, Codex rollouts, Ullage's own log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import chain, islice
+from pathlib import Path
+
+from ullage.replay.readers import claude_code, codex, own_log
+from ullage.replay.readers.errors import NotATranscript
+from ullage.replay.readers.flaws import Tally
+from ullage.replay.readers.lines import json_objects
+from ullage.replay.readers.values import JsonObject
+from ullage.replay.transcript import Transcript
+
+__all__ = ["NotATranscript", "read"]
+
+LINES_TO_KNOW_IT_BY = 1_000
+"""So many objects are looked at before a file is taken for something else."""
+
+_ENDINGS = (".gz", ".xz", ".bz2", ".jsonl", ".json")
+
+
+def read(path: Path) -> tuple[Transcript, ...]:
+    """The sessions in a file, plain or compressed by gzip, xz or bzip2: a main one, then its side chains.
+
+    Which program wrote it is told by its content. Whatever is wrong inside is mended and counted in the transcript.
+    Raises `NotATranscript` where it is something else, `OSError` where it cannot be read.
+    """
+    if path.is_dir():
+        raise NotATranscript(f"{path} is a folder: name the transcripts in it")
+    if own_log.is_database(path):
+        return own_log.read(path)
+    tally = Tally()
+    objects = json_objects(path, tally)
+    first = list(islice(objects, LINES_TO_KNOW_IT_BY))
+    every: Iterator[JsonObject] = chain(first, objects)
+    if any(map(claude_code.is_line, first)):
+        return claude_code.read(every, tally, _name(path))
+    if any(map(codex.is_line, first)):
+        return codex.read(every, tally, _name(path))
+    raise NotATranscript(f"{path} is no transcript: {_why_not(path, first, tally)}")
+
+
+def _name(path: Path) -> str:
+    """The file's name without its endings: what a session is called that does not say its id."""
+    name = path.name
+    while name.endswith(_ENDINGS):
+        name = name[: name.rindex(".")]
+    return name or path.name
+
+
+def _why_not(path: Path, first: list[JsonObject], tally: Tally) -> str:
+    if path.stat().st_size == 0:
+        return "it is empty"
+    if first:
+        return "its lines are neither those of Claude Code nor those of Codex"
+    if tally.repairs:
+        return f"it holds no JSON lines ({tally.repairs[0].count} {tally.repairs[0].what})"
+    return "it holds no JSON lines"

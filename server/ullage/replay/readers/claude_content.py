@@ -1,0 +1,85 @@
+"""The content blocks of Claude Code's messages as values; what has no value of its own becomes text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, ToolUse
+from ullage.models.limits import OLD_TOKENIZER, card_from_table
+from ullage.replay.readers import images
+from ullage.replay.readers.flaws import ODD_MESSAGE, PROVIDER_TOOL, Tally, unknown
+from ullage.replay.readers.values import JsonObject, as_json_text, as_list, as_object, as_text
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A tool's result as it lies in a user message."""
+
+    tool_use_id: str
+    content: str
+    is_error: bool
+
+
+def assistant_blocks(content: list[Json], model: str, tally: Tally) -> list[AssistantBlock]:
+    """What the model said in one line."""
+    blocks: list[AssistantBlock] = []
+    for value in content:
+        block = as_object(value)
+        kind = as_text(block.get("type"))
+        if kind == "tool_use":
+            blocks.append(ToolUse(as_text(block.get("id")), as_text(block.get("name")), as_object(block.get("input"))))
+        elif kind == "thinking":
+            blocks.append(Thinking(as_text(block.get("thinking")), as_text(block.get("signature"))))
+        elif kind == "redacted_thinking":
+            blocks.append(RedactedThinking(as_text(block.get("data"))))
+        elif kind == "server_tool_use" or kind.endswith("_tool_result"):
+            tally.count(PROVIDER_TOOL, int(kind == "server_tool_use"))
+            blocks.append(Text(as_json_text(value)))
+        else:
+            blocks.append(Text(text_of(value, model, tally)))
+    return blocks
+
+
+def result_of(block: JsonObject, model: str, tally: Tally) -> Result:
+    """The result that a `tool_result` block stands for."""
+    content = block.get("content")
+    if content is None or isinstance(content, str):
+        text = content or ""
+    else:
+        parts = as_list(content) or [content]
+        text = "\n".join(text_of(part, model, tally) for part in parts)
+    return Result(as_text(block.get("tool_use_id")), text, block.get("is_error") is True)
+
+
+def text_of(value: Json, model: str, tally: Tally) -> str:
+    """The text of a block that is text, or the words that stand for it; an unknown one as its JSON, which has its size."""
+    if isinstance(value, str):
+        return value
+    block = as_object(value)
+    match as_text(block.get("type")):
+        case "text":
+            return as_text(block.get("text"))
+        case "image":
+            return image(as_text(as_object(block.get("source")).get("data")), model, tally)
+        case "document":
+            source = as_object(block.get("source"))
+            if source.get("type") == "text":
+                return as_text(source.get("data"))
+            tally.note("It holds documents (PDF) whose tokens are not known: the context was larger by them than is shown")
+            return "[document]"
+        case "tool_reference":
+            return f"[tool {as_text(block.get('tool_name'))}]"
+        case "":
+            tally.count(ODD_MESSAGE)
+            return "" if not block else as_json_text(value)
+        case kind:
+            tally.count(unknown("blocks", kind))
+            return as_json_text(value)
+
+
+def image(data: str, model: str, tally: Tally) -> str:
+    """The words that stand for an image in base64."""
+    card = card_from_table(model)
+    old_model = card is not None and card.characters_per_token_factor == OLD_TOKENIZER
+    tally.note("Images are counted by the size that is written in their place, not by the words for it")
+    return images.placeholder(data, old_model=old_model)

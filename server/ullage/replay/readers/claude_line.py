@@ -1,0 +1,101 @@
+"""One line of a Claude Code transcript, cut down to what is needed: many repeat whole files beside the message."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ullage.context.blocks import Json
+from ullage.context.entries import TouchKind
+from ullage.replay.readers.values import JsonObject, as_count, as_list, as_object, as_seconds, as_text
+
+LineKind: TypeAlias = Literal["user", "assistant", "system", "attachment", "progress"]
+"""Kinds that are links of the conversation's chain."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileOnDisk:
+    """What the program noted beside a result of the file that the call was about."""
+
+    kind: TouchKind
+    sha256: str
+    """Empty where the whole text is not noted."""
+    partial: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line. `uuid` is never empty; other texts are where it does not have them, `at` is 0.0 without a time."""
+
+    kind: LineKind
+    uuid: str
+    parent: str
+    session: str
+    folder: str
+    at: float
+    content: list[Json]
+    """The blocks of the message; a plain text is one block."""
+    message: JsonObject
+    """The message but for its content; of an attachment or a system line what it says of itself."""
+    request: str = ""
+    is_meta: bool = False
+    is_summary: bool = False
+    is_hidden: bool = False
+    """Shown to the user, not to the model."""
+    is_error: bool = False
+    """Written by the program in the model's place."""
+    file: FileOnDisk | None = None
+
+
+def line_of(value: JsonObject, kind: LineKind, unnamed: str) -> Line:
+    """The line that a JSON object of that kind stands for; `unnamed` is its id where it has none."""
+    message = as_object(value.get("message"))
+    parent = as_text(value.get("parentUuid"))
+    if kind == "system":
+        parent = parent or as_text(value.get("logicalParentUuid"))
+        about = {name: value[name] for name in ("subtype", "compactMetadata") if name in value}
+    elif kind == "attachment":
+        about = as_object(value.get("attachment"))
+    else:
+        about = {name: message[name] for name in ("id", "model", "usage", "stop_reason") if name in message}
+    is_summary = value.get("isCompactSummary") is True
+    return Line(
+        kind=kind,
+        uuid=as_text(value.get("uuid")) or unnamed,
+        parent=parent,
+        session=as_text(value.get("sessionId")),
+        folder=as_text(value.get("cwd")),
+        at=as_seconds(value.get("timestamp")),
+        content=_blocks(message.get("content")),
+        message=about,
+        request=as_text(value.get("requestId")),
+        is_meta=value.get("isMeta") is True,
+        is_summary=is_summary,
+        is_hidden=value.get("isVisibleInTranscriptOnly") is True and not is_summary,
+        is_error=value.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>",
+        file=_file_on_disk(as_object(value.get("toolUseResult"))),
+    )
+
+
+def _blocks(content: Json) -> list[Json]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return as_list(content)
+
+
+def _file_on_disk(result: JsonObject) -> FileOnDisk | None:
+    if result.get("type") in ("create", "update"):
+        kind: TouchKind = "created" if result.get("type") == "create" else "edited"
+        return FileOnDisk(kind, _sha256(as_text(result.get("content"))), partial=False)
+    read = as_object(result.get("file"))
+    text = read.get("content")
+    if not isinstance(text, str):
+        return None
+    lines, total, start = (as_count(read.get(name)) for name in ("numLines", "totalLines", "startLine"))
+    partial = (start or 1) > 1 or lines is None or total is None or lines < total
+    return FileOnDisk("read", "" if partial else _sha256(text), partial)
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

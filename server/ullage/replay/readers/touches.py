@@ -1,0 +1,51 @@
+"""Which files a recorded call read or changed, as far as its input says."""
+
+from __future__ import annotations
+
+import re
+
+from ullage.context.blocks import ToolUse
+from ullage.context.entries import FileTouch, TouchKind
+from ullage.replay.readers.claude_line import FileOnDisk
+from ullage.replay.readers.values import as_text
+
+_CLAUDE_TOOLS: dict[str, TouchKind] = {
+    "Read": "read",
+    "NotebookRead": "read",
+    "Edit": "edited",
+    "MultiEdit": "edited",
+    "NotebookEdit": "edited",
+    "Write": "edited",
+}
+_PATCH_HEADS: dict[str, TouchKind] = {"Add": "created", "Update": "edited", "Delete": "deleted"}
+_PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
+_MOVED = re.compile(r"^\*\*\* Move to: (.+)$", re.MULTILINE)
+
+
+def touched_by_call(call: ToolUse, found: FileOnDisk | None, folder: str) -> tuple[FileTouch, ...]:
+    """The file that a call of Claude Code's file tools was about. `found` is what was noted beside its result.
+
+    `sha256` is empty where the transcript does not hold the file's whole text.
+    """
+    kind = _CLAUDE_TOOLS.get(call.name)
+    path = as_text(call.input.get("file_path")) or as_text(call.input.get("notebook_path"))
+    if kind is None or not path:
+        return ()
+    if found is None:
+        is_part = kind == "read" and bool(call.input.get("offset") or call.input.get("limit"))
+        return (FileTouch(relative(path, folder), kind, "", is_part),)
+    return (FileTouch(relative(path, folder), found.kind, found.sha256, found.partial),)
+
+
+def touched_by_patch(patch: str, folder: str) -> tuple[FileTouch, ...]:
+    """The files that a patch in the form of `apply_patch` changes; a renamed one under its new name too."""
+    changed = [FileTouch(relative(path.strip(), folder), _PATCH_HEADS[head], "") for head, path in _PATCHED.findall(patch)]
+    moved = [FileTouch(relative(path.strip(), folder), "created", "") for path in _MOVED.findall(patch)]
+    return (*changed, *moved)
+
+
+def relative(path: str, folder: str) -> str:
+    """The path relative to `folder` where it lies in it, with `/`."""
+    shown = path.replace("\\", "/")
+    root = folder.replace("\\", "/").rstrip("/") + "/"
+    return shown.removeprefix(root) if folder else shown
