@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
@@ -26,6 +27,7 @@ from ullage.models.retry import DELAYS, Delays, Failure, with_retries
 from ullage.models.serialise import Serialiser
 
 if TYPE_CHECKING:
+    import httpx2
     from anthropic import AsyncAnthropic
 
 READ_TIMEOUT = 600.0
@@ -125,15 +127,30 @@ class AnthropicModel:
             stream_cls=AsyncStream[object],
         )
         async with stream:
+            builder = ReplyBuilder(self._name)
             kind = stream.response.headers.get("content-type", "text/event-stream")
+            if kind.startswith("application/json"):
+                for event in builder.accept_whole(await self._whole_message(stream.response)):
+                    yield event
+                yield builder.reply()
+                return
             if not kind.startswith("text/event-stream"):
                 raise not_the_messages_api(stream.response, self._endpoint)
-            builder = ReplyBuilder(self._name)
             async for data in stream:
                 if isinstance(data, dict):
                     for event in builder.accept(cast(Mapping[str, object], data)):
                         yield event
             yield builder.reply()
+
+    async def _whole_message(self, response: httpx2.Response) -> Mapping[str, object]:
+        """The message of a server that does not stream. Raises `EndpointUnreachable` where it is none."""
+        try:
+            body: object = json.loads(await response.aread())
+        except ValueError:
+            body = None
+        if isinstance(body, dict) and cast(Mapping[str, object], body).get("type") == "message":
+            return cast(Mapping[str, object], body)
+        raise not_the_messages_api(response, self._endpoint)
 
     def _understand(self, problem: Exception) -> Failure:
         failure = understand(problem, self._endpoint)

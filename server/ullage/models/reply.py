@@ -70,6 +70,17 @@ class ReplyBuilder:
                 pass
         return []
 
+    def accept_whole(self, message: Mapping[str, object]) -> list[ModelEvent]:
+        """The same for a message that came in one piece."""
+        content = message.get("content")
+        blocks = cast(list[object], content) if isinstance(content, list) else []
+        events: list[ModelEvent] = []
+        self._message_started(message)
+        for index, block in enumerate(blocks):
+            events += self._block_started(index, _mapping(block))
+        self._message_changed({"delta": message, "usage": message.get("usage")})
+        return events
+
     def reply(self) -> Reply:
         """The whole reply. Raises `StreamBroken` where the stream ended before the model said why it stopped."""
         if self._stop_reason is None:
