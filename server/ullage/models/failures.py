@@ -181,7 +181,8 @@ def _connection(cause: BaseException, endpoint: Endpoint) -> Failure:
     if isinstance(cause, TimeoutException) and not isinstance(cause, ConnectTimeout):
         # What took minutes once takes them again: the user decides.
         return Failure(EndpointUnreachable(f"{endpoint.name} took the request but did not answer in time. {_look_at(endpoint)}"))
-    what = f"{endpoint.name} cannot be reached ({_redacted(str(cause) or type(cause).__name__, endpoint)})"
+    said = _redacted(str(cause).rstrip(".") or type(cause).__name__, endpoint)
+    what = f"{endpoint.name} cannot be reached ({said})"
     return Failure(EndpointUnreachable(f"{what}. {_look_at(endpoint)}"), UNREACHABLE_ATTEMPTS, reason=what)
 
 
@@ -199,7 +200,7 @@ def _not_a_url(endpoint: Endpoint) -> EndpointUnreachable:
 
 def _not_accepted(status: int, said: str, endpoint: Endpoint) -> AuthenticationFailed:
     if not endpoint.api_key:
-        return AuthenticationFailed(f"{endpoint.name} asks for a key ({said}). {_NO_KEY}")
+        return AuthenticationFailed(f'{endpoint.name} asks for a key ({said}). Set one with the command "Ullage: Set API key".')
     if status == 403:
         return AuthenticationFailed(
             f"{endpoint.name} does not allow this with the API key in use: {said}. Choose another model in the"

@@ -79,7 +79,7 @@ def _card_from_models_api(card: ModelCard, info: Mapping[str, object]) -> ModelC
     window = _positive(info.get("max_input_tokens"))
     if window is None:
         return None
-    max_output = _positive(info.get("max_tokens")) or min(card.max_output, window)
+    max_output = _positive(info.get("max_tokens")) or _positive(info.get("max_output_tokens"))  # the latter: LiteLLM
     title = info.get("display_name")
     thinking = _mapping(_mapping(info.get("capabilities")).get("thinking"))
     adaptive = _mapping(_mapping(thinking.get("types")).get("adaptive")).get("supported")
@@ -87,7 +87,7 @@ def _card_from_models_api(card: ModelCard, info: Mapping[str, object]) -> ModelC
         card,
         display_name=title if isinstance(title, str) and title else card.display_name,
         window=window,
-        max_output=max_output,
+        max_output=max_output or min(card.max_output, window),
         source="Models API",
         adaptive_thinking=adaptive if isinstance(adaptive, bool) else card.adaptive_thinking,
     )

@@ -71,6 +71,12 @@ async def test_llama_cpp_is_not_taken_for_the_model_it_is_asked_for(props: dict[
     assert card.max_output < card.window
 
 
+async def test_the_limits_that_litellm_tells() -> None:
+    """It names the output limit in its own way."""
+    card = await card_of("small", {"/v1/models/small": {"id": "small", "max_input_tokens": 12_288, "max_output_tokens": 2_048}})
+    assert (card.window, card.max_output) == (12_288, 2_048)
+
+
 async def test_a_server_that_is_not_ready_is_asked_again() -> None:
     pages = {"/props": Answer(json.dumps(error("unavailable_error", "Loading model")), "503 Service Unavailable", "application/json")}
     async with ScriptedServer(pages=pages) as server:
