@@ -130,7 +130,7 @@ async def test_a_cancelled_turn_keeps_what_was_said_and_can_go_on(folder: Path, 
         assert kept == ["One two ", "Going on."]
 
 
-@pytest.mark.parametrize("how", ["end of stdin", "exit", "kill"])
+@pytest.mark.parametrize("how", ["end of stdin", "exit", "Ctrl-C", "kill"])
 async def test_when_the_client_goes_the_turn_is_closed_and_nothing_is_lost(folder: Path, state: Path, how: str) -> None:
     async with FakeApi() as fake:
         fake.enqueue(Reply((Say("One two three four five six."),), interruption=HoldsAfter(2), chunk_size=8))
@@ -145,11 +145,13 @@ async def test_when_the_client_goes_the_turn_is_closed_and_nothing_is_lost(folde
                 server.stdin.close()
             elif how == "exit":
                 client.exit(None)
+            elif how == "Ctrl-C":
+                server.send_signal(signal.SIGINT)
             else:
                 server.send_signal(signal.SIGKILL)
             async with asyncio.timeout(10):
                 code = await server.wait()
-            assert code == {"end of stdin": 0, "exit": 1, "kill": -signal.SIGKILL}[how]
+            assert code == {"end of stdin": 0, "exit": 1, "Ctrl-C": 130, "kill": -signal.SIGKILL}[how]
         fake.release()
         if how == "kill":
             async with window(fake, folder, state) as client:

@@ -1,0 +1,43 @@
+"""Settings and models that are changed while a session is open, also in the middle of a turn."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.fake_api import Call, FakeApi, Hang, Reply, Say
+from tests.unit.session.harness import MODEL, calls, stage
+from ullage.session.settings import Settings
+
+OTHER = "claude-sonnet-5-5"
+
+
+def project(parent: Path) -> Path:
+    made = parent / "project"
+    made.mkdir()
+    (made / "tank.py").write_text("CAPACITY = 100\n")
+    return made
+
+
+async def test_another_model_answers_from_the_next_call_on(tmp_path: Path) -> None:
+    async with stage(project(tmp_path)) as here:
+        here.fake.enqueue(Hang(Reply((Call("read_file", {"path": "tank.py"}),))), Say("100."))
+        session = await here.new()
+        await session.prompt("Read it")
+        await here.fake.until_held()
+        await here.sessions.set_model(session.id, OTHER)
+        here.fake.release()
+        await here.idle(session)
+        assert [record.body["model"] for record in here.fake.requests] == [MODEL, OTHER]
+
+
+async def test_another_timeout_holds_in_a_session_that_is_open(tmp_path: Path) -> None:
+    async with FakeApi() as fake, stage(project(tmp_path), fake=fake) as here:
+        session = await here.new()
+        base = Settings(model_name=MODEL, base_url=fake.base_url, bash_sandbox="off")
+        here.sessions.configure(replace(base, bash_timeout=0.2))
+        fake.enqueue(Call("bash", {"command": "sleep 600"}), Say("It took too long."))
+        await session.prompt("Sleep")
+        session.answer_permission((await here.asked(session)).id, "allow_once")
+        await here.idle(session)
+        assert "0.2 seconds" in calls(session)[0].output
