@@ -18,8 +18,8 @@ from ullage.context.policy import RestoreNumbers
 
 DISK_HANDICAP = 120.0
 """Seconds by which a change on disk counts as older: a formatter or a checkout must not push out what somebody edited."""
-FRAME_TOKENS = 40
-"""For the tags around a file and the words between its parts."""
+FRAME_TOKENS = 60
+"""For the tags around a file and the words between its parts, which together take a little more than one by one."""
 OUTLINE_SHARE = 0.4
 """Of the room of a file that is not shown whole; the rest is for the parts near the edits."""
 SMALLEST_ROOM = 200
