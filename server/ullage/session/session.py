@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from ullage.context.blocks import Json
 from ullage.context.entries import (
+    Clipped,
     Compaction,
     CompactionRedone,
     CompactionUndone,
@@ -390,6 +391,8 @@ class Session:
         self._spending.add(logged.entry)
         if isinstance(logged.entry, Compaction):
             self._room.preparation.give_up()
+        if isinstance(logged.entry, Clipped):  # what was read whole is no longer seen whole
+            self._reads.keep_only(touches_in_view(self._conversation.projection))
         self._show_gauge()
 
     def _returned(self, result: ToolReturned) -> None:
