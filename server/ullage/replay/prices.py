@@ -73,7 +73,7 @@ def plain_name(model: str) -> str:
 
 @cache
 def _data() -> _Data:
-    raw = json.loads(files(__package__).joinpath("prices.json").read_text(encoding="utf-8"))
+    raw = json.loads(files("ullage.replay").joinpath("prices.json").read_text(encoding="utf-8"))
     return _Data(
         as_of=raw["as_of"],
         prices={name: _prices(row) for name, row in raw["prices"].items()},

@@ -15,7 +15,7 @@ from statistics import median
 from typing import TypeAlias
 
 from ullage.context.blocks import RedactedThinking, Thinking, Usage
-from ullage.context.counting.tokens import TOOL_BLOCK_TOKENS, estimate_block, estimate_text
+from ullage.context.counting.tokens import HIGHEST_RATIO, LOWEST_RATIO, TOOL_BLOCK_TOKENS, estimate_block, estimate_text
 from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, Notice, Prelude, ToolReturned, UserPrompt
 from ullage.replay.cache import START, Mark, Prefix, RequestShape, Ttl
 from ullage.replay.transcript import Source, Transcript
@@ -86,7 +86,7 @@ class _Builder:
         self._head = self._system
         self._last_end = self._system
         """Where the last message of the user ended in the last request: marked there, and marked again by the next."""
-        self._turn = _Turn(self._system)
+        self._turn = _Turn()
         self._pieces: list[_Piece] = [("opening", first.opening)]
         self._started = 0.0
         self._kept: Prefix | None = None
@@ -109,7 +109,7 @@ class _Builder:
 
     def compact(self) -> None:
         """From here on the messages are others."""
-        self._kept = self._system
+        self._kept = self._kept or self._system
         self._pieces = []
 
     def request(self, logged: Logged, model: str, usage: Usage) -> RequestShape:
@@ -118,25 +118,29 @@ class _Builder:
         self._started = self._started or logged.at
         self._reach(usage.total_input_tokens)
         ends = [self._system, self._last_end, self._head]
-        if self._habits.forgets_reasoning:
+        if self._habits.forgets_reasoning and self._turn.start is not None:
             ends.append(self._turn.start)
         self._last_end = self._head
         return RequestShape(
             model=model,
             at=self._started,
             end=self._head,
-            marks=tuple(Mark(end, self._ttl) for end in ends if end.tokens <= self._head.tokens),
+            marks=tuple(Mark(end, self._ttl) for end in ends),
             output_tokens=usage.output_tokens,
         )
 
     def _reach(self, total: int) -> None:
         shared = self._shared(total)
+        if shared is START:
+            self._system = shared = START.then(f"system at {self._started}", min(self._system.tokens, total))
         if shared is not self._head:
             self._head = self._last_end = shared
             changed = max(total - shared.tokens - sum(tokens for _, tokens in self._pieces), 0)
             self._pieces.insert(0, (f"changed by {self._started}", changed))
+            if self._turn.start is not None and self._turn.start.tokens > shared.tokens:
+                self._turn.start = None
         self._append(total - self._head.tokens)
-        if self._turn.ended or self._turn.start is self._system:
+        if self._turn.ended or self._turn.start is None:
             self._turn = _Turn(self._head)
 
     def _shared(self, total: int) -> Prefix:
@@ -147,7 +151,7 @@ class _Builder:
             shared = self._kept
         elif fall > SMALL_FALL:
             shared = self._system
-        elif self._habits.forgets_reasoning and self._turn.ended and self._turn.reasoned:
+        elif self._habits.forgets_reasoning and self._turn.ended and self._turn.reasoned and self._turn.start is not None:
             shared = self._turn.start
         self._kept = None
         return next((prefix for prefix in shared.backwards() if prefix.tokens <= total), START)
@@ -166,9 +170,9 @@ class _Builder:
 
 @dataclass(slots=True)
 class _Turn:
-    """What is known of the turn that runs. `start` is the end of its first request."""
+    """What is known of the turn that runs. `start` is the end of its first request; None before any."""
 
-    start: Prefix
+    start: Prefix | None = None
     reasoned: bool = False
     ended: bool = False
     """Whether the user has spoken since its first request."""
@@ -235,4 +239,5 @@ def _prelude_tokens(transcript: Transcript) -> int:
             break
         estimate += sum(tokens for _, tokens in _pieces(logged))
     ratio = median(ratios) if ratios else 1.0
+    ratio = min(max(ratio, LOWEST_RATIO), HIGHEST_RATIO)
     return max((first_total or 0) - round(first_estimate * ratio), 0)
