@@ -35,9 +35,10 @@ def choose_model(
     Raises `BadScenario` or `OSError` where the folder of scenarios that the environment names cannot be used, and
     `ValueError` where its pace is no number.
     """
+    api_key = (api_key or "").strip() or None  # copied or read from a file, it may end with a line end
     base_url = base_url.strip() or environment.get(BASE_URL, "").strip()
     if provider == "anthropic" or (provider == "auto" and (api_key or base_url)):
-        return AnthropicModel(name, api_key=api_key or None, base_url=base_url)
+        return AnthropicModel(name, api_key=api_key, base_url=base_url)
     folder = environment.get(SCENARIOS)
     scenarios = load_scenarios(Path(folder) if folder else None)
     return PracticeModel(scenarios, pace=float(environment.get(PACE, "1")))

@@ -174,10 +174,16 @@ def _inside_a_stream(problem: APIStatusError, endpoint: Endpoint) -> Failure:
 
 
 def _connection(cause: BaseException, endpoint: Endpoint) -> Failure:
-    from httpx2 import ConnectTimeout, InvalidURL, TimeoutException, UnsupportedProtocol
+    from httpx2 import ConnectTimeout, InvalidURL, LocalProtocolError, TimeoutException, UnsupportedProtocol
 
     if isinstance(cause, UnsupportedProtocol | InvalidURL):
         return Failure(_not_a_url(endpoint))
+    if isinstance(cause, LocalProtocolError) and "header" in str(cause):
+        return Failure(
+            AuthenticationFailed(
+                'The API key has a character that cannot be sent. Set it anew with the command "Ullage: Set API key".'
+            )
+        )
     if isinstance(cause, TimeoutException) and not isinstance(cause, ConnectTimeout):
         # What took minutes once takes them again: the user decides.
         return Failure(EndpointUnreachable(f"{endpoint.name} took the request but did not answer in time. {_look_at(endpoint)}"))
@@ -273,7 +279,8 @@ def _said(problem: APIStatusError, endpoint: Endpoint) -> str:
 
 def _redacted(words: str, endpoint: Endpoint) -> str:
     if endpoint.api_key:
-        words = words.replace(endpoint.api_key, "[key]")
+        for key in (endpoint.api_key, repr(endpoint.api_key)[1:-1]):  # also as an error quotes it
+            words = words.replace(key, "[key]")
     return _KEY_LIKE.sub("[key]", words)
 
 

@@ -391,6 +391,17 @@ async def test_what_is_no_web_address(url: str) -> None:
     await model.aclose()
 
 
+@pytest.mark.parametrize("key", ["my-own-secret\n", "my\x00-own-secret"])
+async def test_a_key_that_cannot_be_sent_is_not_quoted(key: str) -> None:
+    async with ScriptedServer() as server:
+        model = model_at(server.url, key=key)
+        with pytest.raises(AuthenticationFailed, match="cannot be sent") as caught:
+            async for _ in model.stream(request(), 1000):
+                pass
+        assert "secret" not in str(caught.value)
+        await model.aclose()
+
+
 async def test_without_any_key_anthropic_is_not_called(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     monkeypatch.delenv("ANTHROPIC_AUTH_TOKEN", raising=False)

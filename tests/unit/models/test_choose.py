@@ -31,6 +31,12 @@ async def test_choice(provider: Provider, base_url: str, api_key: str | None, en
     await model.aclose()
 
 
+async def test_a_key_of_blanks_is_none() -> None:
+    model = choose_model(provider="auto", name="claude-opus-5-5", base_url="", api_key=" \n", environment={})
+    assert isinstance(model, PracticeModel)
+    await model.aclose()
+
+
 def test_a_broken_folder_of_scenarios_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("[]")
     with pytest.raises(BadScenario, match=r"a\.json"):
