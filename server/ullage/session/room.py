@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ullage.context.blocks import Text
 from ullage.context.counting.accounting import Account, Counted
-from ullage.context.counting.gauge import growth, line
+from ullage.context.counting.gauge import USUAL_GROWTH, growth, line
 from ullage.context.counting.tokens import estimate_block, estimate_prelude
 from ullage.context.entries import (
     AssistantReply,
@@ -78,6 +78,7 @@ class Room:
         self._compacted = compacted
         self._breaker = Breaker()
         self._in_vain_at = 0
+        self._growth = (0, USUAL_GROWTH)
         self.preparation = Preparation(compactor.still_fits)
 
     def fullness(self) -> Fullness:
@@ -149,7 +150,14 @@ class Room:
         if self._in_vain_at == last_seq(self._conversation):
             return False
         full = self.fullness()
-        return self._replied_since_compaction() and full.used + growth(self._conversation.entries) >= full.line
+        return self._replied_since_compaction() and full.used + self._usual_growth() >= full.line
+
+    def _usual_growth(self) -> int:
+        """Tokens; looked up once for each entry, since it is asked for at every keystroke."""
+        seq, known = self._growth
+        if seq != last_seq(self._conversation):
+            seq, known = self._growth = last_seq(self._conversation), growth(self._conversation.entries)
+        return known
 
     async def while_idle(self) -> Compaction | None:
         """Compacts while the user edits; gives None where it did not come about."""

@@ -49,7 +49,7 @@ Describe = Callable[[str, Mapping[str, Json]], tuple[str, ToolKind]]
 
 
 LATEST = 200
-"""More items than one reply has, so that finding them costs the same however long the session is."""
+"""More items than one reply has calls, so that finding them costs the same however long the session is."""
 
 
 class Timeline:
@@ -60,6 +60,7 @@ class Timeline:
         self._tell = tell
         self._items: dict[str, Item] = {}
         self._call_of: dict[int, str] = {}
+        self._said: set[str] = set()
         self.plan: tuple[PlanEntry, ...] = ()
 
     def newest(self, limit: int) -> tuple[tuple[Item, ...], int]:
@@ -82,6 +83,8 @@ class Timeline:
 
     def put(self, item: Item) -> None:
         """Shows an item, or what has become of it."""
+        if isinstance(item, AssistantItem | ThinkingItem):
+            self._said.add(item.id)
         self._items[item.id] = item
         self._tell(ItemUpdated(item))
 
@@ -142,13 +145,10 @@ class Timeline:
             else:
                 continue
             shown.add(item_id)
-        for item in self._latest():
-            if item.id.startswith(f"{reply.id}.") and item.id not in shown:
-                self.remove(item.id)
-
-    def _latest(self) -> list[Item]:
-        """The newest items, newest first: all that a reply or the end of a turn can concern."""
-        return list(islice(reversed(self._items.values()), LATEST))
+        for item_id in self._said - shown:
+            if item_id.startswith(f"{reply.id}."):  # it streamed in, and the whole reply has it not
+                self.remove(item_id)
+        self._said.clear()
 
     def _put_if_new(self, item: AssistantItem | ThinkingItem) -> None:
         seen = self._items.get(item.id)
@@ -197,7 +197,7 @@ class Timeline:
 
     def close_calls(self) -> None:
         """Nothing runs any more: what has no result by now shows as cancelled."""
-        for item in self._latest():
+        for item in list(islice(reversed(self._items.values()), LATEST)):
             if isinstance(item, ToolCallItem) and item.status in ("pending", "awaiting_permission", "running"):
                 self.put(replace(item, status="cancelled", permission=(), permission_reason=""))
 
