@@ -10,7 +10,7 @@ from pathlib import Path
 from ullage.context.blocks import SystemPart
 from ullage.context.entries import FileTouch, Prelude
 from ullage.tools.tool import Tool
-from ullage.workspace.folders import Folders
+from ullage.workspace.folders import Folders, OutsideWorkspace
 from ullage.workspace.text_file import NotText, TooLarge, read_text
 
 RULES_FILES = ("AGENTS.md", "CLAUDE.md")
@@ -86,8 +86,8 @@ def _rules_in(folder: Path, folders: Folders) -> list[str]:
     texts: list[str] = []
     for name in RULES_FILES:
         try:
-            text = read_text(folder / name).text.strip()
-        except (OSError, NotText, TooLarge):
+            text = read_text(folders.resolve(str(folder / name))).text.strip()  # a link may lead out of the workspace
+        except (OSError, OutsideWorkspace, NotText, TooLarge):
             continue
         if len(text) > RULES_CHARACTERS:
             text = f"{text[:RULES_CHARACTERS]}\n[cut: the file has {len(text):,} characters]"
