@@ -15,7 +15,7 @@ from importlib.resources import files
 from ullage.models.limits import OLD_TOKENIZER, OTHER_TOKENIZERS, card_from_table
 from ullage.models.model import Prices
 
-_DECORATION = re.compile(r"^.*(?=claude-)|\[1m\]$|-v\d+(:\d+)?$|@[\w-]+$")
+_DECORATION = re.compile(r"^.*/|^.*(?=claude-)|\[1m\]$|-v\d+(:\d+)?$|@[\w-]+$")
 """What gateways put around a model's name: a provider before it; a version, a date or a window behind it."""
 _BEFORE_5 = re.compile(r"claude-(3|[a-z]+-4)(-|$)")
 _DATE = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2})$")

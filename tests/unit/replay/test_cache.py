@@ -48,10 +48,10 @@ def shape(sent: Sent) -> RequestShape:
 def check(rows: list[tuple[Sent, Classes]], minimum: int = 100) -> None:
     """Charges the requests in order, and compares the tokens of each."""
     cache = PromptCache(minimum=lambda _: minimum)
-    for sent, expected in rows:
-        usage = cache.charge(shape(sent))
+    for each, expected in rows:
+        usage = cache.charge(shape(each))
         found = Classes(usage.input_tokens, usage.cache_read_tokens, usage.cache_write_5m_tokens, usage.cache_write_1h_tokens)
-        assert (sent, found) == (sent, expected)
+        assert (each, found) == (each, expected)
         assert usage.output_tokens == 7
 
 
@@ -189,15 +189,15 @@ def test_a_very_long_row_of_blocks_is_no_trouble():
     assert len(repr(end)) < 200
 
 
+def sent(blocks: str, marks: list[int], ttl: Ttl, model: str) -> Sent:
+    return Sent(blocks, tuple(sorted({min(mark, len(blocks)) for mark in marks})), 0.0, ttl, model)
+
+
 def requests() -> st.SearchStrategy[list[Sent]]:
-    """Rows of requests over few letters, so that prefixes are shared, some minutes apart."""
-    one = st.builds(
-        lambda blocks, marks, ttl, model: Sent(blocks, tuple(sorted({min(mark, len(blocks)) for mark in marks})), 0.0, ttl, model),
-        st.text("ab", min_size=1, max_size=40),
-        st.lists(st.integers(1, 40), max_size=4),
-        st.sampled_from(["5m", "1h"]),
-        st.sampled_from([MODEL, OTHER_MODEL]),
-    )
+    """Rows of requests over few letters, so that prefixes are shared."""
+    blocks = st.text("ab", min_size=1, max_size=40)
+    marks = st.lists(st.integers(1, 40), max_size=4)
+    one = st.builds(sent, blocks, marks, st.sampled_from(list(TTL_SECONDS)), st.sampled_from([MODEL, OTHER_MODEL]))
     return st.lists(one, min_size=1, max_size=12)
 
 
@@ -206,13 +206,13 @@ def test_classes_add_up_and_nothing_is_read_that_was_not_written(row: list[Sent]
     cache = PromptCache(minimum=lambda _: minimum)
     written: dict[str, set[bytes]] = {}
     now = 0.0
-    for sent, gap in zip(row, gaps, strict=False):
+    for each, gap in zip(row, gaps, strict=False):
         now += gap
-        request = shape(Sent(sent.blocks, sent.marks, now, sent.ttl, sent.model))
+        request = shape(Sent(each.blocks, each.marks, now, each.ttl, each.model))
         usage = cache.charge(request)
         assert usage.total_input_tokens == request.end.tokens
         assert min(usage.input_tokens, usage.cache_read_tokens, usage.cache_write_5m_tokens, usage.cache_write_1h_tokens) >= 0
-        known = written.setdefault(sent.model, set())
+        known = written.setdefault(each.model, set())
         if usage.cache_read_tokens:
             read = next(prefix for prefix in request.end.backwards() if prefix.tokens == usage.cache_read_tokens)
             assert read.digest in known
@@ -222,9 +222,9 @@ def test_classes_add_up_and_nothing_is_read_that_was_not_written(row: list[Sent]
 @given(requests())
 def test_a_request_made_again_at_once_writes_nothing(row: list[Sent]):
     cache = PromptCache(minimum=lambda _: 0)
-    for sent in row:
-        cache.charge(shape(sent))
-        again = cache.charge(shape(sent))
+    for each in row:
+        cache.charge(shape(each))
+        again = cache.charge(shape(each))
         assert (again.cache_write_5m_tokens, again.cache_write_1h_tokens) == (0, 0)
 
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.replay.recorded import At, call, compacted, prompt, reply, returned, session, thought, uncounted
-from ullage.context.blocks import Text, Usage
-from ullage.context.entries import Clipped, Entry, Notice, Prelude
+from ullage.context.blocks import AssistantBlock, Text, Usage
+from ullage.context.entries import AssistantReply, Clipped, Entry, Notice, Prelude
 from ullage.replay.cache import START
 from ullage.replay.predicted import Prediction, predict, together
-from ullage.replay.shapes import requests_of
-from ullage.replay.transcript import Source, Transcript
+from ullage.replay.shapes import HABITS, requests_of
+from ullage.replay.transcript import RecordedCompaction, Source, Transcript
 
 Read = int
 Written = int
@@ -209,34 +209,38 @@ def test_a_session_without_counts_predicts_nothing(transcript: Transcript):
     assert (prediction.read_error, prediction.write_error) == (None, None)
 
 
+BLOCKS: list[tuple[AssistantBlock, ...]] = [(), (Text("Yes."),), (thought(), call())]
+
+
+def reply_of(total: int, read: int, blocks: tuple[AssistantBlock, ...]) -> AssistantReply:
+    return reply(max(total - read, 0), min(read, total), blocks=blocks)
+
+
 ENTRIES = st.lists(
     st.one_of(
         st.builds(prompt, st.text(max_size=50)),
-        st.builds(lambda text: returned(text), st.text(max_size=200)),
-        st.builds(
-            lambda total, read, kind: reply(max(total - read, 0), min(read, total), blocks=kind),
-            st.integers(0, 90_000),
-            st.integers(0, 90_000),
-            st.sampled_from([(), (Text("Yes."),), (thought(), call())]),
-        ),
-        st.builds(lambda: uncounted(Text("Cut"))),
+        st.builds(returned, st.text(max_size=200)),
+        st.builds(reply_of, st.integers(0, 90_000), st.integers(0, 90_000), st.sampled_from(BLOCKS)),
+        st.just(uncounted(Text("Cut"))),
         st.just(Notice("resume", "Go on.")),
         st.just(Prelude((), ())),
     ),
     max_size=25,
 )
+COMPACTIONS = st.lists(st.builds(compacted, st.integers(0, 25)), max_size=3)
+SOURCES = st.sampled_from(list(HABITS))
 
 
-@given(ENTRIES, st.lists(st.integers(0, 25), max_size=3), st.sampled_from(["claude-code", "codex", "ullage"]))
-def test_any_session_keeps_its_totals(entries: list[Entry], compactions: list[int], source: Source):
-    made = session(*entries, compactions=tuple(compacted(each) for each in compactions), source=source)
+@given(ENTRIES, COMPACTIONS, SOURCES)
+def test_any_session_keeps_its_totals(entries: list[Entry], compactions: list[RecordedCompaction], source: Source):
+    made = session(*entries, compactions=tuple(compactions), source=source)
     for each in predict(made).calls:
         assert each.predicted.total_input_tokens == each.recorded.total_input_tokens
         assert min(each.predicted.input_tokens, each.predicted.cache_read_tokens, written(each.predicted)) >= 0
 
 
-@given(ENTRIES, st.lists(st.integers(0, 25), max_size=3), st.sampled_from(["claude-code", "codex", "ullage"]))
-def test_any_session_is_marked_within_its_requests(entries: list[Entry], compactions: list[int], source: Source):
-    for each in requests_of(session(*entries, compactions=tuple(compacted(each) for each in compactions), source=source)):
+@given(ENTRIES, COMPACTIONS, SOURCES)
+def test_any_session_is_marked_within_its_requests(entries: list[Entry], compactions: list[RecordedCompaction], source: Source):
+    for each in requests_of(session(*entries, compactions=tuple(compactions), source=source)):
         prefixes = {id(START), *(id(prefix) for prefix in each.shape.end.backwards())}
         assert {id(mark.prefix) for mark in each.shape.marks} <= prefixes
