@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ullage.replay.readers.claude_line import Line
 from ullage.replay.readers.flaws import BROKEN_CHAIN, OTHER_BRANCH, Tally
-from ullage.replay.readers.values import as_object, as_text
+from ullage.replay.readers.values import as_count, as_object, as_text
 
 
 def continued(lines: Sequence[Line], tally: Tally) -> list[Line]:
@@ -20,11 +20,13 @@ def continued(lines: Sequence[Line], tally: Tally) -> list[Line]:
     of_replies = {index for index, line in enumerate(lines) if index in chain or (line.kind == "assistant" and reply_key(line) in replies)}
     calls = {id for index in of_replies for id in _ids(lines[index], "tool_use", "id")}
     kept: list[Line] = []
+    kept_ids: set[str] = set()
     left_out: set[str] = set()
     for index, line in enumerate(lines):
         results = _ids(line, "tool_result", "tool_use_id")
-        if index in of_replies or (results and calls.issuperset(results)):
+        if index in of_replies or (results and calls.issuperset(results)) or (line.is_queued and line.parent in kept_ids):
             kept.append(line)
+            kept_ids.add(line.uuid)
         elif line.kind in ("user", "assistant"):
             left_out.add(reply_key(line))
     tally.count(OTHER_BRANCH, len(left_out))
@@ -34,7 +36,16 @@ def continued(lines: Sequence[Line], tally: Tally) -> list[Line]:
 def reply_key(line: Line) -> str:
     """What the lines of one reply have in common."""
     id = as_text(line.message.get("id")) if line.kind == "assistant" else ""
-    return f"{id} {line.request}" if id else line.uuid
+    if not id:
+        return line.uuid
+    # Some servers give all their replies the same id; without a request id the tokens that were sent tell them apart.
+    return f"{id} {line.request or _sent(line)}"
+
+
+def _sent(line: Line) -> str:
+    counts = as_object(line.message.get("usage"))
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    return " ".join(str(as_count(counts.get(name))) for name in names)
 
 
 def _chain(lines: Sequence[Line], tally: Tally) -> set[int]:

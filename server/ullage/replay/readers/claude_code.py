@@ -12,9 +12,9 @@ from typing import cast, get_args
 
 from ullage.replay.readers.claude_branches import continued
 from ullage.replay.readers.claude_entries import Entries
-from ullage.replay.readers.claude_line import Line, LineKind, line_of
+from ullage.replay.readers.claude_line import Line, LineKind, line_of, queued_line
 from ullage.replay.readers.flaws import ODD_MESSAGE, QUEUED, REPEATED, Tally, unknown
-from ullage.replay.readers.values import JsonObject, as_object, as_text
+from ullage.replay.readers.values import JsonObject, as_object, as_text, printable
 from ullage.replay.transcript import Transcript
 
 _CHAIN_KINDS = frozenset[str](get_args(LineKind))
@@ -62,12 +62,12 @@ def read(lines: Iterable[JsonObject], tally: Tally, name: str) -> tuple[Transcri
     file = _File(tally)
     for value in lines:
         file.take(value)
-    tally.count(QUEUED, file.sent_from_queue)
-    session = file.session or name
+    file.settle_queue()
+    session = printable(file.session) or name
     chains = [_transcript(session, file.main, tally)] if file.main or not file.sides else []
     for agent, side in file.sides.items():
         # Where there is no main chain, what is wrong with the file is told with the first side chain.
-        chains.append(_transcript(f"{session}/{agent}", side, Tally() if chains else tally))
+        chains.append(_transcript(f"{session}/{printable(agent)}", side, Tally() if chains else tally))
     return tuple(chains)
 
 
@@ -78,10 +78,11 @@ class _File:
         self.main: list[Line] = []
         self.sides: dict[str, list[Line]] = {}
         self.session = ""
-        self.sent_from_queue = 0
-        """Prompts that were taken from the queue for the running turn and are in no line of the conversation."""
         self._tally = tally
         self._taken = 0
+        self._queue: list[str] = []
+        self._queue_is_told_of = False
+        """Whether prompts that left the queue for the running turn have lines of their own, as newer versions write them."""
         self._uuids: set[str] = set()
         self._agents: dict[str, str] = {}
         """Of each side chain's line, by its uuid, which agent's it is."""
@@ -89,11 +90,11 @@ class _File:
     def take(self, value: JsonObject) -> None:
         kind = as_text(value.get("type"))
         if kind not in _CHAIN_KINDS:
-            self.sent_from_queue += kind == "queue-operation" and value.get("operation") == "remove"
+            self._take_queue_operation(value)
             self._tally.count(unknown("lines", kind), int(kind not in _OTHER_KINDS))
             return
         line = self._line(value, cast("LineKind", kind))
-        self.sent_from_queue -= kind == "attachment" and line.message.get("type") == "queued_command"
+        self._queue_is_told_of |= kind == "attachment" and line.message.get("type") == "queued_command"
         if kind in ("user", "assistant") and not line.content:
             self._tally.count(ODD_MESSAGE, int(not _is_empty_message(value)))
         if value.get("isSidechain") is True:
@@ -103,6 +104,29 @@ class _File:
         if self._is_new(line.uuid):
             self.main.append(line)
             self._take_progress(value)
+
+    def settle_queue(self) -> None:
+        """Leaves out the prompts that left the queue where they have lines of their own. To be done after the last line."""
+        if self._queue_is_told_of:
+            self.main = [line for line in self.main if not line.is_queued]
+        self._tally.count(QUEUED, sum(line.is_queued for line in self.main))
+
+    def _take_queue_operation(self, value: JsonObject) -> None:
+        if value.get("type") != "queue-operation":
+            return
+        match as_text(value.get("operation")):
+            case "enqueue":
+                self._queue.append(as_text(value.get("content")))
+            case "dequeue":
+                del self._queue[:1]
+            case "popAll":
+                self._queue.clear()
+            case "remove" if self._queue:
+                before = next((line.uuid for line in reversed(self.main) if line.kind in ("user", "assistant")), "")
+                self._taken += 1
+                self.main.append(queued_line(self._queue.pop(0), value, before, f"line-{self._taken}"))
+            case other:
+                self._tally.count(unknown("queue operations", other), int(other != "remove"))
 
     def _take_progress(self, value: JsonObject) -> None:
         """The message of a sub-agent that a progress line of older versions carries."""

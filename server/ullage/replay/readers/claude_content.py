@@ -8,7 +8,7 @@ from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, 
 from ullage.models.limits import OLD_TOKENIZER, card_from_table
 from ullage.replay.readers import images
 from ullage.replay.readers.flaws import ODD_MESSAGE, PROVIDER_TOOL, Tally, unknown
-from ullage.replay.readers.values import JsonObject, as_json_text, as_list, as_object, as_text
+from ullage.replay.readers.values import JsonObject, as_json_text, as_list, as_object, as_text, as_tool_input
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ def assistant_blocks(content: list[Json], model: str, tally: Tally) -> list[Assi
         block = as_object(value)
         kind = as_text(block.get("type"))
         if kind == "tool_use":
-            blocks.append(ToolUse(as_text(block.get("id")), as_text(block.get("name")), as_object(block.get("input"))))
+            blocks.append(ToolUse(as_text(block.get("id")), as_text(block.get("name")), as_tool_input(block.get("input"))))
         elif kind == "thinking":
             blocks.append(Thinking(as_text(block.get("thinking")), as_text(block.get("signature"))))
         elif kind == "redacted_thinking":

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.entries import Entry, Notice, ToolReturned, UserPrompt
+from ullage.replay.readers.claude_attachments import attachment_text, is_silent
 from ullage.replay.readers.claude_branches import reply_key
 from ullage.replay.readers.claude_content import Result, result_of, text_of
 from ullage.replay.readers.claude_line import Line
@@ -27,7 +28,7 @@ from ullage.replay.readers.flaws import (
 from ullage.replay.readers.log import Log
 from ullage.replay.readers.programs_words import is_of_the_program
 from ullage.replay.readers.touches import touched_by_call
-from ullage.replay.readers.values import JsonObject, as_count, as_list, as_object, as_text
+from ullage.replay.readers.values import as_count, as_object, as_text
 from ullage.replay.transcript import RecordedCompaction
 
 SILENT_SYSTEM_LINES = {
@@ -156,6 +157,8 @@ class Entries:
 
     def _emit_attachment(self, line: Line) -> None:
         kind = as_text(line.message.get("type"))
+        if is_silent(line.message):
+            return
         text = attachment_text(line.message)
         if not text:
             self._tally.count(not_recorded(kind))
@@ -190,30 +193,10 @@ class Entries:
         self._tally.count(NO_SUMMARY, sum(not each.summary for each in self.compactions))
 
 
-def attachment_text(attachment: JsonObject) -> str:
-    """What the model was told by an attachment, as far as the line holds it; empty where it does not."""
-    file = as_object(as_object(attachment.get("content")).get("file"))
-    snippet = as_text(attachment.get("snippet"))
-    if snippet:
-        return f"{as_text(attachment.get('filename'))} was changed:\n{snippet}"
-    for value in (file.get("content"), attachment.get("prompt"), attachment.get("content")):
-        text = _joined(value)
-        if text:
-            return text
-    return ""
-
-
-def _joined(value: Json) -> str:
-    if isinstance(value, str):
-        return value
-    texts = (each if isinstance(each, str) else as_text(as_object(each).get("text")) for each in as_list(value))
-    return "\n".join(text for text in texts if text)
-
-
 def _words(line: Line, text: str) -> Entry:
     if line.is_meta or is_of_the_program(text):
         return Notice("rules", text)
-    return UserPrompt(line.uuid, text)
+    return UserPrompt(line.uuid, text, steering=line.is_queued)
 
 
 def _is_result(block: Json) -> bool:

@@ -45,6 +45,8 @@ class Line:
     """Shown to the user, not to the model."""
     is_error: bool = False
     """Written by the program in the model's place."""
+    is_queued: bool = False
+    """Given to the running turn, and only told of by the queue."""
     file: FileOnDisk | None = None
 
 
@@ -75,6 +77,21 @@ def line_of(value: JsonObject, kind: LineKind, unnamed: str) -> Line:
         is_hidden=value.get("isVisibleInTranscriptOnly") is True and not is_summary,
         is_error=value.get("isApiErrorMessage") is True or message.get("model") == "<synthetic>",
         file=_file_on_disk(as_object(value.get("toolUseResult"))),
+    )
+
+
+def queued_line(text: str, value: JsonObject, parent: str, name: str) -> Line:
+    """A prompt that left the queue for the running turn: `value` is the line that says so."""
+    return Line(
+        kind="user",
+        uuid=name,
+        parent=parent,
+        session=as_text(value.get("sessionId")),
+        folder="",
+        at=as_seconds(value.get("timestamp")),
+        content=_blocks(text),
+        message={},
+        is_queued=True,
     )
 
 

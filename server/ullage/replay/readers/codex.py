@@ -11,7 +11,7 @@ from ullage.replay.readers import codex_items as items
 from ullage.replay.readers.codex_entries import Entries
 from ullage.replay.readers.flaws import NO_SUMMARY, PROVIDER_TOOL, SEALED_SUMMARY, Tally, unknown
 from ullage.replay.readers.programs_words import is_of_the_program
-from ullage.replay.readers.values import JsonObject, as_count, as_list, as_object, as_seconds, as_text
+from ullage.replay.readers.values import JsonObject, as_count, as_list, as_object, as_seconds, as_text, printable
 from ullage.replay.transcript import RecordedCompaction, Transcript
 
 _LINES = frozenset({"session_meta", "turn_context", "response_item", "event_msg", "compacted"})
@@ -71,7 +71,7 @@ _WITHOUT_RESULT = "(run by the provider; its result is not recorded)"
 def is_line(value: JsonObject) -> bool:
     """Whether a line of a file shows that Codex wrote it."""
     if isinstance(value.get("payload"), dict):
-        return value.get("type") in _LINES
+        return as_text(value.get("type")) in _LINES
     kind = value.get("type")
     if kind == "message":
         parts = as_list(value.get("content"))
@@ -89,7 +89,7 @@ def read(lines: Iterable[JsonObject], tally: Tally, name: str) -> tuple[Transcri
     if not rollout.entries.log.length:
         tally.note("Nothing is said in it")
     session = Transcript(
-        session_id=rollout.session or name,
+        session_id=printable(rollout.session) or name,
         source="codex",
         entries=rollout.entries.log.entries,
         compactions=tuple(rollout.compactions),

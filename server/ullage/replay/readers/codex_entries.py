@@ -9,11 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ullage.context.blocks import AssistantBlock, ToolUse, Usage
-from ullage.context.entries import AssistantReply, Entry, FileTouch, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, Entry, ToolReturned, UserPrompt
 from ullage.replay.readers.flaws import NO_RESULT, NO_USAGE, ORPHAN_RESULT, ROLLED_BACK, USAGE_ALONE, Tally
 from ullage.replay.readers.log import Log
-from ullage.replay.readers.touches import touched_by_patch
-from ullage.replay.readers.values import as_list, as_text
+from ullage.replay.readers.touches import patches_in, touched_by_patch
 
 
 @dataclass(slots=True)
@@ -57,7 +56,7 @@ class Entries:
         if call is None:
             self._tally.count(ORPHAN_RESULT)
             return
-        touched = () if is_error else _touched(call, self.folder)
+        touched = () if is_error else touched_by_patch(patches_in(call), self.folder)
         returned = ToolReturned(call_id, call.name, text, is_error, len(text), touched=touched)
         if self._reply is not None:
             self._reply.outputs.append((returned, at))
@@ -110,10 +109,3 @@ class Entries:
         for entry, at in self._said:
             self.log.add(entry, at)
         self._said.clear()
-
-
-def _touched(call: ToolUse, folder: str) -> tuple[FileTouch, ...]:
-    if call.name == "apply_patch":
-        return touched_by_patch(as_text(call.input.get("input")), folder)
-    command = [as_text(part) for part in as_list(call.input.get("command"))]
-    return touched_by_patch(command[1], folder) if len(command) > 1 and command[0] == "apply_patch" else ()

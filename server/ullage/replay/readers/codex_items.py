@@ -5,7 +5,7 @@ from __future__ import annotations
 from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, ToolUse
 from ullage.replay.readers.claude_content import image
 from ullage.replay.readers.flaws import ODD_MESSAGE, Tally, unknown
-from ullage.replay.readers.values import JsonObject, NotJson, as_json_text, as_list, as_object, as_text, parse
+from ullage.replay.readers.values import JsonObject, NotJson, as_json_text, as_list, as_object, as_text, as_tool_input, parse
 
 CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "web_search_call", "image_generation_call"})
 """Items by which the model calls a tool."""
@@ -102,8 +102,8 @@ def _input(value: Json) -> JsonObject:
             parsed = parse(value)
         except NotJson:
             parsed = None
-        return parsed if isinstance(parsed, dict) else {"input": value}
-    return value if isinstance(value, dict) else {"input": value}
+        return as_tool_input(parsed if isinstance(parsed, dict) else value)
+    return as_tool_input(value)
 
 
 def _wrapped(output: str) -> JsonObject:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ullage.replay.readers.values import printable
 from ullage.replay.transcript import Repair
 
 MOST_KINDS = 50
@@ -28,7 +29,8 @@ REPEATED = Flaw("lines that repeat the id of an earlier line", "they were taken 
 BROKEN_CHAIN = Flaw("lines whose predecessor is not in the file", "they were taken to follow the line before them")
 OTHER_BRANCH = Flaw("messages on branches that were not continued", "their calls were paid for but are in no figure")
 QUEUED = Flaw(
-    "prompts given while the model worked that are in no line of the conversation", "the model read them, the figures do not hold them"
+    "prompts given to the running turn that only its queue tells of",
+    "they are put where they left the queue, which is where the model read them within a message or two",
 )
 NO_TIME = Flaw("entries without a time", "for them the prompt cache is taken to be as it was at the entry before")
 NO_USAGE = Flaw("replies without token counts", "their tokens and cost can only be estimated")
@@ -60,7 +62,7 @@ DAMAGED_ENTRY = Flaw("entries of the log that cannot be read", "what they said i
 
 def unknown(of_what: str, name: str) -> Flaw:
     """Lines, blocks or events of a kind that no known version writes."""
-    shown = " ".join(name.split())[:LONGEST_NAME] or "(none)"
+    shown = printable(" ".join(name.split())[:LONGEST_NAME]) or "(none)"
     return Flaw(
         f'{of_what} of the unknown kind "{shown}"', "they were left out; if the model read them, its context was larger than is shown"
     )
@@ -68,7 +70,7 @@ def unknown(of_what: str, name: str) -> Flaw:
 
 def not_recorded(kind: str) -> Flaw:
     """Something that the program told the model, of which the transcript says only that it did."""
-    shown = " ".join(kind.split())[:LONGEST_NAME] or "(none)"
+    shown = printable(" ".join(kind.split())[:LONGEST_NAME]) or "(none)"
     return Flaw(f'attachments of kind "{shown}" without readable text', "the context was larger by them than is shown")
 
 

@@ -7,7 +7,7 @@ import re
 from ullage.context.blocks import ToolUse
 from ullage.context.entries import FileTouch, TouchKind
 from ullage.replay.readers.claude_line import FileOnDisk
-from ullage.replay.readers.values import as_text
+from ullage.replay.readers.values import as_list, as_text
 
 _CLAUDE_TOOLS: dict[str, TouchKind] = {
     "Read": "read",
@@ -18,6 +18,7 @@ _CLAUDE_TOOLS: dict[str, TouchKind] = {
     "Write": "edited",
 }
 _PATCH_HEADS: dict[str, TouchKind] = {"Add": "created", "Update": "edited", "Delete": "deleted"}
+_PATCH_START = "*** Begin Patch"
 _PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
 _MOVED = re.compile(r"^\*\*\* Move to: (.+)$", re.MULTILINE)
 
@@ -42,6 +43,13 @@ def touched_by_patch(patch: str, folder: str) -> tuple[FileTouch, ...]:
     changed = [FileTouch(relative(path.strip(), folder), _PATCH_HEADS[head], "") for head, path in _PATCHED.findall(patch)]
     moved = [FileTouch(relative(path.strip(), folder), "created", "") for path in _MOVED.findall(patch)]
     return (*changed, *moved)
+
+
+def patches_in(call: ToolUse) -> str:
+    """The patch that a call of Codex applies, also by way of a shell; empty where there is none."""
+    command = call.input.get("command")
+    texts = (call.input.get("input"), call.input.get("cmd"), command, *as_list(command))
+    return next((as_text(text) for text in texts if _PATCH_START in as_text(text)), "")
 
 
 def relative(path: str, folder: str) -> str:

@@ -15,6 +15,9 @@ JsonObject: TypeAlias = Mapping[str, Json]
 MOST_TOKENS = 10**12
 """No call has more; what says so is a mistake."""
 
+DEEPEST_INPUT = 100
+"""Levels of a call's input; Python's JSON writer stops somewhere below a thousand."""
+
 _MILLISECONDS_FROM = 1e11
 """Unix times above this are milliseconds: as seconds they would lie after the year 5000."""
 
@@ -37,6 +40,33 @@ def as_json_text(value: Json) -> str:
         return json.dumps(value, ensure_ascii=False)
     except (ValueError, RecursionError):
         return "(nested too deeply)"
+
+
+def printable(text: str) -> str:
+    """The text with everything that could play tricks on a terminal (or cannot be encoded) replaced by question marks."""
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
+def as_tool_input(value: Json) -> JsonObject:
+    """A call's input: an object as it is, everything else under `input`, also what could not be written again, so deeply is it nested."""
+    if isinstance(value, dict):
+        return {"input": as_json_text(value)} if _is_nested_beyond(value, DEEPEST_INPUT) else value
+    return {} if value is None else {"input": value if isinstance(value, str) else as_json_text(value)}
+
+
+def _is_nested_beyond(value: Json, levels: int) -> bool:
+    current: list[Json] = [value]
+    for _ in range(levels):
+        current = [child for each in current for child in _children(each)]
+        if not current:
+            return False
+    return True
+
+
+def _children(value: Json) -> list[Json]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else []
 
 
 def as_object(value: Json) -> JsonObject:
