@@ -39,7 +39,8 @@ _HASH = re.compile(r"[0-9a-f]{7,64}")
 abbreviated commit may be one (Gitea dropped that exception in pull request 2143), and the numbers of comments and jobs are
 as opaque and as needed as commits are."""
 
-_PATH_LIKE = re.compile(r"[\w.@~+/-]+\(?")
+_PATH_LIKE = re.compile(r"[\w.@~+/*-]+\(?")
+"""Stars are taken along, so that the end of a glob (`*_test.go`) is not taken for a file."""
 _SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9]{0,9}")
 _LONGEST_PATH = 300
 _KNOWN_SUFFIX = re.compile(
@@ -63,7 +64,7 @@ def paths_in(text: str) -> set[str]:
 
 def basenames_in(text: str) -> set[str]:
     """The last component of everything that may be a path, so that no file is missed that is named without its folder."""
-    return {token.rstrip("(.").rpartition("/")[2] for token in set(_PATH_LIKE.findall(text)) if "." in token}
+    return {_bare(token).rstrip("(.").rpartition("/")[2] for token in set(_PATH_LIKE.findall(text)) if "." in token}
 
 
 def identifiers_in(text: str) -> set[str]:
@@ -97,10 +98,16 @@ def _identifiers(words: Iterable[str]) -> set[str]:
 
 
 def _path_tail(token: str) -> str | None:
-    if "." not in token or len(token) > _LONGEST_PATH or token.startswith("//") or token.endswith("("):
+    path = _bare(token)
+    if "." not in path or "*" in path or len(path) > _LONGEST_PATH or path.startswith("//") or path.endswith("("):
         return None
-    folder, slash, name = token.rstrip(".").rpartition("/")
+    folder, slash, name = path.rstrip(".").rpartition("/")
     stem, _, suffix = name.rpartition(".")
     if not stem.strip(".") or not _SUFFIX.fullmatch(suffix) or (not slash and not _KNOWN_SUFFIX.fullmatch(suffix)):
         return None
     return tail_of(f"{folder}/{name}")
+
+
+def _bare(token: str) -> str:
+    """Without the stars that print it bold."""
+    return token.removeprefix("**").removesuffix("**")

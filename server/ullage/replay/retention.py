@@ -13,6 +13,7 @@ from ullage.replay.fact_patterns import FACT_KINDS, FactKind
 from ullage.replay.kept_text import KeptText
 from ullage.replay.needed_later import NeededFact, SessionFacts, needed_after
 from ullage.replay.shares import Share
+from ullage.replay.transcript import Transcript
 
 Fate: TypeAlias = Literal["in view", "recallable", "seen again", "lost"]
 """The first of these that holds."""
@@ -72,6 +73,11 @@ class KindRetention:
             self.seen_again + other.seen_again,
             self.lost + other.lost,
         )
+
+
+def recorded_cuts(transcript: Transcript) -> tuple[Cut, ...]:
+    """The compactions that a transcript recorded, each with its summary as the text kept: files that were put back are not counted."""
+    return tuple(Cut(compaction.after_seq, compaction.summary) for compaction in transcript.compactions)
 
 
 def judged(facts: SessionFacts, cuts: Sequence[Cut], search: Search | None = None) -> Iterator[Judged]:

@@ -19,6 +19,9 @@ PATHS: list[tuple[str, set[str]]] = [
     ("https://example.com and 1.5 or 3/2.5", set()),
     ("server/app and .gitignore", set()),
     ("...", set()),
+    ("**main.go** and **src/io.go, src/net.go** are files", {"main.go", "src/io.go", "src/net.go"}),
+    ("src/*.go, *_test.go and **/*.py are none", set()),
+    ("**/main.py is one wherever it is", {"main.py"}),
 ]
 
 IDENTIFIERS: list[tuple[str, set[str]]] = [

@@ -12,7 +12,8 @@ from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
 from ullage.context.entries import AssistantReply, Entry, Logged
 from ullage.replay.fact_patterns import FactKind
 from ullage.replay.needed_later import needed_after, session_facts
-from ullage.replay.retention import Cut, Fate, Judged, KindRetention, Search, by_kind, judged
+from ullage.replay.retention import Cut, Fate, Judged, KindRetention, Search, by_kind, judged, recorded_cuts
+from ullage.replay.transcript import RecordedCompaction, Transcript
 from ullage.replay.windows import shown_text, written_text
 
 BEFORE = (
@@ -113,6 +114,11 @@ def test_kinds_are_counted_apart_and_add_up() -> None:
     assert kinds["identifier"].kept.value == 0.5
     assert kinds["hash"].kept.value is None
     assert kinds["identifier"] + KindRetention(recallable=2, seen_again=1) == KindRetention(1, 2, 1, 1)
+
+
+def test_a_recorded_compaction_keeps_its_summary() -> None:
+    compactions = (RecordedCompaction(2, "the first", True, 160_000, 0.0), RecordedCompaction(5, "", None, None, None))
+    assert recorded_cuts(Transcript("s", "codex", (), compactions, (), ())) == (Cut(2, "the first"), Cut(5, ""))
 
 
 WORDS = st.sampled_from(
