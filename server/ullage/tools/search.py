@@ -1,11 +1,11 @@
 """The `search` tool: finds a regular expression in the files of the workspace, unsaved text in the editor included.
 
-Searching files is done by `search_ripgrep.py` where ripgrep is installed, else by `search_python.py`.
+Files are searched by `search_ripgrep.py` where ripgrep is installed, else by `search_python.py`; matching in Python is done in a
+process of its own (`search_process.py`).
 """
 
 from __future__ import annotations
 
-import asyncio
 import re
 import shutil
 from collections.abc import Callable, Mapping
@@ -17,9 +17,10 @@ from ullage.context.blocks import Json, ToolSpec
 from ullage.tools.description import description
 from ullage.tools.failures import FILE_ERRORS, file_failure
 from ullage.tools.input_check import boolean, check_input, text
-from ullage.tools.search_python import lines_matching, search_with_python
+from ullage.tools.search_process import match_lines
+from ullage.tools.search_python import search_with_python
 from ullage.tools.search_ripgrep import search_with_ripgrep
-from ullage.tools.search_types import MATCHES, BadPattern, Found, Match, Search
+from ullage.tools.search_types import MATCHES, BadPattern, Found, Search
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
 from ullage.workspace.editor import Editor
 from ullage.workspace.folders import Folders
@@ -103,26 +104,32 @@ class SearchFiles:
     async def _find(self, search: Search) -> Found:
         """Open documents first, by their text in the editor; then all other files."""
         rules = IgnoreRules(self._folders.roots)
-        open_matches = [match for path in sorted(search.skipped) for match in self._in_editor(path, search, rules)]
+        texts = {path: text for path in sorted(search.skipped) if (text := self._open_text(path, search, rules)) is not None}
         ripgrep = shutil.which("rg")
-        if ripgrep is not None:
-            found = await search_with_ripgrep(ripgrep, search, rules)
-        else:
-            found = await asyncio.to_thread(search_with_python, search, rules)
-        return Found((*open_matches, *found.matches)[:MATCHES], found.cut_short or len(open_matches) + len(found.matches) > MATCHES)
+        if ripgrep is None:
+            return await search_with_python(search, rules, texts)
+        in_editor = await match_lines(search, texts, ())
+        found = await search_with_ripgrep(ripgrep, search, rules)
+        matches = (*in_editor.matches, *found.matches)
+        return Found(matches[:MATCHES], in_editor.cut_short or found.cut_short or len(matches) > MATCHES)
 
-    def _in_editor(self, path: Path, search: Search, rules: IgnoreRules) -> list[Match]:
+    def _open_text(self, path: Path, search: Search, rules: IgnoreRules) -> str | None:
+        """The text of an open document that is to be searched; None where it is not."""
         open_text = self._editor.open_text(path)
         place = next((place for place in search.places if path.is_relative_to(place)), None)
         if open_text is None or place is None or not self._folders.contains(path) or not search.wanted(path):
-            return []
+            return None
         if path != place and rules.below(place).ignores(path, is_folder=False):
-            return []
-        return lines_matching(path, normalise_newlines(open_text)[0], search)
+            return None
+        return normalise_newlines(open_text)[0]
 
     def _shown(self, found: Found) -> str:
         if not found.matches:
-            return "No matches." if not found.cut_short else "No matches in the time there was. Search in a folder or with a glob."
+            return (
+                "No matches."
+                if not found.cut_short
+                else "No matches in the time there was. Search in a folder, with a glob, or for something simpler."
+            )
         lines: list[str] = []
         characters = 0
         for match in found.matches:

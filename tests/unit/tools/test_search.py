@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
 
 from tests.unit.tools.workplace import Workplace
+from ullage.tools import search_process
 
 FILES = {
     ".gitignore": "dropped/\n*.log\n",
@@ -106,6 +109,20 @@ async def test_a_wrong_place_is_an_error(searched: Workplace, path: str, words: 
     outcome = await searched.call("search", pattern="x", path=path)
     assert outcome.is_error
     assert words in outcome.content
+
+
+async def test_a_pattern_that_takes_for_ever_holds_nothing_up(searched: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_process, "SECONDS", 1.0)
+    searched.put({"long.txt": f"{'a' * 60}!\n"})
+    searched.editor.documents[searched.root / "open.txt"] = f"{'a' * 60}!\n"
+    searching = asyncio.create_task(searched.call("search", pattern="(a+)+$", glob="*.txt"))
+    longest = 0.0
+    while not searching.done():
+        before = time.monotonic()
+        await asyncio.sleep(0.01)
+        longest = max(longest, time.monotonic() - before)
+    assert (await searching).content.startswith("No matches in the time there was")
+    assert longest < 0.9
 
 
 async def test_all_workspace_folders_are_searched(tmp_path: Path) -> None:
