@@ -34,12 +34,18 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.selectModel": () => pickModel(session),
     "ullage.setApiKey": () => apiKey.ask(),
     "ullage.clearApiKey": () => apiKey.clear(),
-    "ullage.openSettings": async () => vscode.commands.executeCommand("workbench.action.openSettings", "ullage.model"),
+    "ullage.openSettings": () => openSettings(),
     "ullage.restartServer": () => connection.restart(),
     "ullage.showLogs": () => log.show(),
   };
   const registered = Object.entries(handlers).map(([id, handler]) => vscode.commands.registerCommand(id, () => report(handler)));
   return vscode.Disposable.from(...registered);
+}
+
+/** Where a window is a remote one, settings of the scope "machine", such as addresses, are set on the remote's page alone. */
+async function openSettings(): Promise<void> {
+  const page = vscode.env.remoteName === undefined ? "workbench.action.openSettings" : "workbench.action.openRemoteSettings";
+  await vscode.commands.executeCommand(page, { query: "@ext:ullage.ullage" });
 }
 
 /** Refusals of the server are sentences for the user. */

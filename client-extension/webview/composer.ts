@@ -40,7 +40,7 @@ export class Composer {
 
   constructor(
     private readonly host: ComposerHost,
-    draft: string,
+    private readonly draft: string,
   ) {
     const { actions } = host;
     this.meter = new ContextMeter(() => host.showContext());
@@ -77,6 +77,9 @@ export class Composer {
     if (session !== undefined && session.items !== this.session?.items) {
       this.history.setEntries(session.items.filter((item) => item.kind === "user").map((item) => item.text));
     }
+    if (session !== undefined && this.session === undefined) {
+      this.dropSentDraft(session);
+    }
     this.session = session;
     if (session !== undefined) {
       this.meter.update(session.gauge);
@@ -94,6 +97,15 @@ export class Composer {
 
   private get busy(): boolean {
     return this.session !== undefined && this.session.state !== "idle";
+  }
+
+  /** Of a window that was closed in haste, the editor may remember a draft that was sent since. */
+  private dropSentDraft({ items }: SessionView): void {
+    const sent = items.some((item) => item.kind === "user" && item.text === this.draft.trim());
+    if (sent && this.box.value === this.draft) {
+      this.box.value = "";
+      this.resized();
+    }
   }
 
   private drawButtons(): void {

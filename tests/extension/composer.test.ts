@@ -56,6 +56,12 @@ test("Shift+Enter, and Enter of an input method, send nothing", async () => {
   assert.deepEqual(done, []);
 });
 
+test("a draft that was sent since it was remembered is dropped; another one stays", () => {
+  const items = [user("u1", { text: "fix the test" })];
+  assert.equal(opened({ items }, "fix the test").box.value, "");
+  assert.equal(opened({ items }, "fix another test").box.value, "fix another test");
+});
+
 test("blank text is not sent", async () => {
   const { write, press, done } = opened();
   await write("  \n ");

@@ -173,6 +173,9 @@ class ToolCallView implements ItemView<ToolCallItem> {
     const asked = this.item.permission?.length ? JSON.stringify(this.item.permission) : undefined;
     if (asked !== this.askedFor) {
       this.askedFor = asked;
+      if (this.approval.contains(document.activeElement)) {
+        this.header.focus(); // else the focus would be lost with the button that was pressed
+      }
       setChildren(this.approval, asked !== undefined && drawApproval(this.item, this.actions));
     }
   }
