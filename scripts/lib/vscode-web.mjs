@@ -98,7 +98,7 @@ export async function installExtension(web, place, vsix) {
  * @returns {Promise<Running>}
  */
 export async function startVsCodeWeb(web, { folder, place, port, settings = {}, env = {} }) {
-  await writeSettings(place, settings);
+  await addSettings(place, settings);
   const actualPort = await freePort(port);
   const id = randomUUID();
   const log = join(place.userData, "server.log");
@@ -154,16 +154,35 @@ async function configFlags(place) {
 }
 
 /** What the user changed in an earlier run stays, but for what this run asks for. @param {Place} place @param {Record<string, unknown>} wanted */
-export async function writeSettings(place, wanted) {
-  const file = join(place.userData, "User", "settings.json");
-  const known = await readFile(file, "utf8")
+async function addSettings(place, wanted) {
+  const [user, machine] = await Promise.all([readSettings(place, "User"), readSettings(place, "Machine")]);
+  await writeSettings(place, "User", { ...SETTINGS, ...user, ...wanted });
+  await writeSettings(place, "Machine", { ...machine, ...wanted });
+}
+
+/** Make these the only settings. @param {Place} place @param {Record<string, unknown>} wanted */
+export async function replaceSettings(place, wanted) {
+  await writeSettings(place, "User", { ...SETTINGS, ...wanted });
+  await writeSettings(place, "Machine", wanted);
+}
+
+/**
+ * A window in the browser is a remote one: settings of the scope "machine", such as paths and addresses, are read from `Machine` alone.
+ *
+ * @typedef {"User" | "Machine"} SettingsKind
+ */
+
+/** @param {Place} place @param {SettingsKind} kind @returns {Promise<Record<string, unknown>>} */
+function readSettings(place, kind) {
+  return readFile(join(place.userData, kind, "settings.json"), "utf8")
     .then(JSON.parse)
     .catch(() => ({}));
-  await mkdir(join(place.userData, "User"), { recursive: true });
-  await writeFile(file, JSON.stringify({ ...SETTINGS, ...known, ...wanted }, null, 2));
-  // A window in the browser is a remote one: settings of the scope "machine", such as paths, are read from here alone.
-  await mkdir(join(place.userData, "Machine"), { recursive: true });
-  await writeFile(join(place.userData, "Machine", "settings.json"), JSON.stringify(wanted, null, 2));
+}
+
+/** @param {Place} place @param {SettingsKind} kind @param {Record<string, unknown>} settings */
+async function writeSettings(place, kind, settings) {
+  await mkdir(join(place.userData, kind), { recursive: true });
+  await writeFile(join(place.userData, kind, "settings.json"), JSON.stringify(settings, null, 2));
 }
 
 /** Our environment without what a terminal inside another VS Code, or a hosting service, would make it do. */

@@ -1,7 +1,7 @@
 /** The first start of the packaged extension: it makes its own environment for the server, or says what it lacks. */
 
 import assert from "node:assert/strict";
-import { chmod, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after } from "node:test";
@@ -40,17 +40,23 @@ stage("first start", { practice: true }, (scenario) => {
   });
 });
 
-stage("without Python", { practice: true, env: await withoutPython() }, (scenario) => {
-  scenario("where there is no Python the panel says so, with a button to try again", { settings }, async ({ page, screenshot }) => {
-    await saysThatPythonIsMissing(page);
-    await screenshot("1-missing");
-  });
-});
+const bare = await pathWithoutPython();
 
-stage("with an old Python", { practice: true, env: await withoutPython("3.9") }, (scenario) => {
-  scenario("where Python is too old the panel names the version that is needed", { settings }, async ({ page, screenshot }) => {
+// Launched from a terminal, VS Code takes the environment as it is and asks no login shell for another PATH.
+stage("without Python", { practice: true, env: { PATH: bare, VSCODE_CLI: "1" } }, (scenario) => {
+  const none = { settings, prepare: () => rm(join(bare, "python3"), { force: true }) };
+  scenario("where there is no Python the panel says so, with a button to try again", none, async ({ page, screenshot }) => {
     await saysThatPythonIsMissing(page);
-    await screenshot("1-too-old");
+    await screenshot("told");
+  });
+
+  const old = {
+    settings,
+    prepare: () => writeFile(join(bare, "python3"), "#!/bin/sh\necho /usr/bin/python3\necho 3.9\n", { mode: 0o755 }),
+  };
+  scenario("where Python is too old the panel names the version that is needed", old, async ({ page, screenshot }) => {
+    await saysThatPythonIsMissing(page);
+    await screenshot("told");
   });
 });
 
@@ -62,22 +68,13 @@ async function saysThatPythonIsMissing(page) {
   await gauge(page).getByText("Ullage stopped").waitFor();
 }
 
-/**
- * An environment in which VS Code finds what it needs, but no Python, or one that says it is of a given version.
- *
- * @param {string} [version]
- */
-async function withoutPython(version) {
+/** A PATH on which VS Code finds what it needs, but no Python. */
+async function pathWithoutPython() {
   const folder = await mkdtemp(join(tmpdir(), "ullage-path-"));
   after(() => rm(folder, { recursive: true }));
   for (const name of ["sh", "bash", "env", "uname", "ps", "cat", "sleep", "git"]) {
     const { code, output } = await capture(["sh", "-c", `command -v ${name}`]);
     if (code === 0) await symlink(output.trim(), join(folder, name));
   }
-  if (version !== undefined) {
-    await writeFile(join(folder, "python3"), `#!/bin/sh\necho /usr/bin/python3\necho ${version}\n`);
-    await chmod(join(folder, "python3"), 0o755);
-  }
-  // Launched from a terminal, VS Code takes the environment as it is and asks no login shell for another PATH.
-  return { PATH: folder, VSCODE_CLI: "1" };
+  return folder;
 }

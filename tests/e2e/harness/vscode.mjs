@@ -7,7 +7,7 @@ import { packageExtension } from "../../../scripts/lib/extension.mjs";
 import { once, hashOf } from "../../../scripts/lib/once.mjs";
 import { STATE, VENV_PYTHON } from "../../../scripts/lib/paths.mjs";
 import { processesWith } from "../../../scripts/lib/processes.mjs";
-import { installExtension, startVsCodeWeb, vsCodeWeb, writeSettings } from "../../../scripts/lib/vscode-web.mjs";
+import { installExtension, replaceSettings, startVsCodeWeb, vsCodeWeb } from "../../../scripts/lib/vscode-web.mjs";
 import { copyWorkspace } from "../../../scripts/lib/workspace.mjs";
 
 /**
@@ -43,10 +43,7 @@ export async function openVsCode(env = {}) {
       return folder;
     },
     urlOf: (folder) => (folder === undefined ? `${base}?ew=true` : `${base}?folder=${encodeURIComponent(folder)}`),
-    useSettings: async (settings) => {
-      await rm(join(place.userData, "User", "settings.json"), { force: true });
-      await writeSettings(place, { "ullage.server.interpreter": VENV_PYTHON, ...settings });
-    },
+    useSettings: (settings) => replaceSettings(place, { "ullage.server.interpreter": VENV_PYTHON, ...settings }),
     servers: () => serversOf(running.mark),
     log: () => logIn(join(place.userData, "logs")),
     stop: async () => {
