@@ -44,7 +44,7 @@ def _message(error: Exception, name: str, folders: Folders) -> str:
         case NotText():
             return f"`{name}` is {error}, not text. Use bash to look into it."
         case TooLarge():
-            return f"`{name}` is too large ({error}). Use search to find the place, or bash to read a part."
+            return f"`{name}` is too large ({error}). Use bash to find and read a part of it; search leaves such files out."
         case NotEncodable():
             return f"`{name}` was not changed: {error}"
         case ChangedMeanwhile() | EditorChanged():

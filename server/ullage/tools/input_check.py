@@ -12,6 +12,9 @@ from typing import cast
 from ullage.context.blocks import Json
 from ullage.tools.tool import BadToolInput
 
+LARGEST_INTEGER = 2**53 - 1
+"""As JSON numbers go, and far within what a database holds."""
+
 _TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
@@ -57,6 +60,8 @@ def _check(schema: Mapping[str, Json], value: Json, where: str) -> None:
     choices = schema.get("enum")
     if isinstance(choices, list) and value not in choices:
         raise BadToolInput(f"`{where}` must be one of {', '.join(map(str, choices))}, not {value!r}")
+    if isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+        raise BadToolInput(f"`{where}` is too large a number")
     minimum = schema.get("minimum")
     if isinstance(minimum, int) and isinstance(value, int) and value < minimum:
         raise BadToolInput(f"`{where}` must be at least {minimum}, not {value}")

@@ -34,6 +34,7 @@ SCHEMA: dict[str, Json] = {
         ({"path": 3}, "`path` must be a string, not an integer"),
         ({"path": "  "}, "`path` must not be empty"),
         ({"path": "a", "limit": 0}, "`limit` must be at least 1, not 0"),
+        ({"path": "a", "limit": 10**30}, "`limit` is too large a number"),
         ({"path": "a", "limit": True}, "`limit` must be an integer, not a boolean"),
         ({"path": "a", "limit": 1.5}, "`limit` must be an integer, not a fraction"),
         ({"path": "a", "limit": None}, "`limit` must be an integer, not null"),
