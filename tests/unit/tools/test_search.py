@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -116,13 +115,12 @@ async def test_a_pattern_that_takes_for_ever_holds_nothing_up(searched: Workplac
     searched.put({"long.txt": f"{'a' * 60}!\n"})
     searched.editor.documents[searched.root / "open.txt"] = f"{'a' * 60}!\n"
     searching = asyncio.create_task(searched.call("search", pattern="(a+)+$", glob="*.txt"))
-    longest = 0.0
+    ticks = 0
     while not searching.done():
-        before = time.monotonic()
+        ticks += 1
         await asyncio.sleep(0.01)
-        longest = max(longest, time.monotonic() - before)
     assert (await searching).content.startswith("No matches in the time there was")
-    assert longest < 0.9
+    assert ticks > 3  # a search that held the loop would let it go on once, when it is over
 
 
 async def test_all_workspace_folders_are_searched(tmp_path: Path) -> None:
