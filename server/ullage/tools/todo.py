@@ -53,11 +53,9 @@ class Todo:
         check_input(self.spec.input_schema, call.input)
         plan = plan_of(call.input)
         if not plan:
-            return ToolOutcome("The task list is empty now.", plan=())
+            return ToolOutcome("The task list is empty now.")
         counts = {status: sum(entry.status == status for entry in plan) for status in ("completed", "in_progress", "pending")}
-        return ToolOutcome(
-            f"Task list: {counts['completed']} completed, {counts['in_progress']} in progress, {counts['pending']} pending.", plan=plan
-        )
+        return ToolOutcome(f"Task list: {counts['completed']} completed, {counts['in_progress']} in progress, {counts['pending']} pending.")
 
 
 def plan_of(input: Mapping[str, Json]) -> tuple[PlanEntry, ...]:

@@ -47,8 +47,6 @@ class ToolOutcome:
     diff: FileDiff | None = None
     compact_focus: str | None = None
     """Set by the `compact` tool: compact once all results of this turn are in."""
-    plan: tuple[PlanEntry, ...] | None = None
-    """Set by the `todo` tool: the task list from now on."""
     refusal: str | None = None
     """Set where the user refused the call: what they said, if anything."""
     line: int | None = None

@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.tools.workplace import Workplace
+from ullage.context.blocks import Json
 from ullage.tools.recall import RecallHit
+from ullage.tools.todo import plan_of
 from ullage.tools.tool import BadToolInput, PlanEntry
 from ullage.workspace.editor import Diagnostic
 
 
-async def test_the_task_list_is_replaced(workplace: Workplace) -> None:
-    outcome = await workplace.call(
-        "todo", todos=[{"content": "measure ", "status": "completed"}, {"content": "mend", "status": "in_progress"}]
-    )
-    assert outcome.plan == (PlanEntry("measure", "completed"), PlanEntry("mend", "in_progress"))
-    assert outcome.content == "Task list: 1 completed, 1 in progress, 0 pending."
-    assert (await workplace.call("todo", todos=[])).plan == ()
+async def test_the_task_list_is_counted(workplace: Workplace) -> None:
+    todos: list[Json] = [{"content": "measure ", "status": "completed"}, {"content": "mend", "status": "in_progress"}]
+    assert (await workplace.call("todo", todos=todos)).content == "Task list: 1 completed, 1 in progress, 0 pending."
+    assert plan_of({"todos": todos}) == (PlanEntry("measure", "completed"), PlanEntry("mend", "in_progress"))
+    assert (await workplace.call("todo", todos=[])).content == "The task list is empty now."
 
 
 @pytest.mark.parametrize(("focus", "passed"), [({}, ""), ({"focus": " the parser "}, "the parser")])
