@@ -171,9 +171,10 @@ class Sessions:
 
     async def delete(self, session_id: str) -> None:
         """Deletes a session for good. Raises `SessionError`."""
-        session = self._open.pop(session_id, None)
+        session = self._open.get(session_id)
         if session is not None:
-            await session.close()
+            await session.close()  # open until then, so that nobody opens it a second time meanwhile
+            self._open.pop(session_id, None)
         kept = self._kept
         with _refusing():
             erase_session(session_id, kept.folder, kept.log, kept.index, kept.results)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
-from tests.fake_api import Call, Say
+import pytest
+
+from tests.fake_api import Call, Hang, Say
 from tests.unit.session.harness import stage
+from ullage.session.errors import SessionError
 
 
 async def test_a_deleted_session_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -24,4 +28,21 @@ async def test_a_deleted_session_leaves_nothing_behind(tmp_path: Path) -> None:
         assert len(list(outputs.iterdir())) > 1
         await here.sessions.delete(session.id)
         assert list(outputs.iterdir()) == []
+        assert here.sessions.summaries() == []
+
+
+async def test_a_session_that_is_being_deleted_is_not_opened_a_second_time(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    async with stage(folder) as here:
+        here.fake.enqueue(Hang())
+        session = await here.new()
+        await session.prompt("Wait")
+        await here.fake.until_held()
+        deleting = asyncio.create_task(here.sessions.delete(session.id))
+        await asyncio.sleep(0)
+        assert await here.sessions.open(session.id) is session
+        await deleting
+        with pytest.raises(SessionError):
+            await here.sessions.open(session.id)
         assert here.sessions.summaries() == []
