@@ -1,7 +1,6 @@
 """Which files the tool calls of a session are about: read, written, and with which identifiers. For tools of several programs.
 
-A call names its file in its input, in a patch in its input, or in what its result says that it touched. Commands in a shell are
-taken for no file, except for the patches in them.
+A call names its file in its input, in a patch or a command in its input, or in what its result says that it touched.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.entries import AssistantReply, Logged, ToolReturned
 from ullage.replay.fact_patterns import identifiers_in, tail_of
+from ullage.replay.shell_reads import files_printed
 from ullage.replay.windows import strings_of
 
 _PATH_KEYS = ("file_path", "path", "notebook_path")
@@ -50,19 +50,24 @@ def _file_calls(entries: Sequence[Logged]) -> Iterator[FileCall]:
         if isinstance(entry, AssistantReply):
             for block in entry.blocks:
                 if isinstance(block, ToolUse):
-                    written = _written(block.input)
-                    files_of[block.id] = list(written)
-                    yield from _calls(logged.seq, block, written)
+                    calls = _calls(logged.seq, block)
+                    files_of[block.id] = [call.path for call in calls]
+                    yield from calls
         elif isinstance(entry, ToolReturned):
             yield from _results(logged.seq, entry, files_of.get(entry.tool_use_id, []))
 
 
-def _calls(seq: int, use: ToolUse, written: Mapping[str, str]) -> Iterator[FileCall]:
-    if not written:
-        return
+def _calls(seq: int, use: ToolUse) -> list[FileCall]:
+    written = _written(use.input)
+    printed = [] if written else files_printed(use.input)
+    if not written and not printed:
+        return []
     identifiers = frozenset(identifiers_in("\n".join(strings_of(use.input))))
-    for path, text in written.items():
-        yield FileCall(seq, path, use.name in _READING_TOOLS, identifiers, frozenset(identifiers_in(text)))
+    reads = use.name in _READING_TOOLS
+    return [
+        *(FileCall(seq, path, reads, identifiers, frozenset(identifiers_in(text))) for path, text in written.items()),
+        *(FileCall(seq, path, True, identifiers, frozenset()) for path in printed),
+    ]
 
 
 def _results(seq: int, returned: ToolReturned, files: Sequence[str]) -> Iterator[FileCall]:

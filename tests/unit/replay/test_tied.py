@@ -81,8 +81,8 @@ def test_the_edits_of_several_programs_are_known(edit: dict[str, Json]) -> None:
 def test_a_result_says_which_files_it_touched() -> None:
     touch = FileTouch("/w/src/app.py", "read", "")
     session = log(
-        calls("shell", {"command": "cat src/app.py"}, "cat"),
-        returned("load_all", "cat", (touch,)),
+        calls("shell", {"command": "show src/app.py"}, "show"),
+        returned("load_all", "show", (touch,)),
         prompt("go on"),
         calls("Edit", {"file_path": "src/app.py", "new_string": "load_all"}),
     )
