@@ -105,34 +105,16 @@ class Compactor:
 
     async def _with_summary(self, draft: Draft, model: Model, card: ModelCard, calibration: Calibration) -> Draft:
         """The draft with its handoff, by the first rung that works."""
-        now = self._surroundings.clock
         skipped: list[str] = []
-        engine = self._surroundings.settings.summary_engine
-        if not card.writes_summaries or engine == "digest":
-            pass
-        elif self.model_breaker.is_open(now()):
-            skipped.append("The model's summaries failed three times in a row; they are not asked for at the moment")
-        else:
+        if self._may_ask_model(draft.wanted, card, skipped):
             try:
-                request = request_so_far(self._conversation.projection)
-                numbers = self._surroundings.policy.summary
-                numbers = replace(numbers, output_tokens=min(numbers.output_tokens, card.max_output))
-                summary = await write_summary(model, request, draft.wanted.focus, numbers)
+                return await self._by_model(draft, model, card, calibration)
             except SummaryFailed as failure:
-                self.model_breaker.failed(now())
+                self.model_breaker.failed(self._surroundings.clock())
                 skipped.append(str(failure))
-            else:
-                cost = card.cost(summary.usage)
-                written = replace(draft, rung="model", usage=summary.usage, cost=cost)
-                written = replace(written, text=await self._handoff(written, summary.text))
-                if self._shrinks(written, calibration):
-                    self.model_breaker.succeeded()
-                    return written
-                self.model_breaker.failed(now())
-                skipped.append("The model's summary was not shorter than what it stands for")
-                draft = replace(draft, usage=summary.usage, cost=cost)
-        digest = replace(draft, rung="digest", skipped=tuple(skipped))
-        digest = replace(digest, text=await self._handoff(digest, None))
+                if failure.usage is not None:
+                    draft = replace(draft, usage=failure.usage, cost=card.cost(failure.usage))
+        digest = replace(draft, rung="digest", text=await self._handoff(draft, None), skipped=tuple(skipped))
         if self._shrinks(digest, calibration):
             return digest
         skipped.append("The digest was not shorter than what it stands for")
@@ -140,6 +122,31 @@ class Compactor:
         if self._shrinks(tail, calibration):
             return tail
         raise NothingToCompact
+
+    def _may_ask_model(self, wanted: Wanted, card: ModelCard, skipped: list[str]) -> bool:
+        """Whether the model is asked for its part; `skipped` gets the reason where the user would wonder why not."""
+        if not card.writes_summaries or self._surroundings.settings.summary_engine == "digest":
+            return False
+        if wanted.trigger == "reactive":
+            skipped.append("The model was not asked: it had just refused this conversation as too long")
+            return False
+        if self.model_breaker.is_open(self._surroundings.clock()):
+            skipped.append("The model's summaries failed three times in a row; they are not asked for at the moment")
+            return False
+        return True
+
+    async def _by_model(self, draft: Draft, model: Model, card: ModelCard, calibration: Calibration) -> Draft:
+        """The draft with the model's part in its handoff. Raises `SummaryFailed`."""
+        request = request_so_far(self._conversation.projection)
+        numbers = self._surroundings.policy.summary
+        numbers = replace(numbers, output_tokens=min(numbers.output_tokens, card.max_output))
+        summary = await write_summary(model, request, draft.wanted.focus, numbers)
+        text = await self._handoff(draft, summary.text)
+        written = replace(draft, rung="model", text=text, usage=summary.usage, cost=card.cost(summary.usage))
+        if not self._shrinks(written, calibration):
+            raise SummaryFailed("The model's summary was not shorter than what it stands for", summary.usage)
+        self.model_breaker.succeeded()
+        return written
 
     async def _handoff(self, draft: Draft, model_text: str | None) -> str:
         """Written in another thread: reading the facts out of a long log takes a quarter of a second."""

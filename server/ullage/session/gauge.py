@@ -13,7 +13,7 @@ from ullage.session.items import Category, Gauge
 from ullage.session.room import Fullness
 
 HANDOFF_TOKENS = 4_000
-"""What a summary usually takes: a guess for what a compaction would free."""
+"""What a summary usually takes, or a fifth of what there is: a guess for what a compaction would free."""
 
 SUMMARY_OUTPUT_TOKENS = 2_500
 """What a model usually writes for one: a guess for what it would cost."""
@@ -75,7 +75,8 @@ def would_free(full: Fullness, policy: Policy) -> int:
     """About how many tokens a compaction now would free: all but what is fixed, the tail and a usual summary."""
     fixed = sum(tokens for name, tokens in full.counted.categories if name in ("system", "rules", "tools"))
     tail = min(policy.summary.tail_tokens, full.used // 4)
-    return max(0, full.used - fixed - tail - HANDOFF_TOKENS)
+    record = min(HANDOFF_TOKENS, full.used // 5)
+    return max(0, full.used - fixed - tail - record)
 
 
 def _would_cost(full: Fullness, card: ModelCard) -> float | None:

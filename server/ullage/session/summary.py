@@ -21,7 +21,11 @@ ATTEMPTS = 3
 
 
 class SummaryFailed(Exception):
-    """The model wrote no summary that can be used; `str()` says why, for the user."""
+    """The model wrote no summary that can be used; `str()` says why, for the user, `usage` what was spent on it all the same."""
+
+    def __init__(self, reason: str, usage: Usage | None = None) -> None:
+        super().__init__(reason)
+        self.usage = usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,5 +55,5 @@ async def write_summary(model: Model, request: Request, focus: str, numbers: Sum
         raise SummaryFailed("The model's summary ended before it was whole")
     accepted = accept(reply.blocks, reply.stop_reason)
     if isinstance(accepted, Rejected):
-        raise SummaryFailed(accepted.reason)
+        raise SummaryFailed(accepted.reason, reply.usage)
     return WrittenSummary(accepted, reply.usage)

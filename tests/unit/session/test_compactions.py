@@ -160,7 +160,7 @@ async def test_a_prompt_that_is_too_long_is_compacted_once_and_asked_again(folde
         here.fake.enqueue(Fail(400, "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"), Say("Here."))
         await here.say(session, "More")
         [card] = compactions(session)
-        assert (card.trigger, card.status) == ("reactive", "completed")
+        assert (card.trigger, card.status, card.rung) == ("reactive", "completed", "digest")
         last = items(session)[-1]
         assert isinstance(last, AssistantItem)
         assert last.text == "Here."
