@@ -10,7 +10,7 @@ from ullage.context.blocks import Json
 from ullage.tools.dependencies import ToolDependencies
 from ullage.tools.recall import RecallHit
 from ullage.tools.registry import build_tools
-from ullage.tools.tool import ToolCall, ToolOutcome
+from ullage.tools.tool import BadToolInput, ToolCall, ToolOutcome
 from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders
 from ullage.workspace.own_writes import OwnWrites
@@ -68,7 +68,10 @@ class Workplace:
 
     async def call(self, tool: str, **input: Json) -> ToolOutcome:
         """Runs a tool as the loop does, after asking what must be allowed."""
-        self.tools[tool].permission(input)
+        try:
+            self.tools[tool].permission(input)
+        except BadToolInput as error:
+            return ToolOutcome(str(error), is_error=True)
         outcome = await self.tools[tool].run(ToolCall("toolu_1", input, self.output.append))
         assert outcome.content
         return outcome
