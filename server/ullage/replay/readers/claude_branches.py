@@ -49,10 +49,11 @@ def _sent(line: Line) -> str:
 
 
 def _chain(lines: Sequence[Line], tally: Tally) -> set[int]:
-    """The indexes of the last message and all that it follows from. A line with no known one before it follows the line before it."""
+    """The indexes of the last message, all that it follows from, and what the program wrote after it. A line with no known one
+    before it follows the line before it."""
     places = {line.uuid: index for index, line in enumerate(lines)}
-    chain: set[int] = set()
     index = max((index for index, line in enumerate(lines) if line.kind in ("user", "assistant")), default=-1)
+    chain = set(range(index + 1, len(lines)))
     while index >= 0:
         chain.add(index)
         line = lines[index]

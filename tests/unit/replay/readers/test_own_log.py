@@ -1,0 +1,124 @@
+"""Ullage's own log as transcripts."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.unit.context.logs import PRELUDE, calls, compaction, prompt, returned, says
+from tests.unit.replay.readers.recorded import drawn, mended
+from ullage.context.entries import Clipped, CompactionUndone, Entry, Summarised, TurnEnded
+from ullage.replay.readers import NotATranscript, read
+from ullage.replay.transcript import RecordedCompaction
+from ullage.store.log_store import LogStore
+
+SESSION: tuple[Entry, ...] = (
+    PRELUDE,
+    prompt("Look"),
+    calls("t1"),
+    returned("t1"),
+    compaction("c1", summarised=Summarised(4, "So far")),
+    says("Done."),
+    TurnEnded("end_turn"),
+    compaction("c2", summarised=Summarised(6, "Undone later")),
+    CompactionUndone("c2"),
+    prompt("More"),
+    calls("t2"),
+    returned("t2"),
+    Clipped(12, "short", "out.txt"),
+)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    workspace = tmp_path / "work #1?"
+    workspace.mkdir()
+    store = LogStore.open(workspace)
+    session = store.create_session("Looking", 5.0)
+    for at, entry in enumerate(SESSION, 10):
+        store.append(session.id, entry, float(at))
+    store.create_session("Empty", 1.0)
+    store.close()
+    return workspace / ".ullage" / "ullage.db"
+
+
+def files_beside(path: Path) -> dict[str, bytes]:
+    return {each.name: each.read_bytes() for each in path.parent.iterdir() if each.is_file()}
+
+
+def test_every_session_is_a_transcript_without_its_compactions(database: Path):
+    transcript, empty = read(database)
+    assert drawn(transcript) == [
+        "system: You are a coding agent.",
+        "user: Look",
+        "assistant: t1()",
+        "=t1 text of t1",
+        "assistant: Done.",
+        "user: More",
+        "assistant: t2()",
+        "=t2 text of t2",
+        "Clipped",
+    ]
+    assert [logged.seq for logged in transcript.entries] == list(range(1, 10))
+    assert transcript.entries[-1].entry == Clipped(8, "short", "out.txt")
+    assert transcript.entries[1].at == 11.0
+    assert transcript.compactions == (RecordedCompaction(4, "So far", True, 0, 14.0),)
+    assert mended(transcript) == {"compactions that were undone": 1}
+    assert (transcript.source, empty.entries) == ("ullage", ())
+
+
+def test_reading_leaves_everything_as_it_is(database: Path):
+    before = files_beside(database)
+    read(database)
+    assert files_beside(database) == before
+
+
+def test_a_log_that_an_editor_has_open_is_read_with_its_last_entries(database: Path):
+    store = LogStore.open(database.parent.parent)
+    session = store.sessions()[0]
+    store.append(session.id, prompt("Just now"), 99.0)
+    assert drawn(read(database)[0])[-1] == "user: Just now"
+    store.close()
+
+
+def test_entries_that_cannot_be_read_are_counted(database: Path):
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE entry SET body = '{' WHERE seq = 2")
+    connection.close()
+    transcript = read(database)[0]
+    assert "user: Look" not in drawn(transcript)
+    assert mended(transcript)["entries of the log that cannot be read"] == 1
+
+
+def other_version(path: Path, version: int) -> None:
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.close()
+
+
+def test_a_log_of_a_later_version_is_refused(database: Path):
+    other_version(database, 99)
+    with pytest.raises(NotATranscript, match="later version"):
+        read(database)
+
+
+@pytest.mark.parametrize("version", [0, 1])
+def test_another_programs_database_is_refused(tmp_path: Path, version: int):
+    path = tmp_path / "other.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE t (x)")
+    connection.close()
+    other_version(path, version)
+    with pytest.raises(NotATranscript, match="no log of Ullage"):
+        read(path)
+
+
+def test_a_damaged_database_is_refused(database: Path, tmp_path: Path):
+    copy = tmp_path / "copy.db"
+    shutil.copy(database, copy)
+    copy.write_bytes(copy.read_bytes()[:100] + bytes(range(256)) * 40)
+    with pytest.raises(NotATranscript):
+        read(copy)
