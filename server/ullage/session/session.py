@@ -34,15 +34,7 @@ from ullage.session.errors import SessionError
 from ullage.session.file_notices import FileNotices
 from ullage.session.gauge import Spending, make_gauge
 from ullage.session.identifiers import new_id
-from ullage.session.items import (
-    Gauge,
-    Item,
-    ModelChanged,
-    NoticeItem,
-    SessionState,
-    Snapshot,
-    Update,
-)
+from ullage.session.items import Gauge, Item, ModelChanged, NoticeItem, SessionState, Snapshot, Update
 from ullage.session.loop import run_turn
 from ullage.session.model_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce, make_prelude
