@@ -15,7 +15,7 @@ import { notification, reloadWindow } from "./harness/workbench.mjs";
 const settings = { "ullage.server.interpreter": "" };
 
 /** Milliseconds that the making of an environment may take on a busy machine. */
-const MAKING = 90_000;
+const MAKING = 120_000;
 
 /** Milliseconds from the load of a window to a gauge with a number, where the environment is there. */
 const SECOND_START = 20_000;

@@ -16,7 +16,7 @@ import { openVsCode } from "./vscode.mjs";
 import { closeWorkbench, openWorkbench } from "./workbench.mjs";
 
 /** Milliseconds for a scenario, all set-up included. */
-const LIMIT = 120_000;
+const LIMIT = 180_000;
 
 const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
 
