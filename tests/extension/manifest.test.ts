@@ -15,7 +15,7 @@ const manifest = JSON.parse(readFileSync(join(ROOT, "client-extension", "package
 const groups = [manifest.contributes.configuration].flat();
 const settings = Object.assign({}, ...groups.map((group) => group.properties)) as Record<string, { scope?: string }>;
 
-describe("settings that decide where keys go and what commands may do", () => {
+void describe("settings that decide where keys go and what commands may do", () => {
   for (const name of ["ullage.model.baseUrl", "ullage.bash.sandbox"]) {
     test(`${name} cannot be set by a workspace`, () => assert.equal(settings[name]?.scope, "machine"));
   }

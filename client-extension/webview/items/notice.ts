@@ -26,8 +26,8 @@ export const makeNoticeView: MakeItemView<NoticeItem> = (item, actions) => {
 };
 
 function actionButtons(notice: NoticeItem, actions: Actions): HTMLElement[] {
-  const goOn = (label: string, icon: string) =>
-    textButton({ label, icon, className: "go-on", onClick: () => void actions.send("ullage/session/continue", {}) });
+  const goOn = (label: string, symbol: string) =>
+    textButton({ label, icon: symbol, className: "go-on", onClick: () => void actions.send("ullage/session/continue", {}) });
   switch (notice.action) {
     case "continue":
       return [goOn("Continue", "debug-continue")];
