@@ -174,7 +174,8 @@ class Compactor:
         calibration = self._surroundings.calibration(card)
         entry = replace(entry_of(draft), tokens_before=self._conversation.counted(calibration).used)
         if entry.summarised is not None:
-            write_transcript(
+            await asyncio.to_thread(
+                write_transcript,
                 self._surroundings.transcripts_folder,
                 self._conversation.session_id,
                 len(self._conversation.projection.key),
