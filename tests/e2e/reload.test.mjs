@@ -1,6 +1,7 @@
 /** The window is reloaded in the middle of a turn. */
 
 import assert from "node:assert/strict";
+import { assertHolds } from "./harness/eventually.mjs";
 import { itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 import { reloadWindow } from "./harness/workbench.mjs";
@@ -38,11 +39,12 @@ stage("reload", {}, (scenario) => {
     await itemsOf(panel, "assistant").getByText("It holds 40,000 litres.").waitFor();
     await turnIsOver(panel);
     await screenshot("3-went-on");
-    const requests = await api.requests();
-    const sent = requests.at(-1)?.body.messages;
-    assert.match(JSON.stringify(sent), /The first prompt.*How much does the tank hold.*Read|tool_result/s);
+    const sent = JSON.stringify((await api.requests()).at(-1)?.body.messages);
+    for (const text of ["The first prompt", "How much does the tank hold?", "I read the tank.", "tool_result"]) assertHolds(sent, text);
     await api.enqueue({ say: "The last answer." });
     await sendAndFinish(panel, "The last prompt");
     await itemsOf(panel, "assistant").getByText("The last answer.").waitFor();
+    const refused = (await api.requests()).filter(({ path, status }) => path === "/v1/messages" && status >= 400);
+    assert.deepEqual(refused, []);
   });
 });

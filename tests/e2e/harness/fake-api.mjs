@@ -8,6 +8,7 @@ import { ROOT, VENV_PYTHON } from "../../../scripts/lib/paths.mjs";
 /**
  * @typedef {object} RecordedRequest a request as the fake received it
  * @property {string} path
+ * @property {number} status of the answer
  * @property {any} body
  */
 
