@@ -24,7 +24,7 @@ class Shape:
 
 SHAPES = (
     Shape("Anthropic key", "sk-ant-", re.compile(r"\bsk-ant-[A-Za-z0-9_-]{16,}")),
-    Shape("OpenAI key", "sk-", re.compile(r"\bsk-(?:proj-|svcacct-)?(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}")),
+    Shape("OpenAI key", "sk-", re.compile(r"\bsk-(?:proj-|svcacct-)?(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{20,}")),
     Shape("GitHub token", "gh", re.compile(r"\bgh[pousr]_[A-Za-z0-9]{30,}")),
     Shape("GitHub token", "github_pat_", re.compile(r"\bgithub_pat_[A-Za-z0-9_]{40,}")),
     Shape("GitLab token", "gl", re.compile(r"\bgl(?:pat|dt|rt|cbt|ptt)-[A-Za-z0-9_-]{20,}")),
@@ -40,12 +40,12 @@ SHAPES = (
     Shape("Hugging Face token", "hf_", re.compile(r"\bhf_[A-Za-z0-9]{30,}")),
     Shape("SendGrid key", "SG.", re.compile(r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}")),
     Shape("DigitalOcean token", "_v1_", re.compile(r"\bdo[opr]_v1_[0-9a-f]{64}\b")),
-    Shape("JSON web token", "eyJ", re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}")),
+    Shape("JSON web token", "eyJ", re.compile(r"\beyJ[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,}")),
     Shape(
         "private key", "PRIVATE KEY", re.compile(r"-----BEGIN ([A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?)-----.*?(?:-----END \1-----|\Z)", re.DOTALL)
     ),
 )
-URL_PASSWORD = re.compile(r"(?P<before>\b[a-z][a-z0-9+.-]*://[^\s/:@'\"]*:)(?P<secret>[^\s/@'\"]{3,})(?=@)", re.IGNORECASE)
+URL_PASSWORD = re.compile(r"(?P<before>\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@'\"]*:)(?P<secret>[^\s/@'\"]{3,})(?=@)", re.IGNORECASE)
 HEADER = re.compile(
     r"(?P<before>\b(?:authorization|proxy-authorization)['\"]?\s*[:=]\s*['\"]?(?:bearer|basic|token)\s+)(?P<secret>[\w.~+/=-]{8,})",
     re.IGNORECASE,
@@ -104,12 +104,17 @@ PLACEHOLDER = re.compile(
 )
 
 
+JUDGED_CHARACTERS = 200
+"""Of a value; what is longer shows by then what it is."""
+
+
 def _looks_secret(value: str, *, quoted: bool) -> bool:
     """Whether an assigned value is one, not a placeholder or code: `password = getpass()`, `token: str`, `secret=$TOKEN`."""
     if PLACEHOLDER.match(value):
         return False
     if quoted:
         return True
+    value = value[:JUDGED_CHARACTERS]
     if "(" in value or "[" in value:
         return False
     mixed = any(character.isdigit() for character in value) and any(character.isalpha() for character in value)
