@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from ullage.replay.readers.claude_line import Line
 from ullage.replay.readers.flaws import BROKEN_CHAIN, OTHER_BRANCH, Tally
-from ullage.replay.readers.values import as_count, as_object, as_text
+from ullage.replay.readers.values import as_object, as_text
 
 
 def continued(lines: Sequence[Line], tally: Tally) -> list[Line]:
@@ -38,14 +38,7 @@ def reply_key(line: Line) -> str:
     id = as_text(line.message.get("id")) if line.kind == "assistant" else ""
     if not id:
         return line.uuid
-    # Some servers give all their replies the same id; without a request id the tokens that were sent tell them apart.
-    return f"{id} {line.request or _sent(line)}"
-
-
-def _sent(line: Line) -> str:
-    counts = as_object(line.message.get("usage"))
-    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    return " ".join(str(as_count(counts.get(name))) for name in names)
+    return f"{id} {line.request}"
 
 
 def _chain(lines: Sequence[Line], tally: Tally) -> set[int]:

@@ -80,6 +80,7 @@ class _File:
         self.session = ""
         self._tally = tally
         self._taken = 0
+        self._turn = 0
         self._queue: list[str] = []
         self._queue_is_told_of = False
         """Whether prompts that left the queue for the running turn have lines of their own, as newer versions write them."""
@@ -142,7 +143,9 @@ class _File:
 
     def _line(self, value: JsonObject, kind: LineKind) -> Line:
         self._taken += 1
-        return line_of(value, kind, f"line-{self._taken}")
+        line = line_of(value, kind, f"line-{self._taken}", self._turn)
+        self._turn += kind == "user" and not any(as_object(block).get("type") == "tool_result" for block in line.content)
+        return line
 
     def _take_side(self, line: Line, agent: str) -> None:
         self.session = self.session or line.session

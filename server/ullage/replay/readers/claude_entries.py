@@ -87,9 +87,9 @@ class Entries:
             if line.kind == "assistant":
                 key = reply_key(line)
                 reply = self._replies.setdefault(key, Reply(as_text(line.message.get("id")) or line.uuid))
-                reply.add(line, self._tally)
+                new = reply.add(line, self._tally)
                 model = reply.model
-                open_calls.update((call.id, reply) for call in reply.calls)
+                open_calls.update((block.id, reply) for block in new if isinstance(block, ToolUse))
             elif line.kind == "user":
                 for result in _results_of(line, model, self._tally):
                     number += 1

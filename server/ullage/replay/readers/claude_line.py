@@ -39,6 +39,8 @@ class Line:
     message: JsonObject
     """The message but for its content; of an attachment or a system line what it says of itself."""
     request: str = ""
+    """What tells the calls of the model apart. Some servers give all their replies the same id, and no id to their requests;
+    then it is the turn and the tokens that were sent."""
     is_meta: bool = False
     is_summary: bool = False
     is_hidden: bool = False
@@ -50,8 +52,11 @@ class Line:
     file: FileOnDisk | None = None
 
 
-def line_of(value: JsonObject, kind: LineKind, unnamed: str) -> Line:
-    """The line that a JSON object of that kind stands for; `unnamed` is its id where it has none."""
+def line_of(value: JsonObject, kind: LineKind, unnamed: str, turn: int) -> Line:
+    """The line that a JSON object of that kind stands for; `unnamed` is its id where it has none.
+
+    `turn` says how many prompts came before it in the file.
+    """
     message = as_object(value.get("message"))
     parent = as_text(value.get("parentUuid"))
     if kind == "system":
@@ -71,7 +76,7 @@ def line_of(value: JsonObject, kind: LineKind, unnamed: str) -> Line:
         at=as_seconds(value.get("timestamp")),
         content=_blocks(message.get("content")),
         message=about,
-        request=as_text(value.get("requestId")),
+        request=as_text(value.get("requestId")) or f"{turn} {_sent(message)}",
         is_meta=value.get("isMeta") is True,
         is_summary=is_summary,
         is_hidden=value.get("isVisibleInTranscriptOnly") is True and not is_summary,
@@ -93,6 +98,12 @@ def queued_line(text: str, value: JsonObject, parent: str, name: str) -> Line:
         message={},
         is_queued=True,
     )
+
+
+def _sent(message: JsonObject) -> str:
+    counts = as_object(message.get("usage"))
+    names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
+    return " ".join(str(as_count(counts.get(name))) for name in names)
 
 
 def _blocks(content: Json) -> list[Json]:

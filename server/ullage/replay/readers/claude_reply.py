@@ -15,7 +15,7 @@ from ullage.models.limits import card_from_table
 from ullage.replay.readers.claude_content import assistant_blocks
 from ullage.replay.readers.claude_line import Line
 from ullage.replay.readers.flaws import NO_USAGE, PLACEHOLDER_OUTPUT, Tally
-from ullage.replay.readers.values import as_count, as_object, as_text
+from ullage.replay.readers.values import as_count, as_json_text, as_object, as_text
 
 _SURELY_TOO_FEW = 0.5
 """Recorded output under this share of what the text must take is that of a reply which had just begun. In recorded sessions
@@ -35,18 +35,27 @@ class Reply:
     usage: Usage | None = None
     stop_reason: str = ""
     output_is_estimated: bool = False
+    _known: set[object] = field(default_factory=set[object])
 
-    def add(self, line: Line, tally: Tally) -> None:
-        """Takes in one more of its lines. Blocks that it has already are not taken twice."""
+    def add(self, line: Line, tally: Tally) -> list[AssistantBlock]:
+        """Takes in one more of its lines; gives the blocks that are new. Those that it has already are not taken twice."""
         self.model = as_text(line.message.get("model")) or self.model
         self.stop_reason = as_text(line.message.get("stop_reason")) or self.stop_reason
         if not self.is_answered:
             self.at = line.at or self.at
-        self.blocks.extend(block for block in assistant_blocks(line.content, self.model, tally) if block not in self.blocks)
         usage = usage_of(line.message.get("usage"))
         if usage is not None:
             before = self.usage.output_tokens if self.usage is not None else 0
             self.usage = replace(usage, output_tokens=max(usage.output_tokens, before))
+        new = [block for block in assistant_blocks(line.content, self.model, tally) if self._is_new(block)]
+        self.blocks.extend(new)
+        return new
+
+    def _is_new(self, block: AssistantBlock) -> bool:
+        key = (block.id, block.name, as_json_text(dict(block.input))) if isinstance(block, ToolUse) else block
+        is_new = key not in self._known
+        self._known.add(key)
+        return is_new
 
     @property
     def calls(self) -> list[ToolUse]:

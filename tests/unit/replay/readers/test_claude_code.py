@@ -309,8 +309,24 @@ def test_missing_times_are_named(claude: Claude, tmp_path: Path):
 
 def test_a_server_that_gives_all_replies_one_id(claude: Claude, tmp_path: Path):
     claude.user("Hi")
-    for number, words in enumerate(["One.", "Two."]):
-        usage: Json = {"input_tokens": 10 + number, "output_tokens": 2}
-        claude.line("assistant", message={"id": "msg", "model": "x", "content": [text(words)], "usage": usage})
-        claude.user("Go on")
-    assert len(main_of(claude, tmp_path).replies) == 2
+    for sent, call in ((10, "t1"), (20, "t2")):
+        usage: Json = {"input_tokens": sent, "output_tokens": 2}
+        claude.line("assistant", message={"id": "msg", "model": "x", "content": [use(call)], "usage": usage})
+        claude.user([result(call)])
+    claude.user("Go on")
+    claude.line("assistant", message={"id": "msg", "model": "x", "content": [text("Done.")], "usage": usage})
+    assert drawn(main_of(claude, tmp_path))[1:] == [
+        "assistant: t1()",
+        "=t1 done",
+        "assistant: t2()",
+        "=t2 done",
+        "user: Go on",
+        "assistant: Done.",
+    ]
+
+
+def test_a_reply_of_very_many_lines_is_read_in_time_that_grows_with_it(claude: Claude, tmp_path: Path):
+    claude.user("Hi")
+    for number in range(5_000):
+        claude.assistant("m1", use(f"t{number}"), timestamp="2026-02-01T10:00:00Z")
+    assert len(main_of(claude, tmp_path).replies[0].blocks) == 5_000
