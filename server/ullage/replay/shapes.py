@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from ullage.context.blocks import RedactedThinking, Thinking, Usage
 from ullage.context.counting.tokens import HIGHEST_RATIO, LOWEST_RATIO, TOOL_BLOCK_TOKENS, estimate_block, estimate_text
-from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, Notice, Prelude, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, Entry, Logged, Notice, Prelude, ToolReturned, UserPrompt
 from ullage.replay.cache import START, Mark, Prefix, RequestShape, Ttl
 from ullage.replay.transcript import Source, Transcript
 
@@ -82,9 +82,9 @@ class _Builder:
     def __init__(self, habits: Habits, first: _First) -> None:
         self._habits = habits
         self._ttl: Ttl = habits.ttl or first.ttl
-        self._system = START.then("system", first.system)
-        self._head = self._system
-        self._last_end = self._system
+        self._system: Prefix = START.then("system", first.system)
+        self._head: Prefix = self._system
+        self._last_end: Prefix = self._system
         """Where the last message of the user ended in the last request: marked there, and marked again by the next."""
         self._turn = _Turn()
         self._pieces: list[_Piece] = [("opening", first.opening)]
@@ -102,8 +102,6 @@ class _Builder:
         self._started = max(self._started, logged.at)
         if isinstance(entry, UserPrompt):
             self._turn.ended = True
-        elif isinstance(entry, Clipped):
-            self._pieces = [piece for piece in self._pieces if piece[0] != str(entry.seq)]
         elif isinstance(entry, Prelude) and self._head is not self._system:
             self._kept = START
 
@@ -116,7 +114,7 @@ class _Builder:
         """The request that `logged` answers. It has the recorded number of tokens."""
         self._ttl = self._habits.ttl or _ttl_of(usage) or self._ttl
         self._started = self._started or logged.at
-        self._reach(usage.total_input_tokens)
+        self._reach(usage.total_input_tokens, logged.seq)
         ends = [self._system, self._last_end, self._head]
         if self._habits.forgets_reasoning and self._turn.start is not None:
             ends.append(self._turn.start)
@@ -129,17 +127,18 @@ class _Builder:
             output_tokens=usage.output_tokens,
         )
 
-    def _reach(self, total: int) -> None:
+    def _reach(self, total: int, seq: int) -> None:
         shared = self._shared(total)
         if shared is START:
-            self._system = shared = START.then(f"system at {self._started}", min(self._system.tokens, total))
+            self._system = shared = START.then(f"system of {seq}", min(self._system.tokens, total))
         if shared is not self._head:
             self._head = self._last_end = shared
             changed = max(total - shared.tokens - sum(tokens for _, tokens in self._pieces), 0)
-            self._pieces.insert(0, (f"changed by {self._started}", changed))
-            if self._turn.start is not None and self._turn.start.tokens > shared.tokens:
+            self._pieces.insert(0, (f"changed by {seq}", changed))
+            if not any(prefix is self._turn.start for prefix in shared.backwards()):
                 self._turn.start = None
-        self._append(total - self._head.tokens)
+        self._append(total - self._head.tokens, self._pieces or [(f"unseen before {seq}", 1)])
+        self._pieces = []
         if self._turn.ended or self._turn.start is None:
             self._turn = _Turn(self._head)
 
@@ -156,16 +155,14 @@ class _Builder:
         self._kept = None
         return next((prefix for prefix in shared.backwards() if prefix.tokens <= total), START)
 
-    def _append(self, growth: int) -> None:
+    def _append(self, growth: int, pieces: list[_Piece]) -> None:
         """The pieces, scaled so that they take `growth` tokens together."""
-        pieces = self._pieces or [(f"unseen at {self._started}", growth)]
         estimated = sum(tokens for _, tokens in pieces)
         base, so_far = self._head.tokens, 0
         for identity, tokens in pieces:
             so_far += tokens
             upto = base + (growth * so_far // estimated if estimated else growth)
             self._head = self._head.then(identity, upto - self._head.tokens)
-        self._pieces = []
 
 
 @dataclass(slots=True)
@@ -183,7 +180,7 @@ def _pieces(logged: Logged) -> Iterator[_Piece]:
     if isinstance(entry, AssistantReply):
         for index, block in enumerate(entry.blocks):
             yield f"{logged.seq}.{index}", estimate_block(block)
-    elif isinstance(entry, ToolReturned | Clipped):
+    elif isinstance(entry, ToolReturned):
         yield str(logged.seq), TOOL_BLOCK_TOKENS + estimate_text(entry.content)
     elif isinstance(entry, Notice):
         yield str(logged.seq), estimate_text(entry.text)

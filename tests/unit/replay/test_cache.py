@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ullage.context.blocks import Usage
@@ -201,6 +201,7 @@ def requests() -> st.SearchStrategy[list[Sent]]:
     return st.lists(one, min_size=1, max_size=12)
 
 
+@settings(deadline=None)
 @given(requests(), st.lists(st.floats(0, 5_000), min_size=12, max_size=12), st.integers(0, 1_000))
 def test_classes_add_up_and_nothing_is_read_that_was_not_written(row: list[Sent], gaps: list[float], minimum: int):
     cache = PromptCache(minimum=lambda _: minimum)
@@ -219,6 +220,7 @@ def test_classes_add_up_and_nothing_is_read_that_was_not_written(row: list[Sent]
         known |= {mark.prefix.digest for mark in request.marks}
 
 
+@settings(deadline=None)
 @given(requests())
 def test_a_request_made_again_at_once_writes_nothing(row: list[Sent]):
     cache = PromptCache(minimum=lambda _: 0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.replay.recorded import At, call, compacted, prompt, reply, returned, session, thought, uncounted
 from ullage.context.blocks import AssistantBlock, Text, Usage
-from ullage.context.entries import AssistantReply, Clipped, Entry, Notice, Prelude
+from ullage.context.entries import AssistantReply, Entry, Notice, Prelude
 from ullage.replay.cache import START
 from ullage.replay.predicted import Prediction, predict, together
 from ullage.replay.shapes import HABITS, requests_of
@@ -75,6 +75,13 @@ def test_without_times_everything_is_taken_to_follow_at_once():
     made = session(prompt(), reply(written=20_000), prompt(), reply(read=20_000, written=100))
     timeless = replace(made, entries=tuple(replace(logged, at=0.0) for logged in made.entries))
     check(timeless, [(0, 20_000), (20_000, 100)])
+
+
+def test_without_times_one_compaction_is_not_taken_for_another():
+    first, second = reply(written=40_000), reply(written=50_000)
+    made = session(prompt(), reply(15_000, 15_000), first, prompt(), second, compactions=(compacted(2), compacted(3)))
+    timeless = replace(made, entries=tuple(replace(logged, at=0.0) for logged in made.entries))
+    assert reads(timeless) == [15_000, 15_000, 15_000]
 
 
 def test_after_a_compaction_only_what_precedes_the_messages_is_read():
@@ -164,15 +171,10 @@ def test_another_system_prompt_costs_everything():
 
 
 def test_what_else_the_log_tells_is_part_of_the_next_request():
-    entries = [
-        prompt(),
-        reply(written=20_000),
-        returned("text " * 900),
-        Clipped(3, "text", "out.txt"),
-        Notice("rules", "Be brief."),
-        reply(read=20_000, written=200),
-    ]
-    check(session(*entries, source="ullage"), [(0, 20_000), (20_000, 200)])
+    made = session(
+        prompt(), reply(written=20_000), returned("text"), Notice("rules", "Be brief."), reply(read=20_000, written=200), source="ullage"
+    )
+    check(made, [(0, 20_000), (20_000, 200)])
 
 
 def test_codex_pays_no_writes_and_forgets_its_reasoning_at_the_next_prompt():
@@ -191,6 +193,10 @@ def test_codex_pays_no_writes_and_forgets_its_reasoning_at_the_next_prompt():
     check(made, [(3_000, 0), (20_000, 0), (20_000, 0), (21_500, 0)])
     assert predict(made).read_error == 0
     assert predict(made).write_error is None
+
+
+def test_codex_keeps_a_turn_without_reasoning():
+    check(session(prompt(), reply(20_000), prompt(), reply(500, read=20_000), source="codex"), [(0, 0), (20_000, 0)])
 
 
 def test_errors_are_shares_of_what_was_recorded():
@@ -231,6 +237,7 @@ COMPACTIONS = st.lists(st.builds(compacted, st.integers(0, 25)), max_size=3)
 SOURCES = st.sampled_from(list(HABITS))
 
 
+@settings(deadline=None)
 @given(ENTRIES, COMPACTIONS, SOURCES)
 def test_any_session_keeps_its_totals(entries: list[Entry], compactions: list[RecordedCompaction], source: Source):
     made = session(*entries, compactions=tuple(compactions), source=source)
@@ -239,6 +246,7 @@ def test_any_session_keeps_its_totals(entries: list[Entry], compactions: list[Re
         assert min(each.predicted.input_tokens, each.predicted.cache_read_tokens, written(each.predicted)) >= 0
 
 
+@settings(deadline=None)
 @given(ENTRIES, COMPACTIONS, SOURCES)
 def test_any_session_is_marked_within_its_requests(entries: list[Entry], compactions: list[RecordedCompaction], source: Source):
     for each in requests_of(session(*entries, compactions=tuple(compactions), source=source)):
