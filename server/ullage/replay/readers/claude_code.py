@@ -93,7 +93,9 @@ class _File:
         if kind not in _CHAIN_KINDS:
             self._take_queue_operation(value)
             self._tally.count(unknown("lines", kind), int(kind not in _OTHER_KINDS))
-            return
+            if not as_text(value.get("uuid")):
+                return
+            kind = "progress"  # nothing is known of what it says, but others may follow it
         line = self._line(value, cast("LineKind", kind))
         self._queue_is_told_of |= kind == "attachment" and line.message.get("type") == "queued_command"
         if kind in ("user", "assistant") and not line.content:

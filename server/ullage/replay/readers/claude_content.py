@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, ToolUse
 from ullage.models.limits import OLD_TOKENIZER, card_from_table
 from ullage.replay.readers import images
-from ullage.replay.readers.flaws import ODD_MESSAGE, PROVIDER_TOOL, Tally, unknown
-from ullage.replay.readers.values import JsonObject, as_json_text, as_list, as_object, as_text, as_tool_input
+from ullage.replay.readers.flaws import ODD_MESSAGE, ODD_NAME, PROVIDER_TOOL, Tally, unknown
+from ullage.replay.readers.values import JsonObject, as_json_text, as_list, as_object, as_text, as_tool_input, as_tool_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,9 @@ def assistant_blocks(content: list[Json], model: str, tally: Tally) -> list[Assi
         block = as_object(value)
         kind = as_text(block.get("type"))
         if kind == "tool_use":
-            blocks.append(ToolUse(as_text(block.get("id")), as_text(block.get("name")), as_tool_input(block.get("input"))))
+            name = as_text(block.get("name"))
+            tally.count(ODD_NAME, int(name != as_tool_name(name)))
+            blocks.append(ToolUse(as_text(block.get("id")), as_tool_name(name), as_tool_input(block.get("input"))))
         elif kind == "thinking":
             blocks.append(Thinking(as_text(block.get("thinking")), as_text(block.get("signature"))))
         elif kind == "redacted_thinking":

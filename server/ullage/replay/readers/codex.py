@@ -164,7 +164,7 @@ class _Rollout:
         elif kind == "reasoning":
             self.entries.add_block(items.reasoning(item), self._model, at)
         elif kind in items.CALLS:
-            call = items.call(item, self._new_id())
+            call = items.call(item, self._new_id(), self._tally)
             self.entries.add_block(call, self._model, at)
             if items.is_run_by_the_provider(item):
                 self._tally.count(PROVIDER_TOOL)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, ToolUse
 from ullage.replay.readers.claude_content import image
-from ullage.replay.readers.flaws import ODD_MESSAGE, Tally, unknown
-from ullage.replay.readers.values import JsonObject, NotJson, as_json_text, as_list, as_object, as_text, as_tool_input, parse
+from ullage.replay.readers.flaws import ODD_MESSAGE, ODD_NAME, Tally, unknown
+from ullage.replay.readers.values import JsonObject, NotJson, as_json_text, as_list, as_object, as_text, as_tool_input, as_tool_name, parse
 
 CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "tool_search_call", "web_search_call", "image_generation_call"})
 """Items by which the model calls a tool."""
@@ -30,10 +30,12 @@ def reasoning(item: JsonObject) -> AssistantBlock:
     return Thinking("\n\n".join(as_text(as_object(part).get("text")) for part in parts), "")
 
 
-def call(item: JsonObject, unnamed: str) -> ToolUse:
+def call(item: JsonObject, unnamed: str, tally: Tally) -> ToolUse:
     """A call of a tool. `unnamed` is its id where it has none."""
     kind = as_text(item.get("type"))
-    name = as_text(item.get("name")) or kind.removesuffix("_call")
+    written = as_text(item.get("name")) or kind.removesuffix("_call")
+    name = as_tool_name(written)
+    tally.count(ODD_NAME, int(name != written))
     id = as_text(item.get("call_id")) or as_text(item.get("id")) or unnamed
     for member in ("arguments", "input", "action"):
         if member in item:

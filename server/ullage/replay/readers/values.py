@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import TypeAlias, cast
@@ -17,6 +18,9 @@ MOST_TOKENS = 10**12
 
 DEEPEST_INPUT = 100
 """Levels of a call's input; Python's JSON writer stops somewhere below a thousand."""
+
+LONGEST_TOOL_NAME = 128
+_NOT_IN_A_TOOL_NAME = re.compile(r"[^a-zA-Z0-9_-]")
 
 _MILLISECONDS_FROM = 1e11
 """Unix times above this are milliseconds: as seconds they would lie after the year 5000."""
@@ -89,6 +93,11 @@ def as_count(value: Json) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_TOKENS:
         return None
     return int(value)
+
+
+def as_tool_name(text: str) -> str:
+    """The name of a tool as the Messages API takes it: other characters become `_`, and no name is `unknown`."""
+    return _NOT_IN_A_TOOL_NAME.sub("_", text)[:LONGEST_TOOL_NAME] or "unknown"
 
 
 def as_seconds(value: Json) -> float:

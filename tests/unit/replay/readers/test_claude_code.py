@@ -174,6 +174,15 @@ def test_what_does_not_fit_together_is_mended_and_named(claude: Claude, tmp_path
     assert len(transcript.notes) == len(transcript.repairs) + 1
 
 
+def test_a_tool_with_a_name_that_the_api_does_not_take(claude: Claude, tmp_path: Path):
+    claude.user("Look")
+    claude.assistant("m1", use("t1", "my tool.v2"), use("t2", ""))
+    claude.user([result("t1"), result("t2")])
+    transcript = main_of(claude, tmp_path)
+    assert [getattr(block, "name", "") for block in transcript.replies[0].blocks] == ["my_tool_v2", "unknown"]
+    assert mended(transcript) == {"tool calls whose tool has a name that the API does not take": 2}
+
+
 def test_what_the_program_says_is_not_taken_for_the_users_words(claude: Claude, tmp_path: Path):
     claude.user("Base directory for this skill: /x", isMeta=True)
     claude.user("<local-command-stdout>Bye</local-command-stdout>")
@@ -283,6 +292,16 @@ def test_images_and_unknown_blocks_leave_their_size(claude: Claude, tmp_path: Pa
     transcript = main_of(claude, tmp_path)
     assert drawn(transcript) == ['user: See\n\n[image, 560 x 280 pixels, 200 tokens]\n\n{"type": "hologram", "data": "x"}']
     assert mended(transcript) == {'blocks of the unknown kind "hologram"': 1}
+
+
+def test_the_chain_goes_on_through_lines_of_unknown_kinds(claude: Claude, tmp_path: Path):
+    claude.user("Hi")
+    link = claude.line("telepathy")
+    claude.user("Write it in Perl", parentUuid="u1")
+    claude.user("Write it in Python", parentUuid=link)
+    transcript = main_of(claude, tmp_path)
+    assert drawn(transcript) == ["user: Hi", "user: Write it in Python"]
+    assert mended(transcript) == {'lines of the unknown kind "telepathy"': 1, "messages on branches that were not continued": 1}
 
 
 def test_no_unknown_line_is_dropped_in_silence(claude: Claude, tmp_path: Path):
