@@ -73,7 +73,8 @@ def cost_of(transcript: Transcript, as_model: str | None = None) -> TranscriptCo
     """The cost of a session, at the prices of the models that it ran on or of `as_model` throughout.
 
     At another model's prices the calls are those that were made: the same reads and writes, with as many tokens as the other
-    model's tokenizer makes of the same texts on average.
+    model's tokenizer makes of the same texts on average. So a session of Codex, where nothing is billed as written, has no writes at
+    a Claude model's prices either; what it would have written there, the cache model tells (`cache.py`).
     """
     calls = [PricedCall(reply.model, reply.usage) for reply in transcript.replies if reply.usage is not None]
     summaries = tuple(summary_calls(transcript))
