@@ -66,6 +66,7 @@ class Entries:
         self.compactions: list[RecordedCompaction] = []
         self._tally = tally
         self._folder = next((line.folder for line in lines if line.folder), "")
+        self._model = next((model for line in lines if (model := as_text(line.message.get("model"))) and not line.is_error), "")
         self._replies: dict[str, Reply] = {}
         self._results: dict[str, list[_Returned]] = {}
         self._called: set[str] = set()
@@ -78,7 +79,6 @@ class Entries:
     # What belongs together, wherever it lies in the file
 
     def _collect(self, lines: Sequence[Line]) -> None:
-        model = ""
         number = 0
         open_calls: dict[str, Reply] = {}
         for line in lines:
@@ -88,10 +88,9 @@ class Entries:
                 key = reply_key(line)
                 reply = self._replies.setdefault(key, Reply(as_text(line.message.get("id")) or line.uuid))
                 new = reply.add(line, self._tally)
-                model = reply.model
                 open_calls.update((block.id, reply) for block in new if isinstance(block, ToolUse))
             elif line.kind == "user":
-                for result in _results_of(line, model, self._tally):
+                for result in _results_of(line, self._model, self._tally):
                     number += 1
                     self._results.setdefault(result.tool_use_id, []).append(_Returned(result, line, number))
                     if result.tool_use_id in open_calls:
@@ -148,7 +147,7 @@ class Entries:
     def _emit_words(self, line: Line) -> None:
         if line.is_hidden:
             return
-        texts = [text_of(block, "", self._tally) for block in line.content if not _is_result(block)]
+        texts = [text_of(block, self._model, self._tally) for block in line.content if not _is_result(block)]
         text = "\n\n".join(text for text in texts if text.strip())
         if line.is_summary:
             self._emit_summary(line, text)
@@ -182,7 +181,7 @@ class Entries:
 
     def _emit_summary(self, line: Line, text: str) -> None:
         last = self.compactions[-1] if self.compactions else None
-        if last is not None and not last.summary and last.after_seq == self.log.length:
+        if last is not None and not last.summary:
             self.compactions[-1] = replace(last, summary=text)
         else:
             self.compactions.append(RecordedCompaction(self.log.length, text, None, None, line.at or None))

@@ -100,6 +100,16 @@ def test_a_compaction_with_its_summary(claude: Claude, tmp_path: Path):
     assert drawn(transcript) == ["user: Fix it", "assistant: Done.", "user: Go on"]
 
 
+def test_a_summary_that_does_not_follow_its_compaction_at_once(claude: Claude, tmp_path: Path):
+    claude.user("Fix it")
+    claude.line("system", subtype="compact_boundary", compactMetadata={"trigger": "auto"})
+    claude.line("attachment", attachment={"type": "file", "content": {"type": "text", "file": {"content": "x = 1"}}})
+    claude.user("What happened so far", isCompactSummary=True)
+    transcript = main_of(claude, tmp_path)
+    assert drawn(transcript) == ["user: Fix it", "program: x = 1"]
+    assert transcript.compactions == (RecordedCompaction(1, "What happened so far", True, None, 1769940002.0),)
+
+
 def test_a_session_that_begins_with_a_summary(claude: Claude, tmp_path: Path):
     claude.user("What happened so far", isCompactSummary=True)
     claude.user("Go on")
