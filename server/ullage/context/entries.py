@@ -126,6 +126,8 @@ class Notice:
 
     about: Literal["file_changed", "rules", "resume"]
     text: str
+    touched: tuple[FileTouch, ...] = ()
+    """The files whose texts stand in it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from ullage.context.moves.plan import Plan, plan, reactive_plan
 from ullage.context.policy import Policy
 from ullage.context.record.digest import brief
 from ullage.context.record.handoff import USER_SHARE, handoff, tail_note
-from ullage.context.view.projection import EpochKey
-from ullage.context.view.request import Message, request_so_far
+from ullage.context.view.projection import EpochKey, Projection
+from ullage.context.view.request import Message, Request, request_so_far
 from ullage.models.model import Model, ModelCard
 from ullage.session.breaker import Breaker
 from ullage.session.conversation import Conversation
@@ -78,37 +78,43 @@ class Compactor:
         """Open: summaries are not asked of the model for a while; the program writes them."""
 
     async def draft(self, wanted: Wanted, model: Model, card: ModelCard, line: int) -> Draft:
-        """Plans a compaction and has its summary written. Raises `NothingToCompact`."""
-        conversation = self._conversation
+        """Plans a compaction and has its summary written. Raises `NothingToCompact`.
+
+        The session may go on meanwhile: what the draft is made of is taken at once, all of it.
+        """
+        projection = self._conversation.projection
+        if not projection.messages:
+            raise NothingToCompact
         calibration = self._surroundings.calibration(card)
-        before = conversation.counted(calibration).used
-        planned = self._plan(wanted, calibration, line, before)
+        before = self._conversation.counted(calibration).used
+        key, entries, request = projection.key, tuple(projection.entries), request_so_far(projection)
+        # In another thread: for a long log planning takes a second, and nobody's typing may wait for it.
+        planned = await asyncio.to_thread(self._plan, entries, wanted, calibration, line, before)
         if planned is None:
             raise NothingToCompact
-        key = conversation.projection.key
         empty = Draft(wanted, planned, "moves", "", None, None, (), before, handoff_room(line), key)
         if planned.summarise_to is None:
             return empty
-        return await self._with_summary(empty, model, card, calibration)
+        return await self._with_summary(empty, request, model, card, calibration)
 
-    def _plan(self, wanted: Wanted, calibration: Calibration, line: int, used: int) -> Plan | None:
+    def _plan(self, entries: Sequence[Logged], wanted: Wanted, calibration: Calibration, line: int, used: int) -> Plan | None:
         def count(messages: Sequence[Message]) -> int:
             return calibration.apply(sum(estimate_message(message) for message in messages))
 
         policy = within_room(self._surroundings.policy, handoff_room(line))
-        projection = self._conversation.projection
+        projection = Projection(entries)
         if wanted.trigger == "reactive":
             return reactive_plan(projection, policy, line, count, brief)
         if wanted.trigger in ("manual", "tool"):
             return plan(projection, with_short_tail(policy, used), line, count, brief, goal=0)
         return plan(projection, policy, line, count, brief)
 
-    async def _with_summary(self, draft: Draft, model: Model, card: ModelCard, calibration: Calibration) -> Draft:
+    async def _with_summary(self, draft: Draft, request: Request, model: Model, card: ModelCard, calibration: Calibration) -> Draft:
         """The draft with its handoff, by the first rung that works."""
         skipped: list[str] = []
         if self._may_ask_model(draft.wanted, card, skipped):
             try:
-                return await self._by_model(draft, model, card, calibration)
+                return await self._by_model(draft, request, model, card, calibration)
             except SummaryFailed as failure:
                 self.model_breaker.failed(self._surroundings.clock())
                 skipped.append(str(failure))
@@ -135,9 +141,8 @@ class Compactor:
             return False
         return True
 
-    async def _by_model(self, draft: Draft, model: Model, card: ModelCard, calibration: Calibration) -> Draft:
+    async def _by_model(self, draft: Draft, request: Request, model: Model, card: ModelCard, calibration: Calibration) -> Draft:
         """The draft with the model's part in its handoff. Raises `SummaryFailed`."""
-        request = request_so_far(self._conversation.projection)
         numbers = self._surroundings.policy.summary
         numbers = replace(numbers, output_tokens=min(numbers.output_tokens, card.max_output))
         summary = await write_summary(model, request, draft.wanted.focus, numbers)

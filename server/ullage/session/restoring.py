@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import Compaction, Logged, RestoredFile, ToolReturned
+from ullage.context.entries import AssistantReply, Compaction, Logged, RestoredFile, ToolReturned
 from ullage.context.restore import FileEdit, choose, resume_text, take
 from ullage.context.view.projection import Projection
 from ullage.context.view.seen import touches_in_view
@@ -48,6 +48,19 @@ class Restoring:
             restored.append(file)
         return tuple(restored)
 
+    async def renewed(self, path: str) -> RestoredFile | None:
+        """A file that the newest compaction read again, as it is now; None for any other, and once the model has answered since.
+
+        The user may have gone on typing in it: what was read again is then not what they mean.
+        """
+        known = await self._text_of(path) if path in just_restored(self._conversation.entries) else None
+        if known is None or known[0] is None:
+            return None
+        text, sha256 = known
+        numbers = self._surroundings.policy.restore
+        line = next((edit.line for edit in self._surroundings.recent.latest() if edit.path == path), None)
+        return take(path, text, [line] if line else [], numbers, numbers.file_tokens, sha256)
+
     def _edits(self) -> list[FileEdit]:
         """Edits seen since the server started, and those of the agent that only the log still knows."""
         seen = [FileEdit(edit.path, edit.at, edit.by) for edit in self._surroundings.recent.latest()]
@@ -73,6 +86,16 @@ class Restoring:
     def after(self, entry: Compaction) -> None:
         """The compaction is in force: what is no longer in view counts as unseen."""
         self._reads.keep_only(touches_in_view(self._conversation.projection))
+
+
+def just_restored(entries: Sequence[Logged]) -> frozenset[str]:
+    """The files that a compaction read again to which the model has not answered yet."""
+    for logged in reversed(entries):
+        if isinstance(logged.entry, Compaction):
+            return frozenset(file.path for file in logged.entry.restored)
+        if isinstance(logged.entry, AssistantReply):
+            break
+    return frozenset()
 
 
 def logged_edits(entries: Sequence[Logged]) -> list[FileEdit]:

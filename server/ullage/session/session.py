@@ -82,8 +82,8 @@ class Session:
         timeline = self._conversation.timeline
         self._queue = PromptQueue(self._conversation, surroundings.store)
         self._rules = RulesInForce(surroundings.folders)
-        self._notices = FileNotices(surroundings, self._reads, self._rules)
         restoring = Restoring(self._conversation, surroundings, self._reads, self._rules)
+        self._notices = FileNotices(surroundings, self._reads, self._rules, restoring)
         self._compactor = Compactor(self._conversation, surroundings, restoring)
         self._room = Room(
             self._conversation,

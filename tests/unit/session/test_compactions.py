@@ -136,6 +136,27 @@ async def test_while_editing_it_compacts_and_the_next_request_holds_the_unsaved_
         assert "CAPACITY = 321  # unsaved" in texts_of(here.fake.requests[-1].body)
 
 
+async def test_what_the_user_typed_on_after_a_compaction_is_sent_too(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill_to_the_line(here, session)
+        path = (folder / "tank.py").resolve()
+        here.editor.texts[path] = "CAPACITY = 321\n"
+        here.sessions.document_changed(path, "changed", 1)
+        await here.watcher.until(lambda: [card.status for card in compactions(session)] == ["completed"])
+        await here.idle(session)
+        here.editor.texts[path] = "CAPACITY = 654\n"
+        here.sessions.document_changed(path, "changed", 1)
+        here.fake.enqueue(Say("654."), Call("edit_file", {"path": "tank.py", "old_text": "654", "new_text": "7"}), Say("Done."))
+        await here.say(session, "How much now?")
+        assert "CAPACITY = 654" in texts_of(here.fake.requests[-1].body)
+        await session.prompt("Make it 7")
+        session.answer_permission((await here.asked(session)).id, "allow_once")
+        await here.idle(session)
+        assert here.editor.texts[path] == "CAPACITY = 7\n"
+
+
 async def test_a_prompt_during_a_background_summary_does_not_wait_for_it(folder: Path) -> None:
     async with stage(folder, window=WINDOW) as here:
         here.fake.add_rules(when_asked_for_a_summary(Hang(Reply((Say(SUMMARY),)))))
@@ -309,6 +330,15 @@ async def test_nothing_to_compact_says_so(folder: Path) -> None:
         await here.idle(session)
         [card] = compactions(session)
         assert card.status == "failed"
+        assert "nothing to compact" in card.error
+
+
+async def test_an_empty_session_has_nothing_to_compact(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        session = await here.new()
+        session.compact()
+        await here.idle(session)
+        [card] = compactions(session)
         assert "nothing to compact" in card.error
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ullage.context.entries import Clipped, Compaction, FileTouch, ToolReturned
+from ullage.context.entries import Clipped, Compaction, FileTouch, Notice, ToolReturned
 from ullage.context.view.projection import Projection
 
 
@@ -20,6 +20,8 @@ def touches_in_view(projection: Projection) -> list[FileTouch]:
         if isinstance(logged.entry, ToolReturned):
             is_clipped = logged.entry.full_output is not None or logged.seq in clipped
             touches.extend(_of_a_part(touch) if is_clipped else touch for touch in logged.entry.touched)
+        elif isinstance(logged.entry, Notice):
+            touches.extend(logged.entry.touched)
         elif isinstance(logged.entry, Compaction):
             restored = (file for file in logged.entry.restored if file.sha256)
             touches.extend(FileTouch(file.path, "read", file.sha256, not file.whole) for file in restored)

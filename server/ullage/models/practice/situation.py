@@ -19,7 +19,7 @@ from ullage.models.practice.scenario import Scenario
 QUOTED_CHARACTERS = 60
 """So much of the end of a step's text is looked for in the record of a compaction."""
 
-_OF_THE_PROGRAM = re.compile(r"\s*(<|\[|#|Your reply was cut off|Changed since you last saw|Rules of this workspace)")
+_OF_THE_PROGRAM = re.compile(r"\s*(<|\[|#|Your reply was cut off|Changed since you last saw|Changed once more|Rules of this workspace)")
 """How texts begin that the program and not the user wrote: files, records, notices."""
 _RESUME = resume_text("", rules_changed=False, at_work=True).splitlines()[0]
 """Stands in every text that says how to go on after a compaction."""
