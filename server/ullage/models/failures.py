@@ -180,9 +180,7 @@ def _connection(cause: BaseException, endpoint: Endpoint) -> Failure:
         return Failure(_not_a_url(endpoint))
     if isinstance(cause, LocalProtocolError) and "header" in str(cause):
         return Failure(
-            AuthenticationFailed(
-                'The API key has a character that cannot be sent. Set it anew with the command "Ullage: Set API key".'
-            )
+            AuthenticationFailed('The API key has a character that cannot be sent. Set it anew with the command "Ullage: Set API key".')
         )
     if isinstance(cause, TimeoutException) and not isinstance(cause, ConnectTimeout):
         # What took minutes once takes them again: the user decides.
