@@ -1,10 +1,11 @@
-"""The command line: `ullage serve`. Imports nothing that takes long before it knows what is wanted."""
+"""The command line: `ullage serve` and `ullage replay`. Imports nothing that takes long before it knows what is wanted."""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
 import logging
+import os
 import sys
 from collections.abc import Sequence
 
@@ -15,6 +16,12 @@ logger = logging.getLogger("ullage")
 _OLDEST_PYTHON = (3, 11)
 
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
+
+_REPLAY = """
+Reports what was recorded in sessions of Claude Code (JSONL, as in ~/.claude/projects), Codex (rollouts, as in ~/.codex/sessions)
+and Ullage (.ullage/ullage.db), plain or compressed: tokens, dollars, cache reads, sizes, and what was needed after the compactions
+that took place. It changes no transcript and sends nothing anywhere. It cannot yet run other compaction policies over a session.
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -37,6 +44,11 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--tcp", type=_port, metavar="PORT", help="listen on this port of the loopback address instead; 0 takes a free one")
     serve.add_argument("--log-level", type=str.upper, choices=_LEVELS, default="INFO", help="how much is logged (default: INFO)")
     serve.set_defaults(run=_serve)
+    replay = commands.add_parser("replay", help="report what recorded sessions cost and what their compactions kept", description=_REPLAY)
+    replay.add_argument("traces", nargs="+", metavar="TRACE", help="a transcript, a folder of transcripts, or a workspace of Ullage")
+    replay.add_argument("--format", choices=("table", "json"), default="table", help="how the report is written (default: table)")
+    replay.add_argument("--model", metavar="NAME", help="price all sessions as this model's (default: the models that they ran on)")
+    replay.set_defaults(run=_replay)
     return parser
 
 
@@ -60,6 +72,19 @@ def _serve(options: argparse.Namespace) -> int:
         return _failed(str(error))
     except KeyboardInterrupt:
         return 130
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from ullage.replay.command import run
+
+    try:
+        return run(options.traces, options.format, options.model)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`); what is still in the buffer has nowhere to go at exit either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
 
 
 class PortNotFree(Exception):

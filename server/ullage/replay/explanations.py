@@ -1,0 +1,47 @@
+"""What the columns of the report mean, in words for somebody who sees it for the first time."""
+
+from __future__ import annotations
+
+from ullage.replay.prices import as_of
+from ullage.replay.windows import WINDOW_MESSAGES
+
+SESSIONS = "A session with a / in its name is that of a sub-agent, which has a conversation of its own."
+
+TOKENS = (
+    "Tokens as the provider counted them. Requests: replies of the model. Full price: tokens sent that were neither read from the "
+    "prompt cache nor written to it. Written: tokens put into the prompt cache, to live for five minutes or for an hour. "
+    "Read: tokens taken from the cache. From cache: those read, as a share of all that were sent."
+)
+
+SUMMARIES = (
+    "Summaries: what the requests that wrote the summaries of compactions must have cost, with the conversation in the cache and "
+    "without. They are not recorded, so this is worked out, and it is not in the cost."
+)
+
+CONTEXT = (
+    "Context: tokens sent with a request, cached or not. Predicted: tokens that the requests should have read from the cache by its "
+    "published rules, given their recorded times and sizes and what the first of them found. Off by: how far that is from what was read."
+)
+
+NEEDED = (
+    f"Needed: what stood in the session before a compaction and was used by the model in the {WINDOW_MESSAGES} messages after it, "
+    "and the short messages that the user had written before it. 7/10: seven of ten stood in the summary that took the place of "
+    "what was before; 0/0: nothing of the kind was needed. Files that the program put back beside the summary are not counted. "
+    "Of what did not stand in the summary, --format json says how much was shown to the model again before it was used."
+)
+
+KINDS = (
+    "Paths, names (of things in code), hashes (and long numbers) and errors are told by their form. Names by file: of the names that the "
+    "model wrote into a file that it had worked on before, those that the summary mentions near that file. Read again: files that were "
+    "read before a compaction and again after it."
+)
+
+
+def cost(as_model: str | None) -> str:
+    """What the cost is: at the prices of the recorded models, or of `as_model`."""
+    if as_model is None:
+        return f"Cost: US dollars at the list prices of the model that answered, as of {as_of()}."
+    return (
+        f"Cost: US dollars at the list prices of {as_model}, whichever model answered, as of {as_of()}: the same requests, reads and "
+        "writes, with as many tokens as that model makes of the same text on average. The tokens shown are those recorded."
+    )

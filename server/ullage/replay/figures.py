@@ -1,0 +1,180 @@
+"""All that is reported of a recorded session, as numbers that can be added up over sessions.
+
+Why a figure is missing or too small is known in `shortfalls.py`, how it is shown in `report_table.py` and `report_json.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ullage.context.blocks import Usage
+from ullage.replay.cost import Dollars, cost_of, total_usage
+from ullage.replay.fact_patterns import FactKind
+from ullage.replay.file_calls import file_calls
+from ullage.replay.needed_later import session_facts
+from ullage.replay.predicted import predict
+from ullage.replay.prices import prices_of
+from ullage.replay.readers.flaws import KEPT_MESSAGES, SEALED_SUMMARY
+from ullage.replay.restoring import files_read_again
+from ullage.replay.retention import KindRetention, by_kind, judged, recorded_cuts
+from ullage.replay.shares import Share
+from ullage.replay.tied import tied
+from ullage.replay.transcript import Transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The requests: how many there were, how many of them are counted in tokens, how many of those priced."""
+
+    made: int = 0
+    counted: int = 0
+    priced: int = 0
+    outputs_estimated: int = 0
+
+    def __add__(self, other: Calls) -> Calls:
+        return Calls(
+            self.made + other.made,
+            self.counted + other.counted,
+            self.priced + other.priced,
+            self.outputs_estimated + other.outputs_estimated,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CacheReads:
+    """Tokens read from the prompt cache, as recorded and as the cache's published rules say, for `requests` with a time."""
+
+    requests: int = 0
+    recorded: int = 0
+    predicted: int = 0
+
+    def __add__(self, other: CacheReads) -> CacheReads:
+        return CacheReads(self.requests + other.requests, self.recorded + other.recorded, self.predicted + other.predicted)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What was needed after the compactions whose summary is recorded (`measured`), and what of it stood in the summaries.
+
+    `files_read_again` counts each file once a compaction, also where the summary is not recorded. `at_least` where more than
+    the summary was in view and the record does not say what.
+    """
+
+    measured: int = 0
+    sealed: int = 0
+    """Compactions in sessions whose summaries only the provider can read."""
+    kinds: dict[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
+    names_beside_their_file: Share = field(default_factory=Share)
+    files_read_again: int = 0
+    at_least: bool = False
+
+    def __add__(self, other: Kept) -> Kept:
+        return Kept(
+            self.measured + other.measured,
+            self.sealed + other.sealed,
+            {kind: kept + other.kinds[kind] for kind, kept in self.kinds.items()},
+            self.names_beside_their_file + other.names_beside_their_file,
+            self.files_read_again + other.files_read_again,
+            self.at_least or other.at_least,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One session's, or several sessions' together. Contexts are tokens sent with a request; `summaries_…` are not in `dollars`."""
+
+    calls: Calls = field(default_factory=Calls)
+    tokens: Usage = field(default_factory=lambda: Usage(0, 0))
+    largest_context: int = 0
+    dollars: Dollars = field(default_factory=Dollars)
+    unpriced: tuple[str, ...] = ()
+    """Models whose prices are not known."""
+    summaries_warm: Dollars = field(default_factory=Dollars)
+    summaries_cold: Dollars = field(default_factory=Dollars)
+    cache_reads: CacheReads = field(default_factory=CacheReads)
+    compactions: int = 0
+    kept: Kept = field(default_factory=Kept)
+
+    @property
+    def mean_context(self) -> float | None:
+        """Tokens; None where no request is counted."""
+        return self.tokens.total_input_tokens / self.calls.counted if self.calls.counted else None
+
+    @property
+    def share_from_cache(self) -> float | None:
+        """Of the tokens sent, those read from the cache; None where no request is counted."""
+        sent = self.tokens.total_input_tokens
+        return self.tokens.cache_read_tokens / sent if sent else None
+
+    def __add__(self, other: Figures) -> Figures:
+        return Figures(
+            calls=self.calls + other.calls,
+            tokens=total_usage((self.tokens, other.tokens)),
+            largest_context=max(self.largest_context, other.largest_context),
+            dollars=self.dollars + other.dollars,
+            unpriced=tuple(dict.fromkeys((*self.unpriced, *other.unpriced))),
+            summaries_warm=self.summaries_warm + other.summaries_warm,
+            summaries_cold=self.summaries_cold + other.summaries_cold,
+            cache_reads=self.cache_reads + other.cache_reads,
+            compactions=self.compactions + other.compactions,
+            kept=self.kept + other.kept,
+        )
+
+
+def figures_of(transcript: Transcript, as_model: str | None = None) -> Figures:
+    """A session's figures, in dollars at the prices of the models that it ran on or of `as_model`."""
+    counted = [(reply.model, usage) for reply in transcript.replies if (usage := reply.usage) and usage.total_input_tokens]
+    cost = cost_of(transcript, as_model)
+    return Figures(
+        calls=Calls(
+            made=len(transcript.replies),
+            counted=len(counted),
+            priced=sum(prices_of(as_model or model) is not None for model, _ in counted),
+            outputs_estimated=len(transcript.estimated_outputs),
+        ),
+        tokens=total_usage(usage for _, usage in counted),
+        largest_context=max((usage.total_input_tokens for _, usage in counted), default=0),
+        dollars=cost.dollars,
+        unpriced=cost.unpriced,
+        summaries_warm=cost.summaries_warm,
+        summaries_cold=cost.summaries_cold,
+        cache_reads=_cache_reads(transcript),
+        compactions=len(transcript.compactions),
+        kept=_kept(transcript),
+    )
+
+
+def together(figures: Iterable[Figures]) -> Figures:
+    """Several sessions as one."""
+    return sum(figures, Figures())
+
+
+def _cache_reads(transcript: Transcript) -> CacheReads:
+    """Nothing where no entry has a time: how long a cache lives is counted in seconds."""
+    if not any(logged.at for logged in transcript.entries):
+        return CacheReads()
+    prediction = predict(transcript)
+    return CacheReads(len(prediction.calls), prediction.recorded.cache_read_tokens, prediction.predicted.cache_read_tokens)
+
+
+def _kept(transcript: Transcript) -> Kept:
+    cuts = recorded_cuts(transcript)
+    if not cuts:
+        return Kept()
+    entries, calls = transcript.entries, file_calls(transcript.entries)
+    read_again = sum(len(files_read_again(entries, calls, cut.after_seq)) for cut in cuts)
+    mended = {repair.what for repair in transcript.repairs}
+    if SEALED_SUMMARY.what in mended:
+        # What stands for the summary then is what was kept beside it: nothing that was not in it is known to be lost.
+        return Kept(sealed=len(cuts), files_read_again=read_again)
+    told = [cut for cut in cuts if cut.kept]
+    places = {cut.after_seq for cut in told}
+    judgements = judged(session_facts(entries), cuts)
+    return Kept(
+        measured=len(told),
+        kinds=by_kind(each for each in judgements if each.needed.after_seq in places),
+        names_beside_their_file=tied(entries, calls, told),
+        files_read_again=read_again,
+        at_least=bool(told) and (transcript.source == "ullage" or KEPT_MESSAGES.what in mended),
+    )

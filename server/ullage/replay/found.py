@@ -1,0 +1,48 @@
+"""Which files the names on the command line stand for. What is in them is known in `readers/`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+_DATABASE = "ullage.db"
+_OF_A_WORKSPACE = Path(".ullage", _DATABASE)
+_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".jsonl.bz2")
+
+
+class NothingFound(Exception):
+    """A name stands for no file; `str()` says which and why."""
+
+
+def transcripts_in(name: Path) -> Sequence[Path]:
+    """The file itself, or the transcripts in a folder and the folders below it, in the order of their names.
+
+    Of a workspace of Ullage it is the log alone: other JSON lines in it are the user's own. Raises `NothingFound`.
+    """
+    if not name.exists():
+        raise NothingFound(f"{name} does not exist")
+    if name.is_file():
+        return (name,)
+    if not name.is_dir():
+        raise NothingFound(f"{name} is neither a file nor a folder")
+    found = tuple(_below(name))
+    if not found:
+        raise NothingFound(f"{name} holds no transcripts: neither *.jsonl (plain or as .gz, .xz, .bz2) nor {_OF_A_WORKSPACE.as_posix()}")
+    return found
+
+
+def _below(top: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(top, onerror=_unreadable):
+        here = Path(folder)
+        database = next((each for each in (here / _OF_A_WORKSPACE, here / _DATABASE) if each.is_file()), None)
+        if database is not None:
+            folders.clear()
+            yield database
+            continue
+        folders.sort()
+        yield from (here / name for name in sorted(names) if name.endswith(_ENDINGS))
+
+
+def _unreadable(error: OSError) -> None:
+    raise NothingFound(f"{error.filename} cannot be read: {error.strerror}") from error

@@ -1,0 +1,164 @@
+"""The report as text for a terminal: a few tables, each with what its columns mean, then what is missing and what was mended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from textwrap import wrap
+
+from ullage.replay import explanations
+from ullage.replay.columns import ABSENT, columns, money, number, percent, ranges
+from ullage.replay.figures import Figures, together
+from ullage.replay.readers.values import printable
+from ullage.replay.rows import Report, Row
+from ullage.replay.shares import Share
+from ullage.replay.shortfalls import incomplete, missing
+from ullage.replay.transcript import Source
+
+WIDTH = 118
+"""Characters to which explanations are wrapped; tables are as wide as they need to be."""
+
+_ALL = "all"
+
+PROGRAMS: dict[Source, str] = {"claude-code": "Claude Code", "codex": "Codex", "ullage": "Ullage"}
+
+
+def as_table(report: Report) -> str:
+    """The whole report."""
+    return "\n".join(_lines(report))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    rows = [(str(index), row.figures) for index, row in enumerate(report.rows, 1)]
+    if len(rows) > 1:
+        rows.append((_ALL, together(figures for _, figures in rows)))
+    yield from _section("Sessions", _sessions(report.rows), explanations.SESSIONS)
+    yield from _section("Tokens and cost", _tokens(rows), explanations.cost(report.as_model), explanations.TOKENS, explanations.SUMMARIES)
+    yield from _section("Context and cache", _context(rows), explanations.CONTEXT)
+    if any(figures.compactions for _, figures in rows):
+        yield from _section("Needed after compactions", _needed(rows), explanations.NEEDED, explanations.KINDS)
+    yield from _listed(f"Figures that are missing ({ABSENT}), or partial or estimated (*)", _shortfalls(rows))
+    yield from _listed("What was mended or could not be read", _notes(report.rows))
+
+
+def _section(title: str, table: Iterable[str], *told: str) -> Iterator[str]:
+    yield title
+    yield from table
+    for explanation in told:
+        yield from wrap(explanation, WIDTH, initial_indent="  ", subsequent_indent="  ")
+    yield ""
+
+
+def _listed(title: str, items: Iterable[str]) -> Iterator[str]:
+    lines = [line for item in items for line in wrap(item, WIDTH, initial_indent="  ", subsequent_indent="    ")]
+    if lines:
+        yield from (title, *lines, "")
+
+
+def _sessions(rows: Iterable[Row]) -> Iterator[str]:
+    cells = [
+        [str(index), row.session_id, PROGRAMS[row.source], ", ".join(map(printable, row.models)) or ABSENT, printable(row.path.name)]
+        for index, row in enumerate(rows, 1)
+    ]
+    return columns(["#", "session", "program", "models", "file"], cells, left=5)
+
+
+def _tokens(rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:
+    head = [
+        "#",
+        "requests",
+        "full|price",
+        "written|5 min",
+        "written|1 hour",
+        "read",
+        "output",
+        "from|cache",
+        "cost",
+        "summaries|cached",
+        "summaries|uncached",
+    ]
+    return columns(
+        head, [[name, number(figures.calls.made), *_token_cells(figures), *_cost_cells(figures)] for name, figures in rows], left=1
+    )
+
+
+def _token_cells(figures: Figures) -> list[str]:
+    if "tokens" in missing(figures):
+        return [ABSENT] * 6
+    tokens, parts = figures.tokens, incomplete(figures)
+    sent = (tokens.input_tokens, tokens.cache_write_5m_tokens, tokens.cache_write_1h_tokens, tokens.cache_read_tokens)
+    mark = "*" if "tokens" in parts else ""
+    output_mark = "*" if "output" in parts else ""
+    return [*(number(each) + mark for each in sent), number(tokens.output_tokens) + output_mark, percent(figures.share_from_cache)]
+
+
+def _cost_cells(figures: Figures) -> list[str]:
+    if "dollars" in missing(figures):
+        return [ABSENT] * 3
+    mark = "*" if "dollars" in incomplete(figures) else ""
+    summaries = [figures.summaries_warm.total, figures.summaries_cold.total]
+    return [money(figures.dollars.total) + mark, *(money(each) if figures.compactions else ABSENT for each in summaries)]
+
+
+def _context(rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:
+    head = ["#", "context|mean", "context|largest", "compactions", "read from|cache", "predicted", "off by"]
+    return columns(head, [[name, *_context_cells(figures)] for name, figures in rows], left=1)
+
+
+def _context_cells(figures: Figures) -> list[str]:
+    without, reads = missing(figures), figures.cache_reads
+    largest = None if "tokens" in without else figures.largest_context
+    contexts = [number(figures.mean_context), number(largest), number(figures.compactions)]
+    if "predicted cache reads" in without:
+        return [*contexts, ABSENT, ABSENT, ABSENT]
+    mark = "*" if "predicted cache reads" in incomplete(figures) else ""
+    off = reads.predicted / reads.recorded - 1 if reads.recorded else None
+    return [*contexts, number(reads.recorded) + mark, number(reads.predicted) + mark, percent(off, "+")]
+
+
+def _needed(rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:
+    head = ["#", "compactions", "paths", "names", "hashes", "errors", "user's|messages", "names by|file", "read|again"]
+    return columns(head, [[name, *_needed_cells(figures)] for name, figures in rows if figures.compactions], left=1)
+
+
+def _needed_cells(figures: Figures) -> list[str]:
+    kept = figures.kept
+    if "needed later" in missing(figures):
+        shares = [ABSENT] * (len(kept.kinds) + 1)
+    else:
+        mark = "*" if "needed later" in incomplete(figures) else ""
+        shares = [_share(each.kept, mark) for each in kept.kinds.values()] + [_share(kept.names_beside_their_file, mark)]
+    return [number(figures.compactions), *shares, number(kept.files_read_again)]
+
+
+def _share(share: Share, mark: str) -> str:
+    return f"{share.hits}/{share.of}{mark}"
+
+
+def _shortfalls(rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:
+    """Each reason once, with the figures that it is the reason for."""
+    named: dict[str, list[int]] = {}
+    for name, figures in rows:
+        if name == _ALL:
+            continue
+        told: dict[str, list[str]] = {}
+        for figure, why in (missing(figures) | incomplete(figures)).items():
+            told.setdefault(why, []).append(figure)
+        for why, of_figures in told.items():
+            named.setdefault(f"{', '.join(of_figures)}: {why}", []).append(int(name))
+    yield from (f"{ranges(numbers)}: {text}" for text, numbers in named.items())
+
+
+def _notes(rows: Iterable[Row]) -> Iterator[str]:
+    """Each kind of repair once, with how often there was one in all; then what else was noted."""
+    counts: dict[tuple[str, str], int] = {}
+    places: dict[tuple[str, str], list[int]] = {}
+    for index, row in enumerate(rows, 1):
+        mended = {f"{repair.count} {repair.what}: ": repair for repair in row.repairs}
+        for note in row.notes:
+            start = next((start for start in mended if note.startswith(start)), "")
+            what = (mended[start].what, note.removeprefix(start)) if start else ("", note)
+            counts[what] = counts.get(what, 0) + (mended[start].count if start else 0)
+            places.setdefault(what, []).append(index)
+    for what, follows in sorted(places, key=lambda each: not each[0]):
+        told = f"{counts[what, follows]:,} {what}: {follows}" if what else follows
+        yield f"{ranges(places[what, follows])}: {told}"
