@@ -46,7 +46,7 @@ def _files(names: Sequence[str], failures: list[str]) -> Sequence[Path]:
     found: dict[Path, Path] = {}
     for name in names:
         try:
-            for path in transcripts_in(Path(name)):
+            for path in transcripts_in(Path(name), failures):
                 found.setdefault(path.resolve(), path)
         except (NothingFound, OSError) as error:
             failures.append(str(error))

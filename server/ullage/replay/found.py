@@ -15,10 +15,11 @@ class NothingFound(Exception):
     """A name stands for no file; `str()` says which and why."""
 
 
-def transcripts_in(name: Path) -> Sequence[Path]:
+def transcripts_in(name: Path, failures: list[str]) -> Sequence[Path]:
     """The file itself, or the transcripts in a folder and the folders below it, in the order of their names.
 
-    Of a workspace of Ullage it is the log alone: other JSON lines in it are the user's own. Raises `NothingFound`.
+    Of a workspace of Ullage it is the log alone: other JSON lines in it are the user's own. Folders below it that cannot be listed
+    are added to `failures`. Raises `NothingFound`.
     """
     if not name.exists():
         raise NothingFound(f"{name} does not exist")
@@ -26,14 +27,17 @@ def transcripts_in(name: Path) -> Sequence[Path]:
         return (name,)
     if not name.is_dir():
         raise NothingFound(f"{name} is neither a file nor a folder")
-    found = tuple(_below(name))
+    found = tuple(_below(name, failures))
     if not found:
         raise NothingFound(f"{name} holds no transcripts: neither *.jsonl (plain or as .gz, .xz, .bz2) nor {_OF_A_WORKSPACE.as_posix()}")
     return found
 
 
-def _below(top: Path) -> Iterator[Path]:
-    for folder, folders, names in os.walk(top, onerror=_unreadable):
+def _below(top: Path, failures: list[str]) -> Iterator[Path]:
+    def unreadable(error: OSError) -> None:
+        failures.append(f"{error.filename} cannot be read: {error.strerror}")
+
+    for folder, folders, names in os.walk(top, onerror=unreadable):
         here = Path(folder)
         database = next((each for each in (here / _OF_A_WORKSPACE, here / _DATABASE) if each.is_file()), None)
         if database is not None:
@@ -42,7 +46,3 @@ def _below(top: Path) -> Iterator[Path]:
             continue
         folders.sort()
         yield from (here / name for name in sorted(names) if name.endswith(_ENDINGS))
-
-
-def _unreadable(error: OSError) -> None:
-    raise NothingFound(f"{error.filename} cannot be read: {error.strerror}") from error
