@@ -13,6 +13,7 @@ import type { ClientMethod, ParamsOf, ResultOf, UpdateParams } from "./protocol"
 import { PROTOCOL_VERSION } from "./protocol";
 import { RestartPolicy } from "./restartPolicy";
 import type { ServerCommand } from "./serverCommand";
+import { answered } from "./serverGone";
 import type { ServerStatus } from "./serverStatus";
 import { ServerWarnings } from "./serverWarnings";
 
@@ -84,12 +85,13 @@ export class ServerConnection implements vscode.Disposable {
     });
   }
 
-  /** @throws Error with a message for the user where the server is not running or refuses. */
+  /** @throws Error with a message for the user where the server is not running or refuses; ServerGone where it ended meanwhile. */
   async request<M extends ClientMethod>(method: M, params: ParamsOf<M>): Promise<ResultOf<M>> {
     if (this.client === undefined) {
       throw new Error("The Ullage server is not running");
     }
-    return this.client.sendRequest<ResultOf<M>>(method, params);
+    const asked = this.client;
+    return answered(asked.sendRequest<ResultOf<M>>(method, params), () => this.client === asked);
   }
 
   /** Tells the server to ask for the settings again. */

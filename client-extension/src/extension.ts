@@ -11,6 +11,7 @@ import { bindContextKeys } from "./contextKeys";
 import { revealChatOnce } from "./firstRun";
 import { bindGauge } from "./gaugeBinding";
 import { Launch } from "./launch";
+import { ServerGone } from "./serverGone";
 
 let connection: ServerConnection | undefined;
 
@@ -76,6 +77,9 @@ async function openSession(server: ServerConnection, session: ActiveSession, log
     }
   } catch (error) {
     log.error(`Session: ${String(error)}`);
+    if (error instanceof ServerGone) {
+      return; // the session is opened when the server is back; one that runs by now must not be ended for it
+    }
     await server.fail(`Ullage could not open a session: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
