@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ullage.context.blocks import Usage
-from ullage.replay.cost import Dollars, cost_of, total_usage
+from ullage.replay.cost import Dollars, cost_of, summary_calls, total_usage
 from ullage.replay.fact_patterns import FactKind
 from ullage.replay.file_calls import file_calls
 from ullage.replay.needed_later import session_facts
@@ -90,6 +90,8 @@ class Figures:
     dollars: Dollars = field(default_factory=Dollars)
     unpriced: tuple[str, ...] = ()
     """Models whose prices are not known."""
+    summaries: int = 0
+    """Compactions for which it can be worked out what the request for the summary cost."""
     summaries_warm: Dollars = field(default_factory=Dollars)
     summaries_cold: Dollars = field(default_factory=Dollars)
     cache_reads: CacheReads = field(default_factory=CacheReads)
@@ -114,6 +116,7 @@ class Figures:
             largest_context=max(self.largest_context, other.largest_context),
             dollars=self.dollars + other.dollars,
             unpriced=tuple(dict.fromkeys((*self.unpriced, *other.unpriced))),
+            summaries=self.summaries + other.summaries,
             summaries_warm=self.summaries_warm + other.summaries_warm,
             summaries_cold=self.summaries_cold + other.summaries_cold,
             cache_reads=self.cache_reads + other.cache_reads,
@@ -126,6 +129,8 @@ def figures_of(transcript: Transcript, as_model: str | None = None) -> Figures:
     """A session's figures, in dollars at the prices of the models that it ran on or of `as_model`."""
     counted = [(reply.model, usage) for reply in transcript.replies if (usage := reply.usage) and usage.total_input_tokens]
     cost = cost_of(transcript, as_model)
+    # Ullage compacts without a model, too, and a transcript does not say when.
+    asks_a_model = transcript.source != "ullage"
     return Figures(
         calls=Calls(
             made=len(transcript.replies),
@@ -137,8 +142,9 @@ def figures_of(transcript: Transcript, as_model: str | None = None) -> Figures:
         largest_context=max((usage.total_input_tokens for _, usage in counted), default=0),
         dollars=cost.dollars,
         unpriced=cost.unpriced,
-        summaries_warm=cost.summaries_warm,
-        summaries_cold=cost.summaries_cold,
+        summaries=sum(prices_of(as_model or call.model) is not None for call in summary_calls(transcript)) if asks_a_model else 0,
+        summaries_warm=cost.summaries_warm if asks_a_model else Dollars(),
+        summaries_cold=cost.summaries_cold if asks_a_model else Dollars(),
         cache_reads=_cache_reads(transcript),
         compactions=len(transcript.compactions),
         kept=_kept(transcript),

@@ -47,7 +47,7 @@ def _figures(figures: Figures) -> dict[str, Json]:
         "tokens": asdict(figures.tokens) if is_counted else None,
         "dollars": None if "dollars" in without else _dollars(figures.dollars),
         "dollars_for_summaries_beside": None
-        if "dollars" in without or not figures.compactions
+        if "summaries" in without
         else {"cache_warm": figures.summaries_warm.total, "cache_cold": figures.summaries_cold.total},
         "share_read_from_cache": figures.share_from_cache,
         "cache_read_tokens": None

@@ -92,11 +92,12 @@ def _token_cells(figures: Figures) -> list[str]:
 
 
 def _cost_cells(figures: Figures) -> list[str]:
-    if "dollars" in missing(figures):
-        return [ABSENT] * 3
-    mark = "*" if "dollars" in incomplete(figures) else ""
-    summaries = [figures.summaries_warm.total, figures.summaries_cold.total]
-    return [money(figures.dollars.total) + mark, *(money(each) if figures.compactions else ABSENT for each in summaries)]
+    without, parts = missing(figures), incomplete(figures)
+    cost = ABSENT if "dollars" in without else money(figures.dollars.total) + ("*" if "dollars" in parts else "")
+    if "summaries" in without:
+        return [cost, ABSENT, ABSENT]
+    mark = "*" if "summaries" in parts else ""
+    return [cost, *(money(each.total) + mark for each in (figures.summaries_warm, figures.summaries_cold))]
 
 
 def _context(rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from ullage.replay.figures import Figures
 from ullage.replay.readers.values import printable
 
-Figure: TypeAlias = Literal["tokens", "output", "dollars", "predicted cache reads", "needed later"]
+Figure: TypeAlias = Literal["tokens", "output", "dollars", "summaries", "predicted cache reads", "needed later"]
 
 
 def missing(figures: Figures) -> dict[Figure, str]:
@@ -23,9 +23,11 @@ def missing(figures: Figures) -> dict[Figure, str]:
     if calls.counted and not figures.cache_reads.requests:
         reasons["predicted cache reads"] = "no times are recorded, and how long a cache lives is counted from them"
     if not figures.compactions:
-        reasons["needed later"] = "no compaction is recorded"
+        reasons |= {"summaries": "no compaction is recorded", "needed later": "no compaction is recorded"}
     elif not kept.measured:
         reasons["needed later"] = _SEALED if kept.sealed else "what the compactions kept is not recorded"
+    if figures.compactions and not figures.summaries:
+        reasons["summaries"] = reasons.get("dollars", "the record does not tell what a model was sent for them")
     return reasons
 
 
@@ -35,6 +37,7 @@ def incomplete(figures: Figures) -> dict[Figure, str]:
         "tokens": list(_of_tokens(figures)),
         "output": list(_of_output(figures)),
         "dollars": list(_of_dollars(figures)),
+        "summaries": list(_of_summaries(figures)),
         "predicted cache reads": list(_of_cache_reads(figures)),
         "needed later": list(_of_needed(figures)),
     }
@@ -62,6 +65,11 @@ def _of_dollars(figures: Figures) -> Iterator[str]:
         yield f"requests to {_listed(figures.unpriced)} are left out, since no prices are known for them"
     if figures.calls.outputs_estimated:
         yield "of output that is estimated in part"
+
+
+def _of_summaries(figures: Figures) -> Iterator[str]:
+    if figures.summaries < figures.compactions:
+        yield "compactions for which it cannot be worked out are left out"
 
 
 def _of_cache_reads(figures: Figures) -> Iterator[str]:

@@ -12,13 +12,16 @@ from typing import Any
 
 import pytest
 
-from tests.unit.context.logs import PRELUDE, prompt, says
+from tests.unit.context.logs import PRELUDE, compaction, prompt, says
 from tests.unit.replay.readers.recorded import Claude, Line, codex, result, text, use, written
 from ullage.cli import main
+from ullage.context.entries import Summarised
 from ullage.replay.prices import as_of
 from ullage.store.log_store import LogStore
 
 GOLDEN = Path(__file__).with_name("golden_report.txt")
+
+NOT_COMPACTED = dict.fromkeys(("summaries", "needed later"), "no compaction is recorded")
 
 Usage = tuple[int, int, int, int, int]
 """Input, output, read, written for 5 minutes, written for 1 hour."""
@@ -93,6 +96,9 @@ def test_every_figure_of_a_session(tmp_path: Path, capsys: pytest.CaptureFixture
     }
     # $5 a million in, $25 out, a tenth to read, five quarters to write
     assert session["dollars"]["total"] == pytest.approx(0.01 + 0.01 + 0.025 + 0.21875)
+    # 30,600 tokens before it, 1,000 to ask; 30,500 of them were in the request before
+    assert session["dollars_for_summaries_beside"]["cache_cold"] == pytest.approx(31_600 * 5e-6, rel=0.01)
+    assert session["dollars_for_summaries_beside"]["cache_warm"] == pytest.approx(1_100 * 5e-6 + 30_500 * 0.5e-6, rel=0.05)
     assert session["share_read_from_cache"] == pytest.approx(50_000 / 87_000)
     assert session["context_tokens"] == {"mean": 21_750, "largest": 30_500}
     assert session["cache_read_tokens"]["recorded"] == 50_000
@@ -109,18 +115,18 @@ def test_every_figure_of_a_session(tmp_path: Path, capsys: pytest.CaptureFixture
             plain_session(None),
             {
                 **dict.fromkeys(("tokens", "output", "dollars", "predicted cache reads"), "no reply of the model has a token count"),
-                "needed later": "no compaction is recorded",
+                **NOT_COMPACTED,
             },
         ),
         (
             plain_session(model="unheard-of"),
-            {"dollars": "no prices are known for unheard-of", "needed later": "no compaction is recorded"},
+            {"dollars": "no prices are known for unheard-of", **NOT_COMPACTED},
         ),
         (
             plain_session(timestamp=None),
             {
                 "predicted cache reads": "no times are recorded, and how long a cache lives is counted from them",
-                "needed later": "no compaction is recorded",
+                **NOT_COMPACTED,
             },
         ),
     ],
@@ -219,13 +225,14 @@ def test_a_folder_gives_its_transcripts_and_those_below_it(tmp_path: Path, capsy
 def test_of_a_workspace_the_log_alone_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     store = LogStore.open(tmp_path)
     session = store.create_session("Looking", 5.0)
-    for entry in (PRELUDE, prompt("Look"), says("Done.")):
+    for entry in (PRELUDE, prompt("Look"), says("Done."), compaction("c1", summarised=Summarised(3, "So far"))):
         store.append(session.id, entry, 6.0)
     store.close()
     written(tmp_path, [{"any": "data"}], "data.jsonl")
     report = reported(capsys, str(tmp_path))
     assert [(row["session"], row["program"]) for row in report["sessions"]] == [(session.id, "ullage")]
     assert report["not_read"] == []
+    assert (report["all"]["compactions"], report["all"]["dollars_for_summaries_beside"]) == (1, None)
 
 
 def test_a_session_that_two_files_hold_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
