@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,7 @@ steps = st.lists(
                 "window full",
                 "compact",
                 "compact by digest",
+                "compact in vain",
                 "undo",
                 "redo",
                 "edit",
@@ -172,6 +173,8 @@ class Story:
             case "compact":
                 session.compact("the units")
                 await here.idle(session)
+            case "compact in vain":
+                await self._compact_in_vain(here, session)
             case "compact by digest":
                 self.fake.add_rules(Rule(_asks_for_record, Fail(400, "invalid_request_error", "not now"), times=1))
                 session.compact()
@@ -179,6 +182,24 @@ class Story:
             case _:
                 await self._try(here, session, step.what)
         self._forget_unused()
+
+    async def _compact_in_vain(self, here: Stage, session: Session) -> None:
+        """Where no transcript can be written no compaction is made, and the context is what it was."""
+        transcripts = self.folder / ".ullage" / "transcripts"
+        aside = transcripts.with_name("transcripts-aside")
+        if transcripts.exists():
+            transcripts.rename(aside)
+        transcripts.write_text("in the way")
+        before = session.snapshot().gauge
+        made = len([card for card in compactions(session) if card.status == "completed"])
+        session.compact()
+        await here.idle(session)
+        after = [card for card in compactions(session) if card.status == "completed"]
+        if len(after) == made:  # where clearing old results is enough, there is no summary and no transcript
+            assert replace(session.snapshot().gauge, cost=before.cost, cache_hit_rate=before.cache_hit_rate) == before
+        transcripts.unlink()
+        if aside.exists():
+            aside.rename(transcripts)
 
     async def _try(self, here: Stage, session: Session, what: str) -> None:
         """What may not be possible at the moment."""
