@@ -5,6 +5,7 @@ What a turn consists of stands in `loop.py` and `turn.py`; when and how it is co
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -71,6 +72,7 @@ class Session:
         self._display = Display(record.id, record.title, tell)
         self._work = Work(record.id, self._work_done)
         self._turn: Turn | None = None
+        self._arriving = asyncio.Lock()
         self._reads = FileReads()
         self._make_tools = make_tools
         self._tools = dict(make_tools(record.id, self._reads))
@@ -164,10 +166,11 @@ class Session:
         """Queues a prompt (or lets it join the running turn at its next boundary); gives its id. It is durable then."""
         if not text.strip() and not refs:
             raise SessionError("invalid", "The prompt is empty")
-        around = self._surroundings
-        attachments = [await attach(ref, around.folders, around.files, around.editor) for ref in refs]
-        prompt = UserPrompt(new_id("p"), text, tuple(attachments), steering=steer and self._turn is not None)
-        self._queue.add(prompt)
+        async with self._arriving:  # reading attachments takes a moment, and the next prompt must not overtake this one
+            around = self._surroundings
+            attachments = [await attach(ref, around.folders, around.files, around.editor) for ref in refs]
+            prompt = UserPrompt(new_id("p"), text, tuple(attachments), steering=steer and self._turn is not None)
+            self._queue.add(prompt)
         if not self.title:
             self._take_title(text)
         if not self.busy:

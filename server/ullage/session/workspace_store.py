@@ -38,4 +38,9 @@ def _open(folder: Path | None, warnings: tuple[str, ...]) -> WorkspaceStore:
     if log.set_aside is not None:
         warnings = (*warnings, str(log.set_aside))
     results = ResultFiles(folder)
-    return WorkspaceStore(folder, log, results, SearchIndex(folder, log, results), warnings)
+    try:
+        index = SearchIndex(folder, log, results)
+    except StoreFailed as error:  # it is made from the log, which is sound: searching is slower then, and nothing is lost
+        index = SearchIndex(None, log, results)
+        warnings = (*warnings, f"{error}. What was said is searched in memory until the window closes")
+    return WorkspaceStore(folder, log, results, index, warnings)

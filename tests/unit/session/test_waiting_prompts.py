@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.fake_api import Hang, Reply, Say
 from tests.unit.session.filling import SUMMARY, WINDOW, fill, fill_to_the_line, make_project, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import compactions, items, notices, stage
+from ullage.session.attachments import FileRef
 from ullage.session.errors import SessionError
 from ullage.session.items import AssistantItem, UserItem
 from ullage.session.session import Session
@@ -103,3 +105,12 @@ async def test_after_room_was_made_the_session_runs_and_no_longer_compacts(folde
         assert session.state == "running"
         here.fake.release()
         await here.idle(session)
+
+
+async def test_a_prompt_does_not_overtake_one_whose_attachments_are_being_read(folder: Path) -> None:
+    async with stage(folder) as here:
+        here.fake.enqueue(Say("One."), Say("Two."))
+        session = await here.new()
+        await asyncio.gather(session.prompt("First", [FileRef(folder.resolve() / "tank.py")]), session.prompt("Second"))
+        await here.idle(session)
+        assert [item.text for item in items(session) if isinstance(item, UserItem)] == ["First", "Second"]
