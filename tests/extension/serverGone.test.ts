@@ -1,19 +1,28 @@
 /** A request whose server ended is told from one that was refused. */
 
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { test } from "node:test";
 import { answered, ServerGone } from "../../client-extension/src/serverGone";
 
 const refused = Object.assign(new Error("There is nothing to undo"), { code: -32050 });
 const disposed = Object.assign(new Error("Pending response rejected since connection got disposed"), { code: -32097 });
 
-describe("what came of a request", () => {
-  test("an answer is given on", async () => assert.equal(await answered(Promise.resolve(4), () => true), 4));
+test("an answer is given on", async () => assert.equal(await answered(Promise.resolve(4), () => true), 4));
 
-  test("a refusal is given on", () => assert.rejects(answered(Promise.reject(refused), () => true), refused));
+test("a refusal is given on", () =>
+  assert.rejects(
+    answered(Promise.reject(refused), () => true),
+    refused,
+  ));
 
-  test("where the connection ended, the server is gone", () => assert.rejects(answered(Promise.reject(disposed), () => true), ServerGone));
+test("where the connection ended, the server is gone", () =>
+  assert.rejects(
+    answered(Promise.reject(disposed), () => true),
+    ServerGone,
+  ));
 
-  test("where another server runs by now, the one that was asked is gone", () =>
-    assert.rejects(answered(Promise.reject(refused), () => false), ServerGone));
-});
+test("where another server runs by now, the one that was asked is gone", () =>
+  assert.rejects(
+    answered(Promise.reject(refused), () => false),
+    ServerGone,
+  ));
