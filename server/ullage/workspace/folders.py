@@ -51,6 +51,8 @@ class Folders:
             path = (self.first / Path(name).expanduser()).resolve()
         except (OSError, RuntimeError, ValueError) as error:
             raise OutsideWorkspace(f"`{name!r}` is not a usable path: {error}") from error
+        if path.is_symlink():  # from Python 3.13 on, a link that leads to itself comes back as it is
+            raise OutsideWorkspace(f"`{name}` is not a usable path: it is a link that leads nowhere")
         if not self.contains(path):
             raise OutsideWorkspace(f"`{name}` is outside the workspace. Only files in {self._named()} can be used")
         if self._is_own_record(path):

@@ -4,5 +4,5 @@ from __future__ import annotations
 
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("context", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("context")
+settings.register_profile("ullage", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ullage")
