@@ -149,11 +149,17 @@ class Snipped:
 
 @dataclass(frozen=True, slots=True)
 class Summarised:
-    """Every message up to and with entry `last_seq` gives way to `text`, the handoff, which stands for `messages` of them."""
+    """Every message up to and with entry `last_seq` gives way to `text`, the handoff, which stands for `messages` of them.
+
+    `acknowledgement` is what the assistant is shown to have answered to it (some systems have it so); empty where nothing.
+    `carried` are the seqs of entries that stay, after the handoff, although they are covered: what the user pinned.
+    """
 
     last_seq: int
     text: str
     messages: int = 0
+    acknowledgement: str = ""
+    carried: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,10 @@ class Replacement:
     last: int
     text: str
     source: int
+    acknowledgement: str = ""
+    """What the assistant is shown to have answered to the text; empty where nothing."""
+    carried: frozenset[int] = frozenset()
+    """The seqs of entries in the range that stay all the same, after the text."""
 
     def contains(self, other: Replacement) -> bool:
         """Whether this one speaks of all that `other` speaks of; of two alike, the later logged contains the earlier."""
@@ -49,7 +53,8 @@ def edits_of(active: Mapping[int, Compaction]) -> Edits:
     for seq, compaction in active.items():
         if compaction.summarised is not None:
             last = min(compaction.summarised.last_seq, seq - 1)
-            summary = Replacement(0, last, compaction.summarised.text, seq)
+            told = compaction.summarised
+            summary = Replacement(0, last, told.text, seq, told.acknowledgement, frozenset(told.carried))
             handoff = summary if handoff is None or summary.contains(handoff) else handoff
         if compaction.snipped is not None:
             last = min(compaction.snipped.last_seq, seq - 1)
@@ -65,14 +70,15 @@ def edits_of(active: Mapping[int, Compaction]) -> Edits:
 def applied(edits: Edits, entries: Iterable[Logged]) -> Iterator[Logged | Replacement]:
     """The entries that stay, and what takes the place of the others where they were; the handoff comes first of all."""
     hidden_to = 0
+    carried = frozenset[int]()
     if edits.handoff is not None:
         yield edits.handoff
-        hidden_to = edits.handoff.last
+        hidden_to, carried = edits.handoff.last, edits.handoff.carried
     to_come = list(reversed(edits.snips))
     for logged in entries:
         while to_come and to_come[-1].first <= logged.seq:
             snip = to_come.pop()
             yield snip
             hidden_to = snip.last
-        if logged.seq > hidden_to:
+        if logged.seq > hidden_to or logged.seq in carried:
             yield logged

@@ -93,6 +93,12 @@ class Fold:
             self._turn_to("user")
             self._put(source, Text(text), end)
 
+    def add_acknowledgement(self, source: int, text: str, end: int) -> None:
+        """What the assistant is shown to have answered to the text before. Dropped where no user spoke before, or a call waits."""
+        if text.strip() and self._role is not None and not self._calls:
+            self._turn_to("assistant")
+            self._put(source, Text(text), end)
+
     @property
     def messages(self) -> Snapshot[Message]:
         """The messages with the results that there are."""
@@ -116,8 +122,8 @@ class Fold:
         return tuple(call.logged for call in self._calls if call.result is None)
 
     def end_of(self, index: int) -> int:
-        """The seq of the last entry that message `index` stands for."""
-        return self._ends[index] if index < len(self._ends) else self._end
+        """The seq of the last entry that the messages up to and with message `index` stand for."""
+        return self._ends[index] if index < len(self._ends) else self._last_end()
 
     def _with_last(self, answered: Sequence[_Call], *more: Message) -> Snapshot[Message]:
         last = () if self._role is None else (self._message(self._role, answered),)
@@ -139,7 +145,7 @@ class Fold:
             return
         if self._role is not None:
             self._closed.append(self._message(self._role, []))
-            self._ends.append(self._end)
+            self._ends.append(self._last_end())
         self._role = role
         self._blocks, self._sources, self._end = [], [], 0
 
@@ -152,6 +158,10 @@ class Fold:
         self._sources[:0] = sources
         self._end = max(self._end, *sources)
         self._calls = []
+
+    def _last_end(self) -> int:
+        # What a compaction carried over stands after its text, and is older than what the text stands for.
+        return max(self._end, self._ends[-1]) if self._ends else self._end
 
     def _unique_id(self, logged_id: str, seq: int) -> str:
         wanted = _NOT_IN_AN_ID.sub("_", logged_id) or "call"

@@ -130,6 +130,7 @@ class Projection:
         for piece in applied(edits, self._entries):
             if isinstance(piece, Replacement):
                 self._fold.add_text(piece.source, piece.text, piece.last)
+                self._fold.add_acknowledgement(piece.source, piece.acknowledgement, piece.last)
             else:
                 self._show(piece)
 
