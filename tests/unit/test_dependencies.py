@@ -31,6 +31,8 @@ INSIDE_CONTEXT = {
     "counting": {"view"},
     "moves": {"view"},
     "record": {"view", "counting"},
+    "engines": {"view", "counting", "moves", "record"},
+    "policies": {"view", "counting", "moves", "record", "engines"},
 }
 """Beside itself, by folder of `context/`; all of them use its values (blocks, entries, policy)."""
 

@@ -89,6 +89,16 @@ class Usage:
     cache_write_5m_tokens: int = 0
     cache_write_1h_tokens: int = 0
 
+    def __add__(self, other: Usage) -> Usage:
+        """Both calls together."""
+        return Usage(
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cache_read_tokens + other.cache_read_tokens,
+            self.cache_write_5m_tokens + other.cache_write_5m_tokens,
+            self.cache_write_1h_tokens + other.cache_write_1h_tokens,
+        )
+
     @property
     def total_input_tokens(self) -> int:
         """Everything that was sent, cached or not."""

@@ -1,20 +1,35 @@
-"""The numbers of the compaction pipeline, with their sources. A policy is data; the moves that use it are elsewhere."""
+"""What a policy is: one way of compacting, as data. Numbers with their sources, where the context counts as full, and an engine.
+
+The rows are in `policies/`, how a policy is carried out in `engines/`, the moves that use the numbers in `moves/`.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from ullage.context.engines.engine import Engine
+
+Measure: TypeAlias = Literal["usage", "messages", "characters / 4"]
+"""What a policy compares with its line (tokens): what the model reported and an estimate of what came since, with system and tools; our
+estimate of the messages alone; or a quarter of the messages' characters."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClipNumbers:
     """When a tool result is too long to be sent whole (characters)."""
 
-    result_characters: int = 30_000
-    """A longer single result goes to a file (learn-claude-code s08)."""
-    message_characters: int = 200_000
-    """All results of one message together (Claude Code's tool-result budget)."""
+    result_characters: int | None = 30_000
+    """A longer single result goes to a file (learn-claude-code s08); None: no result is too long by itself."""
+    message_characters: int | None = 200_000
+    """All results of one message together (Claude Code's tool-result budget); None: there may be any number."""
     preview_characters: int = 2_000
     """What stays of a clipped result: head and tail together (learn-claude-code s08)."""
+    tail_share: float = 1 / 3
+    """Of the preview. Commands say at the end how they went; what comes first says what it is."""
+    smallest_characters: int = 0
+    """Shorter results stay whole, also where all results of a message are too long together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +40,24 @@ class ClearNumbers:
     """The newest results stay (the default of the API's own `clear_tool_uses`)."""
     minimum_characters: int = 120
     """Shorter results stay: a placeholder would save nothing (learn-claude-code s08)."""
+    answered_only: bool = True
+    """Whether a result that the model has not answered yet stays in any case."""
+    spares_newest_reads: bool = True
+    """Whether the newest read of each file stays."""
+    spared_tools: frozenset[str] = frozenset()
+    """Results of these tools always stay."""
+    spared_messages: int = 0
+    """Results in the newest messages stay."""
+    spared_turns: int = 0
+    """Results of the newest turns of the user stay."""
+    keep_tokens: int = 0
+    """The newest results stay as long as all of them together take no more than this."""
+    minimum_gain: int = 0
+    """Tokens. Where less than this would be freed nothing is cleared."""
+    kept_lines: int = 0
+    """So many lines of the end of a cleared result stay in the placeholder."""
+    placeholder: str = ""
+    """What stands for a cleared result, with `{tool}` for the tool's name; empty: a line that also says how to get it back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,35 +95,84 @@ class RestoreNumbers:
 
 
 @dataclass(frozen=True, slots=True)
-class LineNumbers:
-    """Where the context counts as full (tokens; the first two are Claude Code's)."""
+class BelowWindow:
+    """So many tokens before the window is full, and never later than at `cap` (tokens; None: no cap)."""
 
     reserve: int = 20_000
     margin: int = 13_000
-    cap: int = 200_000
-    """Never later than this, even on a model with a larger window: cost grows with what is carried."""
+    cap: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShareOfWindow:
+    """At a share of the window, and never later than at `at_most` (tokens; None: no ceiling)."""
+
+    share: float
+    at_most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FixedTokens:
+    """At so many tokens, whatever the window."""
+
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class FixedCharacters:
+    """At so many characters, whatever the window: for the measure `characters / 4`."""
+
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """Nothing is compacted before it is asked for."""
+
+
+FullAt: TypeAlias = BelowWindow | ShareOfWindow | FixedTokens | FixedCharacters | Never
+
+
+@dataclass(frozen=True, slots=True)
+class LineNumbers:
+    """Where the context counts as full, and what is done on the way there."""
+
+    full_at: FullAt = BelowWindow(20_000, 13_000, 200_000)
+    """Reserve and margin are Claude Code's. The cap: even on a model with a larger window cost grows with what is carried."""
     warn_share: float = 0.75
     """From here the gauge warns and a compaction is prepared (Copilot)."""
     error_share: float = 0.95
-    goal_share: float = 0.6
-    """Cheap moves alone suffice only if they bring the context down to this share of the line; else it would be
-    full again a turn later."""
     hold_share: float = 0.98
     """Of the window: where compaction is off or its breaker is open, model calls are held from here."""
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """One way of compacting: its name and the numbers of each move."""
+GOAL_SHARE = 0.6
+"""Cheap moves alone suffice only if they bring the context down to this share of the line; else it would be full again a turn later."""
 
-    name: str = "ullage"
+
+@dataclass(frozen=True, slots=True)
+class UllageNumbers:
+    """The numbers of the moves that Ullage itself makes: cheap before dear."""
+
     clip: ClipNumbers = ClipNumbers()
     clear: ClearNumbers = ClearNumbers()
     snip: SnipNumbers = SnipNumbers()
     summary: SummaryNumbers = SummaryNumbers()
-    restore: RestoreNumbers = RestoreNumbers()
+    goal_share: float = GOAL_SHARE
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """One way of compacting."""
+
+    name: str
+    title: str
+    """What it does, in one sentence."""
+    sources: tuple[str, ...]
+    """Where its numbers and its order of steps come from."""
+    engine: Engine
+    """How it is carried out, with the numbers of its moves."""
     line: LineNumbers = LineNumbers()
-
-
-ULLAGE = Policy()
-"""The default."""
+    measure: Measure = "usage"
+    restore: RestoreNumbers | None = None
+    """Which files are read again after a summary; None: none, and nothing is said on how to go on."""

@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 
 from ullage.context.blocks import ToolUse
 from ullage.context.entries import Clipped, ToolReturned
-from ullage.context.moves.clip import Arrival, clip
-from ullage.context.policy import ClipNumbers
+from ullage.context.moves.clip import Arrival
 from ullage.models.model import UNPARSABLE_INPUT
 from ullage.session.approvals import Approvals, Refused
 from ullage.session.conversation import Conversation
 from ullage.session.items import ToolCallItem, ToolStatus
-from ullage.session.outputs import Outputs
+from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
 from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome
 
@@ -42,15 +41,13 @@ class Calls:
         conversation: Conversation,
         tools: Mapping[str, Tool],
         approvals: Approvals,
-        outputs: Outputs,
-        numbers: ClipNumbers,
+        surroundings: Surroundings,
         returned: Callable[[ToolReturned], None],
     ) -> None:
         self._conversation = conversation
         self._tools = tools
         self._approvals = approvals
-        self._outputs = outputs
-        self._numbers = numbers
+        self._surroundings = surroundings
         self._returned = returned
 
     async def run(self, calls: Sequence[ToolUse]) -> list[ToolOutcome]:
@@ -75,10 +72,10 @@ class Calls:
         where: list[str] = []
 
         def keep(tool_use_id: str) -> str:
-            where.append(self._outputs.keep(tool_use_id, outcome.content))
+            where.append(self._surroundings.outputs.keep(tool_use_id, outcome.content))
             return where[-1]
 
-        clipped = clip([Arrival(call.id, outcome.content)], self._numbers, keep)[0]
+        clipped = self._surroundings.policy.engine.arrive([Arrival(call.id, outcome.content)], keep)[0]
         entry = ToolReturned(
             tool_use_id=call.id,
             tool=call.name,
@@ -131,11 +128,12 @@ class Calls:
 
         def keep(tool_use_id: str) -> str:
             if tool_use_id in outputs:
-                where[tool_use_id] = self._outputs.keep(tool_use_id, outputs[tool_use_id].output)
+                where[tool_use_id] = self._surroundings.outputs.keep(tool_use_id, outputs[tool_use_id].output)
             return where.get(tool_use_id, "")
 
         arrivals = [Arrival(each.entry.tool_use_id, each.entry.content) for each in done]
-        for clipped, each in zip(clip(arrivals, self._numbers, keep), done, strict=True):
+        clips = self._surroundings.policy.engine.arrive(arrivals, keep)
+        for clipped, each in zip(clips, done, strict=True):
             if each.entry.tool_use_id in where:
                 path = where[each.entry.tool_use_id]
                 self._conversation.append(Clipped(each.seq, clipped.content, path))

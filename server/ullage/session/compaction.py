@@ -13,12 +13,14 @@ from dataclasses import dataclass, replace
 
 from ullage.context.blocks import Usage
 from ullage.context.counting.accounting import Account
+from ullage.context.counting.measured import measured
 from ullage.context.counting.tokens import Calibration, estimate_message
-from ullage.context.entries import Compaction, Logged, Rung, Summarised, Trigger
-from ullage.context.moves.plan import Plan, plan, reactive_plan
+from ullage.context.engines.engine import Covered, Handoff, Occasion
+from ullage.context.engines.ullage import handoff_room
+from ullage.context.entries import Compaction, Logged, Rung, Snipped, Summarised, Trigger
+from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policy import Policy
-from ullage.context.record.digest import brief
-from ullage.context.record.handoff import USER_SHARE, handoff, tail_note
+from ullage.context.record.handoff import tail_note
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.request import Message, Request, request_so_far
 from ullage.models.model import Model, ModelCard
@@ -28,9 +30,6 @@ from ullage.session.restoring import Restoring
 from ullage.session.summary import SummaryFailed, write_summary
 from ullage.session.surroundings import Surroundings
 from ullage.store.transcripts import write_transcript
-
-HANDOFF_SHARE = 1 / 3
-"""Of the line, for the handoff: the rest is for the tail, the restored files and the turns to come."""
 
 
 class NothingToCompact(Exception):
@@ -53,7 +52,7 @@ class Draft:
     wanted: Wanted
     plan: Plan
     rung: Rung
-    text: str
+    handoff: Handoff
     usage: Usage | None
     cost: float | None
     skipped: tuple[str, ...]
@@ -61,6 +60,8 @@ class Draft:
     room: int
     """Tokens that there are for the handoff."""
     key: EpochKey
+    policy: str
+    """The name of the policy that planned it."""
 
     def as_wanted(self, wanted: Wanted) -> Draft:
         """The same draft for another reason: one prepared in the background serves whoever needs it first."""
@@ -77,11 +78,13 @@ class Compactor:
         self.model_breaker = Breaker()
         """Open: summaries are not asked of the model for a while; the program writes them."""
 
-    async def draft(self, wanted: Wanted, model: Model, card: ModelCard, line: int) -> Draft:
+    async def draft(self, wanted: Wanted, model: Model, card: ModelCard, line: int, *, upkeep: bool = False) -> Draft:
         """Plans a compaction and has its summary written. Raises `NothingToCompact`.
 
-        The session may go on meanwhile: what the draft is made of is taken at once, all of it.
+        The session may go on meanwhile: what the draft is made of is taken at once, all of it. `upkeep`: only what the policy does
+        before every call is wanted.
         """
+        policy = self._surroundings.policy
         projection = self._conversation.projection
         if not projection.messages:
             raise NothingToCompact
@@ -89,42 +92,31 @@ class Compactor:
         before = self._conversation.counted(calibration).used
         key, entries, request = projection.key, tuple(projection.entries), request_so_far(projection)
         # In another thread: for a long log planning takes a second, and nobody's typing may wait for it.
-        planned = await asyncio.to_thread(self._plan, entries, wanted, calibration, line, before)
+        planned = await asyncio.to_thread(_planned, policy, entries, wanted, calibration, card.window, line, before, upkeep)
         if planned is None:
             raise NothingToCompact
-        empty = Draft(wanted, planned, "moves", "", None, None, (), before, handoff_room(line), key)
+        empty = Draft(wanted, planned, "moves", Handoff(""), None, None, (), before, handoff_room(line), key, policy.name)
         if planned.summarise_to is None:
             return empty
         return await self._with_summary(empty, request, model, card, calibration)
 
-    def _plan(self, entries: Sequence[Logged], wanted: Wanted, calibration: Calibration, line: int, used: int) -> Plan | None:
-        def count(messages: Sequence[Message]) -> int:
-            return calibration.apply(sum(estimate_message(message) for message in messages))
-
-        policy = within_room(self._surroundings.policy, handoff_room(line))
-        projection = Projection(entries)
-        if wanted.trigger == "reactive":
-            return reactive_plan(projection, policy, line, count, brief)
-        if wanted.trigger in ("manual", "tool"):
-            return plan(projection, with_short_tail(policy, used), line, count, brief, goal=0)
-        return plan(projection, policy, line, count, brief)
-
     async def _with_summary(self, draft: Draft, request: Request, model: Model, card: ModelCard, calibration: Calibration) -> Draft:
         """The draft with its handoff, by the first rung that works."""
         skipped: list[str] = []
-        if self._may_ask_model(draft.wanted, card, skipped):
+        asked = draft.plan.asked
+        if asked is not None and self._may_ask_model(draft.wanted, card, skipped):
             try:
-                return await self._by_model(draft, request, model, card, calibration)
+                return await self._by_model(draft, asked, request, model, card, calibration)
             except SummaryFailed as failure:
                 self.model_breaker.failed(self._surroundings.clock())
                 skipped.append(str(failure))
                 if failure.usage is not None:
                     draft = replace(draft, usage=failure.usage, cost=card.cost(failure.usage))
-        digest = replace(draft, rung="digest", text=await self._handoff(draft, None), skipped=tuple(skipped))
+        digest = replace(draft, rung="digest", handoff=await self._handoff(draft, None), skipped=tuple(skipped))
         if self._shrinks(digest, calibration):
             return digest
         skipped.append("The digest was not shorter than what it stands for")
-        tail = replace(draft, rung="tail", text=tail_note(draft.plan.covers), skipped=tuple(skipped))
+        tail = replace(draft, rung="tail", handoff=Handoff(tail_note(draft.plan.covers)), skipped=tuple(skipped))
         if self._shrinks(tail, calibration):
             return tail
         raise NothingToCompact
@@ -141,27 +133,30 @@ class Compactor:
             return False
         return True
 
-    async def _by_model(self, draft: Draft, request: Request, model: Model, card: ModelCard, calibration: Calibration) -> Draft:
+    async def _by_model(
+        self, draft: Draft, asked: Asked, request: Request, model: Model, card: ModelCard, calibration: Calibration
+    ) -> Draft:
         """The draft with the model's part in its handoff. Raises `SummaryFailed`."""
-        numbers = self._surroundings.policy.summary
-        numbers = replace(numbers, output_tokens=min(numbers.output_tokens, card.max_output))
-        summary = await write_summary(model, request, draft.wanted.focus, numbers)
-        text = await self._handoff(draft, summary.text)
-        written = replace(draft, rung="model", text=text, usage=summary.usage, cost=card.cost(summary.usage))
+        asked = replace(asked, output_tokens=min(asked.output_tokens, card.max_output))
+        summary = await write_summary(model, request, draft.wanted.focus, asked)
+        told = await self._handoff(draft, summary.text)
+        written = replace(draft, rung="model", handoff=told, usage=summary.usage, cost=card.cost(summary.usage))
         if not self._shrinks(written, calibration):
             raise SummaryFailed("The model's summary was not shorter than what it stands for", summary.usage)
         self.model_breaker.succeeded()
         return written
 
-    async def _handoff(self, draft: Draft, model_text: str | None) -> str:
+    async def _handoff(self, draft: Draft, model_text: str | None) -> Handoff:
         """Written in another thread: reading the facts out of a long log takes a quarter of a second."""
         last = draft.plan.summarise_to or 0
         covered = [logged for logged in self._conversation.entries if logged.seq <= last]
-        numbers = self._surroundings.policy.summary
-        return await asyncio.to_thread(handoff, covered, model_text, draft.wanted.focus, numbers, draft.room)
+        told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room)
+        return await asyncio.to_thread(self._surroundings.policy.engine.handoff, told)
 
     def _shrinks(self, draft: Draft, calibration: Calibration) -> bool:
-        entry = replace(entry_of(draft), resume=self._restoring.resume(at_work=True))
+        entry = entry_of(draft)
+        if self._surroundings.policy.restore is not None:
+            entry = replace(entry, resume=_together(entry.resume, self._restoring.resume(at_work=True)))
         return self._tokens_after(entry, calibration) < draft.tokens_before
 
     def _tokens_after(self, entry: Compaction, calibration: Calibration) -> int:
@@ -178,7 +173,7 @@ class Compactor:
         """Reads files again and logs the compaction. Raises `StoreFailed` and has then changed nothing."""
         calibration = self._surroundings.calibration(card)
         entry = replace(entry_of(draft), tokens_before=self._conversation.counted(calibration).used)
-        if entry.summarised is not None:
+        if draft.plan.summarise_to is not None:
             await asyncio.to_thread(
                 write_transcript,
                 self._surroundings.transcripts_folder,
@@ -186,9 +181,10 @@ class Compactor:
                 len(self._conversation.projection.key),
                 self._conversation.projection.messages,
             )
+        if draft.plan.summarise_to is not None and self._surroundings.policy.restore is not None:
             logged = Logged(self._conversation.entries[-1].seq + 1, 0.0, entry)
             restored = await self._restoring.files(self._conversation.projection.with_appended(logged))
-            resume = self._restoring.resume(at_work=at_work)
+            resume = _together(entry.resume, self._restoring.resume(at_work=at_work))
             entry = replace(entry, restored=restored, resume=resume)
         entry = self._without_what_does_not_fit(entry, calibration)
         self._conversation.append(entry)
@@ -206,22 +202,24 @@ class Compactor:
 
 def entry_of(draft: Draft) -> Compaction:
     """The log entry of a draft, before files are read again."""
-    planned = draft.plan
-    summarised = None
-    if planned.summarise_to is not None:
-        summarised = Summarised(planned.summarise_to, draft.text, planned.covers)
+    planned, told = draft.plan, draft.handoff
+    summarised, snipped = None, planned.snipped
+    if planned.summarise_to is not None and planned.summarise_from:
+        snipped = Snipped(planned.summarise_from, planned.summarise_to, told.text)
+    elif planned.summarise_to is not None:
+        summarised = Summarised(planned.summarise_to, told.text, planned.covers, told.acknowledgement, planned.carried)
     return Compaction(
         id=draft.wanted.id,
         trigger=draft.wanted.trigger,
         rung=draft.rung,
         through=planned.through,
         cleared=planned.cleared,
-        snipped=planned.snipped,
+        snipped=snipped,
         summarised=summarised,
         restored=(),
-        resume="",
+        resume=told.resume,
         focus=draft.wanted.focus,
-        policy="ullage",
+        policy=draft.policy,
         tokens_before=draft.tokens_before,
         estimated_after=0,
         usage=draft.usage,
@@ -230,21 +228,26 @@ def entry_of(draft: Draft) -> Compaction:
     )
 
 
-def handoff_room(line: int) -> int:
-    """Tokens that there are for the handoff."""
-    return int(line * HANDOFF_SHARE)
+def _together(*texts: str) -> str:
+    return "\n\n".join(text for text in texts if text)
 
 
-def within_room(policy: Policy, room: int) -> Policy:
-    """The policy with the user's words counted as the handoff will quote them: in a small window not all of them."""
-    words = min(policy.summary.user_message_tokens, int(room * USER_SHARE))
-    return replace(policy, summary=replace(policy.summary, user_message_tokens=words))
+def _planned(
+    policy: Policy,
+    entries: Sequence[Logged],
+    wanted: Wanted,
+    calibration: Calibration,
+    window: int,
+    line: int,
+    used: int,
+    upkeep: bool,
+) -> Plan | None:
+    """What the policy's engine wants done; tokens throughout."""
 
+    def count(messages: Sequence[Message]) -> int:
+        return calibration.apply(sum(estimate_message(message) for message in messages))
 
-def with_short_tail(policy: Policy, used: int) -> Policy:
-    """The policy for a compaction that somebody asked for: the tail is at most a quarter of what is there now.
-
-    Without it a short conversation would be all tail, and a click would do nothing.
-    """
-    tail = min(policy.summary.tail_tokens, used // 4)
-    return replace(policy, summary=replace(policy.summary, tail_tokens=tail))
+    projection = Projection(entries)
+    full = measured(policy.measure, used, projection.messages, calibration)
+    occasion = Occasion(projection, wanted.trigger, full, line, window, count)
+    return policy.engine.upkeep(occasion) if upkeep else policy.engine.plan(occasion)

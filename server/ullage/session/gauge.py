@@ -12,6 +12,9 @@ from ullage.models.model import ModelCard
 from ullage.session.items import Category, Gauge
 from ullage.session.room import Fullness
 
+TAIL_TOKENS = 20_000
+"""What usually stays as it is, or a quarter of what there is: a guess, as the next."""
+
 HANDOFF_TOKENS = 4_000
 """What a summary usually takes, or a fifth of what there is: a guess for what a compaction would free."""
 
@@ -55,7 +58,7 @@ class Spending:
 
 def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Policy, *, auto: bool) -> Gauge:
     """The gauge now."""
-    frees = would_free(full, policy)
+    frees = would_free(full)
     return Gauge(
         used=full.used,
         line=full.line,
@@ -71,10 +74,10 @@ def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Poli
     )
 
 
-def would_free(full: Fullness, policy: Policy) -> int:
+def would_free(full: Fullness) -> int:
     """About how many tokens a compaction now would free: all but what is fixed, the tail and a usual summary."""
     fixed = sum(tokens for name, tokens in full.counted.categories if name in ("system", "rules", "tools"))
-    tail = min(policy.summary.tail_tokens, full.used // 4)
+    tail = min(TAIL_TOKENS, full.used // 4)
     record = min(HANDOFF_TOKENS, full.used // 5)
     return max(0, full.used - fixed - tail - record)
 

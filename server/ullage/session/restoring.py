@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Compaction, Logged, RestoredFile, ToolReturned
+from ullage.context.policy import RestoreNumbers
 from ullage.context.restore import FileEdit, choose, resume_text, take
 from ullage.context.view.projection import Projection
 from ullage.context.view.seen import touches_in_view
@@ -29,7 +30,7 @@ class Restoring:
 
     async def files(self, after: Projection) -> tuple[RestoredFile, ...]:
         """The recently edited files as they are now, unsaved text included, that `after` does not hold whole already."""
-        numbers = self._surroundings.policy.restore
+        numbers = self._surroundings.policy.restore or RestoreNumbers()
         in_view = {touch.path: touch for touch in touches_in_view(after)}
         lines = {edit.path: edit.line for edit in self._surroundings.recent.latest()}
         budget = numbers.total_tokens
@@ -57,7 +58,7 @@ class Restoring:
         if known is None or known[0] is None:
             return None
         text, sha256 = known
-        numbers = self._surroundings.policy.restore
+        numbers = self._surroundings.policy.restore or RestoreNumbers()
         line = next((edit.line for edit in self._surroundings.recent.latest() if edit.path == path), None)
         return take(path, text, [line] if line else [], numbers, numbers.file_tokens, sha256)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from ullage.context.blocks import Text
 from ullage.context.counting.accounting import Account, Counted
 from ullage.context.counting.gauge import USUAL_GROWTH, growth, line
+from ullage.context.counting.measured import measured
 from ullage.context.counting.tokens import estimate_block, estimate_prelude
 from ullage.context.entries import (
     AssistantReply,
@@ -49,13 +50,11 @@ class Fullness:
     """How full the context is (tokens)."""
 
     counted: Counted
+    used: int
+    """The one number: by the measure of the policy in force."""
     line: int
+    """Where the context counts as full, by the same measure."""
     window: int
-
-    @property
-    def used(self) -> int:
-        """The one number."""
-        return self.counted.used
 
 
 class Room:
@@ -85,9 +84,10 @@ class Room:
         """How full it is now."""
         card = self._model.card
         calibration = self._surroundings.calibration(card)
-        numbers = self._surroundings.policy.line
-        cap = self._surroundings.settings.line_cap
-        return Fullness(self._conversation.counted(calibration), line(card.window, numbers, cap), card.window)
+        policy = self._surroundings.policy
+        counted = self._conversation.counted(calibration)
+        used = measured(policy.measure, counted.used, self._conversation.projection.messages, calibration)
+        return Fullness(counted, used, line(card.window, policy.line, self._surroundings.settings.line_cap), card.window)
 
     def tokens_with(self, entry: CompactionUndone) -> int:
         """What the context would hold with one more entry (tokens); nothing changes."""
@@ -113,7 +113,7 @@ class Room:
         self._hold(full, more)
 
     def _hold(self, full: Fullness, more: int) -> None:
-        if full.used + more < full.window * self._surroundings.policy.line.hold_share:
+        if full.counted.used + more < full.window * self._surroundings.policy.line.hold_share:
             return
         prelude = self._conversation.projection.prelude
         fixed = estimate_prelude(prelude) if prelude else 0
@@ -129,7 +129,7 @@ class Room:
                 "compact by hand with a click on the gauge, or begin a new session."
             )
         raise ContextFull(
-            f"The context is full: about {full.used + more:,} of {full.window:,} tokens. Compact with a click on the gauge or "
+            f"The context is full: about {full.counted.used + more:,} of {full.window:,} tokens. Compact with a click on the gauge or "
             "/compact, turn on ullage.compaction.auto, or begin a new session."
         )
 
@@ -230,7 +230,7 @@ class Room:
         return await self.preparation.take()
 
     def _show(self, wanted: Wanted, status: CompactionStatus, error: str = "") -> None:
-        before = self.fullness().used
+        before = self.fullness().counted.used
         at = self._conversation.clock()
         self._conversation.timeline.put(
             CompactionItem(wanted.id, at, status, wanted.trigger, None, before, None, "", (), 0, 0, 0, wanted.focus, (), None, error)

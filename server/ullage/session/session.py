@@ -97,9 +97,7 @@ class Session:
         )
         self._while_editing = WhileEditing(self._room, lambda: not self.busy, lambda: self._work.begin(self._compact_while_idle()))
         self._approvals = Approvals(timeline, surroundings.remembered)
-        self._calls = Calls(
-            self._conversation, self._tools, self._approvals, surroundings.outputs, surroundings.policy.clip, self._returned
-        )
+        self._calls = Calls(self._conversation, self._tools, self._approvals, surroundings, self._returned)
         self._mend()
 
     # What was there before

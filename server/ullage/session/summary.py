@@ -6,8 +6,8 @@ import asyncio
 from dataclasses import dataclass
 
 from ullage.context.blocks import Usage
-from ullage.context.policy import SummaryNumbers
-from ullage.context.record.summary_prompt import Rejected, accept, summary_request
+from ullage.context.moves.plan import Asked
+from ullage.context.record.summary_prompt import Rejected, accept, checked_request, small_request, summary_request
 from ullage.context.view.request import Request
 from ullage.models.errors import ModelError
 from ullage.models.model import Model, Reply, Retrying
@@ -36,13 +36,25 @@ class WrittenSummary:
     usage: Usage | None
 
 
-async def write_summary(model: Model, request: Request, focus: str, numbers: SummaryNumbers) -> WrittenSummary:
-    """Raises `SummaryFailed`. Cancelling ends the call at once."""
-    asked = summary_request(request, focus)
+async def write_summary(model: Model, request: Request, focus: str, asked: Asked) -> WrittenSummary:
+    """`request` is the conversation as the next request would have it. Raises `SummaryFailed`. Cancelling ends the call at once."""
+    own = asked.text is not None
+    first = small_request(request, asked.prompt, asked.text or "", focus) if own else summary_request(request, asked.prompt, focus)
+    written = await _write(model, first, asked)
+    if not asked.check:
+        return written
+    try:
+        checked = await _write(model, checked_request(first, written.text, asked.check), asked)
+    except SummaryFailed as failure:
+        raise SummaryFailed(str(failure), _both(written.usage, failure.usage)) from None
+    return WrittenSummary(checked.text, _both(written.usage, checked.usage))
+
+
+async def _write(model: Model, request: Request, asked: Asked) -> WrittenSummary:
     reply: Reply | None = None
     try:
         async with asyncio.timeout(SECONDS):
-            async for event in model.stream(asked, numbers.output_tokens):
+            async for event in model.stream(request, asked.output_tokens):
                 if isinstance(event, Retrying) and event.attempt > ATTEMPTS:
                     raise SummaryFailed(f"The model could not write the summary: {event.reason}")
                 if isinstance(event, Reply):
@@ -53,7 +65,12 @@ async def write_summary(model: Model, request: Request, focus: str, numbers: Sum
         raise SummaryFailed(f"The model could not write the summary: {error}") from error
     if reply is None:
         raise SummaryFailed("The model's summary ended before it was whole")
-    accepted = accept(reply.blocks, reply.stop_reason)
+    accepted = accept(reply.blocks, reply.stop_reason, marked=not asked.prompt)
     if isinstance(accepted, Rejected):
         raise SummaryFailed(accepted.reason, reply.usage)
     return WrittenSummary(accepted, reply.usage)
+
+
+def _both(first: Usage | None, second: Usage | None) -> Usage | None:
+    """Two calls together; what was not counted counts nothing."""
+    return first + second if first and second else first or second

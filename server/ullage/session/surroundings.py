@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ullage.context.counting.tokens import Calibration
-from ullage.context.policy import ULLAGE, Policy
+from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
 from ullage.session.approvals import Remembered
 from ullage.session.outputs import Outputs

@@ -7,18 +7,25 @@ import pytest
 from tests.unit.context.logs import calls, prompt, returned, says, session
 from ullage.context.counting.gauge import level, line
 from ullage.context.counting.tokens import estimate_text
+from ullage.context.engines.ullage import UllageEngine
 from ullage.context.entries import Entry
 from ullage.context.moves.clear import clear
 from ullage.context.moves.clip import Arrival, clip
 from ullage.context.moves.snip import snip
-from ullage.context.policy import ULLAGE
+from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policy import RestoreNumbers
 from ullage.context.restore import FileEdit, choose, take
 from ullage.context.view.projection import Projection
+
+assert isinstance(ULLAGE.engine, UllageEngine)
+assert ULLAGE.restore is not None
+NUMBERS = ULLAGE.engine.numbers
+RESTORE: RestoreNumbers = ULLAGE.restore
 
 
 def clipped(*sizes: int) -> list[bool]:
     arrivals = [Arrival(f"t{index}", "x" * size) for index, size in enumerate(sizes)]
-    return [each.clipped for each in clip(arrivals, ULLAGE.clip, lambda id: f"{id}.txt")]
+    return [each.clipped for each in clip(arrivals, NUMBERS.clip, lambda id: f"{id}.txt")]
 
 
 def test_a_result_is_clipped_over_30_000_characters():
@@ -32,7 +39,7 @@ def test_all_results_of_a_message_are_clipped_over_200_000_characters():
 
 
 def test_of_a_clipped_result_2_000_characters_stay():
-    content = clip([Arrival("t", "x" * 100_000)], ULLAGE.clip, lambda id: "")[0].content
+    content = clip([Arrival("t", "x" * 100_000)], NUMBERS.clip, lambda id: "")[0].content
     assert content.count("x") == 2_000
 
 
@@ -41,31 +48,31 @@ def test_results_over_120_characters_are_cleared_but_the_last_3(characters: int,
     steps: list[Entry] = [prompt("Go")]
     for id in ("t1", "t2", "t3", "t4", "t5"):
         steps += [calls(id), returned(id, "x" * characters)]
-    assert len(clear(Projection(session(*steps, says("Done"))), ULLAGE.clear)) == gone
+    assert len(clear(Projection(session(*steps, says("Done"))), NUMBERS.clear)) == gone
 
 
 @pytest.mark.parametrize(("messages", "taken_out"), [(50, 0), (51, 1), (80, 30)])
 def test_of_more_than_50_messages_the_first_3_and_the_last_47_stay(messages: int, taken_out: int):
     steps: list[Entry] = [prompt(f"question {n}") if n % 2 == 0 else says(f"answer {n}") for n in range(messages)]
-    snipped = snip(Projection(session(*steps)), ULLAGE.snip, lambda entries: "")
+    snipped = snip(Projection(session(*steps)), NUMBERS.snip, lambda entries: "")
     assert (snipped.last_seq - snipped.first_seq + 1 if snipped else 0) == taken_out
 
 
 def test_5_files_are_read_again():
-    assert len(choose([FileEdit(f"{n}.py", float(n), "agent") for n in range(9)], ULLAGE.restore)) == 5
+    assert len(choose([FileEdit(f"{n}.py", float(n), "agent") for n in range(9)], RESTORE)) == 5
 
 
 def test_of_each_file_5_000_tokens_are_read_again_and_of_all_50_000():
     text = "\n".join(f"def function_{n}(level): return level + {n}" for n in range(3_000))
-    assert 4_500 < estimate_text(take("a.py", text, [], ULLAGE.restore, ULLAGE.restore.total_tokens).text) <= 5_000
-    assert ULLAGE.restore.total_tokens == 50_000
+    assert 4_500 < estimate_text(take("a.py", text, [], RESTORE, RESTORE.total_tokens).text) <= 5_000
+    assert RESTORE.total_tokens == 50_000
 
 
 @pytest.mark.parametrize(
     ("window", "expected"), [(200_000, 200_000 - 20_000 - 13_000), (233_000, 200_000), (233_001, 200_000), (1_000_000, 200_000)]
 )
 def test_the_line_leaves_20_000_and_13_000_and_is_never_over_200_000(window: int, expected: int):
-    assert line(window, ULLAGE.line, ULLAGE.line.cap) == expected
+    assert line(window, ULLAGE.line) == expected
 
 
 def test_it_warns_and_prepares_at_75_percent_of_the_line_and_holds_at_98_of_the_window():
@@ -74,8 +81,8 @@ def test_it_warns_and_prepares_at_75_percent_of_the_line_and_holds_at_98_of_the_
 
 
 def test_a_refused_prompt_keeps_the_last_5_messages():
-    assert ULLAGE.summary.reactive_keep_messages == 5
+    assert NUMBERS.summary.reactive_keep_messages == 5
 
 
 def test_the_users_words_take_20_000_tokens():
-    assert ULLAGE.summary.user_message_tokens == 20_000
+    assert NUMBERS.summary.user_message_tokens == 20_000

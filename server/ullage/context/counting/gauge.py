@@ -15,7 +15,7 @@ from ullage.context.entries import (
     TurnEnded,
     UserPrompt,
 )
-from ullage.context.policy import LineNumbers
+from ullage.context.policy import BelowWindow, FixedCharacters, FixedTokens, LineNumbers, Never, ShareOfWindow
 
 Level: TypeAlias = Literal["normal", "warning", "error"]
 
@@ -23,18 +23,34 @@ LARGEST_HEADROOM_SHARE = 0.5
 """Reserve and margin take at most this share of the window: they are meant for 200,000 tokens and more, and would leave
 nothing of the 16,000 or 32,000 of a local model."""
 
+CHARACTERS_PER_TOKEN = 4
+"""What a quarter of the characters is (`Measure`)."""
+
 RECENT_TURNS = 8
 USUAL_GROWTH = 8_000
 """Tokens a turn adds where the session has no history yet."""
 
 
-def line(window: int, numbers: LineNumbers, cap: int) -> int:
-    """Tokens at which the context counts as full, where it compacts; `cap` is the user's (tokens).
+def line(window: int, numbers: LineNumbers, cap: int | None = None) -> int:
+    """Tokens at which the context counts as full, where it compacts. At least 1.
 
-    `window` less reserve and margin, never over `cap`, and at least half of the window where that is under the cap.
+    `cap` is the user's (tokens): it takes the place of the policy's own, where that has one. Reserve and margin leave at least half of a
+    window. Where nothing is compacted by itself, the whole window.
     """
-    headroom = min(numbers.reserve + numbers.margin, int(window * LARGEST_HEADROOM_SHARE))
-    return max(1, min(window - headroom, cap))
+    match numbers.full_at:
+        case BelowWindow(reserve, margin, own_cap):
+            headroom = min(reserve + margin, int(window * LARGEST_HEADROOM_SHARE))
+            at_most = own_cap if own_cap is None or cap is None else cap
+            full = window - headroom if at_most is None else min(window - headroom, at_most)
+        case ShareOfWindow(share, at_most):
+            full = int(window * share) if at_most is None else min(int(window * share), at_most)
+        case FixedTokens(tokens):
+            full = tokens
+        case FixedCharacters(characters):
+            full = characters // CHARACTERS_PER_TOKEN
+        case Never():
+            full = window
+    return max(1, full)
 
 
 def level(used: int, line: int, numbers: LineNumbers) -> Level:

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 from ullage.context.policy import ClipNumbers
 
-TAIL_SHARE = 1 / 3
-"""Of the preview. Commands say at the end how they went; what comes first says what it is."""
 LINE_END_WITHIN = 0.5
 """A part is cut at a line's end where that keeps at least this share of it."""
 
@@ -44,9 +42,9 @@ def clip(arrivals: Sequence[Arrival], numbers: ClipNumbers, path_of: Callable[[s
     largest_first = sorted(range(len(arrivals)), key=lambda index: -clips[index].characters)
     total = sum(clip.characters for clip in clips)
     for index in largest_first:
-        if clips[index].characters <= numbers.result_characters and total <= numbers.message_characters:
+        if not _is_too_long(clips[index].characters, total, numbers):
             break
-        clips[index] = _clipped(arrivals[index], numbers.preview_characters, path_of)
+        clips[index] = _clipped(arrivals[index], numbers, path_of)
         total += len(clips[index].content) - clips[index].characters
     return tuple(clips)
 
@@ -55,10 +53,17 @@ def _whole(arrival: Arrival) -> Clip:
     return Clip(arrival.content, clipped=False, characters=len(arrival.content))
 
 
-def _clipped(arrival: Arrival, preview: int, path_of: Callable[[str], str]) -> Clip:
+def _is_too_long(characters: int, total: int, numbers: ClipNumbers) -> bool:
+    if numbers.result_characters is not None and characters > numbers.result_characters:
+        return True
+    is_over = numbers.message_characters is not None and total > numbers.message_characters
+    return is_over and characters > numbers.smallest_characters
+
+
+def _clipped(arrival: Arrival, numbers: ClipNumbers, path_of: Callable[[str], str]) -> Clip:
     content = arrival.content
-    tail_length = int(preview * TAIL_SHARE)
-    head = _head(content, preview - tail_length)
+    tail_length = int(numbers.preview_characters * numbers.tail_share)
+    head = _head(content, numbers.preview_characters - tail_length)
     tail = _tail(content, tail_length)
     left_out = len(content) - len(head) - len(tail)
     lines = len(content.splitlines())

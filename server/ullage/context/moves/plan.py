@@ -16,7 +16,7 @@ from ullage.context.moves.clear import clear
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.preview import preview
 from ullage.context.moves.snip import messages_in, snip
-from ullage.context.policy import Policy, SummaryNumbers
+from ullage.context.policy import SummaryNumbers, UllageNumbers
 from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 
@@ -32,6 +32,20 @@ SMALLEST_SUMMARY = 300
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What a model is asked for a summary."""
+
+    prompt: str
+    """With `{focus}` where what the user wants favoured is put in; empty: Ullage's own, which asks for the part that only a model knows."""
+    output_tokens: int
+    """Most that it may write."""
+    text: str | None = None
+    """What it is to read; None: the conversation itself, as the last request had it, so that the prompt cache serves it."""
+    check: str = ""
+    """What it is asked in a second call, with its first answer before it; the second answer counts. Empty: no second call."""
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The moves of one compaction; the summary itself is still to be written. Fits the arguments of a `Compaction`."""
 
@@ -42,14 +56,21 @@ class Plan:
     summarise_to: int | None
     """The summary stands for everything up to and with this seq; None where none is needed."""
     covers: int
-    """How many messages the summary stands for, from the session's first on; 0 where there is none."""
+    """How many messages the summary stands for; 0 where there is none."""
     estimated_after: int
     """Tokens of the messages afterwards, before anything is restored."""
+    summarise_from: int = 0
+    """The summary stands for everything from this seq on; 0: from the session's first entry. Above zero it stands amid the messages, as the
+    marker of a snip."""
+    asked: Asked | None = None
+    """What a model is asked for it; None: the program writes it."""
+    carried: tuple[int, ...] = ()
+    """The seqs of entries that stay although the summary covers them."""
 
 
 def plan(
     projection: Projection,
-    policy: Policy,
+    numbers: UllageNumbers,
     line: int,
     count: Count,
     digest: Digest,
@@ -62,21 +83,21 @@ def plan(
     tokens at which the context counts as full, `goal` by default the policy's share of it (both with system and tools);
     0 means that a summary is wanted in any case.
     """
-    wanted = int(policy.line.goal_share * line) if goal is None else goal
-    cleared = _moved(projection, count, clear(projection, policy.clear))
-    cheap = _with_snip(cleared, projection, policy, count, digest)
+    wanted = int(numbers.goal_share * line) if goal is None else goal
+    cleared = _moved(projection, count, clear(projection, numbers.clear))
+    cheap = _with_snip(cleared, projection, numbers, count, digest)
     if _prelude_tokens(projection, count) + cheap.tokens <= wanted:
         return _alone(cheap, projection, count)
-    usual_tail = min(policy.summary.tail_tokens, int(policy.summary.tail_share * line))
+    usual_tail = min(numbers.summary.tail_tokens, int(numbers.summary.tail_share * line))
     # Where the usual tail leaves nothing to summarise it must be shorter.
-    tails = (usual_tail, int(policy.summary.tail_share * cleared.tokens), 0)
+    tails = (usual_tail, int(numbers.summary.tail_share * cleared.tokens), 0)
     cuts = (_cut_before_tail(cleared.view.messages, tail, count) for tail in tails)
-    return _with_summary(cleared, cuts, policy.summary, count) or _alone(cheap, projection, count)
+    return _with_summary(cleared, cuts, numbers.summary, count) or _alone(cheap, projection, count)
 
 
 def reactive_plan(
     projection: Projection,
-    policy: Policy,
+    numbers: UllageNumbers,
     line: int,
     count: Count,
     digest: Digest,
@@ -86,15 +107,15 @@ def reactive_plan(
     Everything but the last few messages is summarised; where these do not fit under `line` (tokens, with system and tools) or
     are all there is, fewer stay.
     """
-    cleared = _moved(projection, count, clear(projection, policy.clear))
+    cleared = _moved(projection, count, clear(projection, numbers.clear))
     messages = cleared.view.messages
     cuts = legal_cuts(messages)
-    usual = max(cut for cut in cuts if cut <= max(len(messages) - policy.summary.reactive_keep_messages, 0))
+    usual = max(cut for cut in cuts if cut <= max(len(messages) - numbers.summary.reactive_keep_messages, 0))
     later = [cut for cut in cuts if cut >= usual]
     room = line - _prelude_tokens(projection, count)
     fitting = [cut for cut in later if count(messages[cut:]) <= room]
-    summarised = _with_summary(cleared, fitting or later[-1:], policy.summary, count)
-    return summarised or _alone(_with_snip(cleared, projection, policy, count, digest), projection, count)
+    summarised = _with_summary(cleared, fitting or later[-1:], numbers.summary, count)
+    return summarised or _alone(_with_snip(cleared, projection, numbers, count, digest), projection, count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +135,12 @@ def _moved(projection: Projection, count: Count, cleared: tuple[Cleared, ...], s
     return _Moves(through, cleared, snipped, view, count(view.messages))
 
 
-def _with_snip(cleared: _Moves, projection: Projection, policy: Policy, count: Count, digest: Digest) -> _Moves:
+def _with_snip(cleared: _Moves, projection: Projection, numbers: UllageNumbers, count: Count, digest: Digest) -> _Moves:
     """Snip, then clear; clearing alone where nothing can be snipped or the marker is longer than what it stands for."""
-    snipped = snip(projection, policy.snip, digest)
+    snipped = snip(projection, numbers.snip, digest)
     if snipped is None:
         return cleared
-    both = _moved(projection, count, clear(preview(projection, snipped=snipped), policy.clear), snipped)
+    both = _moved(projection, count, clear(preview(projection, snipped=snipped), numbers.clear), snipped)
     return both if both.tokens < cleared.tokens else cleared
 
 
@@ -159,7 +180,7 @@ def _with_summary(cleared: _Moves, cuts: Iterable[int], numbers: SummaryNumbers,
     if tokens >= cleared.tokens:
         return None
     kept = tuple(each for each in cleared.cleared if each.seq > to)
-    return Plan(cleared.through, kept, None, to, messages_in(covered), tokens)
+    return Plan(cleared.through, kept, None, to, messages_in(covered), tokens, asked=Asked("", numbers.output_tokens))
 
 
 def _has_news(view: Projection, cut: int) -> bool:

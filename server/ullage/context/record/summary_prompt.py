@@ -28,13 +28,14 @@ class Rejected:
     reason: str
 
 
-def summary_request(request: Request, focus: str) -> Request:
+def summary_request(request: Request, prompt: str, focus: str) -> Request:
     """`request` with one more user text at its end that asks for the summary; nothing before it is changed.
 
-    Same system, tools and messages, and the same cache marks: so it is read from the cache that the last request filled. None is
-    added for the new text, since nothing will ever read it again, and writing costs more than sending.
+    `prompt` as in `Asked`: empty for Ullage's own. Same system, tools and messages, and the same cache marks: so it is read from the
+    cache that the last request filled. None is added for the new text, since nothing will ever read it again, and writing costs more
+    than sending.
     """
-    text = Text(_prompt() + (f"\n\nGive most room to this: {focus.strip()}" if focus.strip() else ""))
+    text = Text(asking(prompt, focus))
     messages = list(request.messages)
     if messages and messages[-1].role == "user":
         last = messages[-1]
@@ -44,8 +45,29 @@ def summary_request(request: Request, focus: str) -> Request:
     return replace(request, messages=tuple(messages))
 
 
-def accept(blocks: Sequence[AssistantBlock], stop_reason: str) -> str | Rejected:
-    """The summary's text without its markers, or why it cannot be used.
+def small_request(request: Request, prompt: str, text: str, focus: str) -> Request:
+    """A request of its own with nothing but `text` to read and what is asked of it; the system prompt stays, tools are not given."""
+    block = Text(f"{text}\n\n{asking(prompt, focus)}")
+    return replace(request, tools=(), messages=(Message("user", (block,), (NO_ENTRY,)),), breakpoints=())
+
+
+def checked_request(request: Request, summary: str, check: str) -> Request:
+    """The request that gave `summary`, and a second question about it."""
+    answer, question = Text(summary), Text(check)
+    more = (Message("assistant", (answer,), (NO_ENTRY,)), Message("user", (question,), (NO_ENTRY,)))
+    return replace(request, messages=(*request.messages, *more))
+
+
+def asking(prompt: str, focus: str) -> str:
+    """The words that ask for a summary."""
+    wanted = focus.strip()
+    if "{focus}" in prompt:
+        return prompt.replace("{focus}", wanted or "nothing in particular")
+    return (prompt or _prompt()) + (f"\n\nGive most room to this: {wanted}" if wanted else "")
+
+
+def accept(blocks: Sequence[AssistantBlock], stop_reason: str, *, marked: bool = True) -> str | Rejected:
+    """The summary's text without its markers, or why it cannot be used. `marked` where Ullage's own prompt asked for markers.
 
     Whether the handoff that is made with it is shorter than what it stands for is for the caller to see.
     """
@@ -56,6 +78,8 @@ def accept(blocks: Sequence[AssistantBlock], stop_reason: str) -> str | Rejected
     if stop_reason == "refusal":
         return Rejected("The model declined to write the summary")
     said = "\n".join(block.text for block in blocks if isinstance(block, Text))
+    if not marked:
+        return said.strip() or Rejected("The model's summary was empty")
     _, begun, rest = said.rpartition(BEGIN)
     text, ended, _ = rest.partition(END)
     if begun and not ended:

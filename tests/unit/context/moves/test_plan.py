@@ -27,15 +27,15 @@ from ullage.context.blocks import SystemPart
 from ullage.context.entries import Compaction, Entry, Logged, Prelude, Summarised, UserPrompt
 from ullage.context.moves.plan import Plan, plan, reactive_plan
 from ullage.context.moves.preview import preview
-from ullage.context.policy import ClearNumbers, LineNumbers, Policy, SnipNumbers, SummaryNumbers
+from ullage.context.policy import ClearNumbers, SnipNumbers, SummaryNumbers, UllageNumbers
 from ullage.context.view.projection import Projection, project
 from ullage.context.view.request import build_request
 
-POLICY = Policy(
+POLICY = UllageNumbers(
     snip=SnipNumbers(keep_first=2, keep_last=6),
     clear=ClearNumbers(keep_results=1, minimum_characters=120),
     summary=SummaryNumbers(tail_tokens=500, tail_share=0.2, user_message_tokens=1_000, output_tokens=600, reactive_keep_messages=3),
-    line=LineNumbers(goal_share=0.6),
+    goal_share=0.6,
 )
 NEVER_CHEAP = replace(POLICY, snip=SnipNumbers(1_000, 1_000), clear=ClearNumbers(1_000, 1_000))
 
@@ -44,7 +44,7 @@ def no_digest(entries: Sequence[Logged]) -> str:
     return ""
 
 
-def make(entries: Sequence[Logged], line: int, policy: Policy = POLICY, goal: int | None = None) -> Plan | None:
+def make(entries: Sequence[Logged], line: int, policy: UllageNumbers = POLICY, goal: int | None = None) -> Plan | None:
     return plan(project(entries), policy, line, characters, no_digest, goal=goal)
 
 

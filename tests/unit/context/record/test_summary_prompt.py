@@ -19,7 +19,7 @@ def asked_after_a_result() -> Request:
 
 def test_the_prefix_is_the_same_but_for_one_text_at_the_end():
     request = asked_after_a_result()
-    asking = summary_request(request, "")
+    asking = summary_request(request, "", "")
     assert (asking.system, asking.tools, asking.breakpoints) == (request.system, request.tools, request.breakpoints)
     assert list(asking.messages[:-1]) == list(request.messages[:-1])
     assert asking.messages[-1].blocks[:-1] == request.messages[-1].blocks
@@ -31,7 +31,7 @@ def test_the_prefix_is_the_same_but_for_one_text_at_the_end():
 def test_the_request_itself_is_left_alone():
     request = asked_after_a_result()
     before = list(request.messages)
-    summary_request(request, "")
+    summary_request(request, "", "")
     assert list(request.messages) == before
 
 
@@ -39,7 +39,7 @@ def test_after_a_reply_the_text_is_a_message_of_its_own():
     view = Projection(session(prompt("Look"), says("Done")))
     prelude = view.prelude
     assert prelude is not None
-    asking = summary_request(Request(prelude.system, prelude.tools, view.messages, ()), "")
+    asking = summary_request(Request(prelude.system, prelude.tools, view.messages, ()), "", "")
     assert [message.role for message in asking.messages] == ["user", "assistant", "user"]
 
 
@@ -50,13 +50,13 @@ def text_of(request: Request) -> str:
 
 
 def test_the_text_names_the_markers_that_are_looked_for():
-    text = text_of(summary_request(asked_after_a_result(), ""))
+    text = text_of(summary_request(asked_after_a_result(), "", ""))
     assert BEGIN in text
     assert END in text
 
 
 def test_the_focus_is_passed_on():
-    assert text_of(summary_request(asked_after_a_result(), " the pump ")).endswith("Give most room to this: the pump")
+    assert text_of(summary_request(asked_after_a_result(), "", " the pump ")).endswith("Give most room to this: the pump")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ullage.context.blocks import Text, ToolUse, Usage
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Prelude, Summarised, ToolReturned, UserPrompt
-from ullage.context.policy import ULLAGE
+from ullage.context.policy import SummaryNumbers
 from ullage.context.record.handoff import handoff
 from ullage.context.restore import resume_text
 from ullage.context.view.projection import Projection
@@ -121,7 +121,7 @@ class Workbench:
     def compact_all(self, *, at_work: bool) -> None:
         """Nothing of the messages stays but the record of them."""
         entries = list(self.projection.entries)
-        summary = Summarised(entries[-1].seq, handoff(entries, None, "", ULLAGE.summary))
+        summary = Summarised(entries[-1].seq, handoff(entries, None, "", SummaryNumbers()))
         resume = resume_text("", rules_changed=False, at_work=at_work)
         self.log(Compaction("c1", "manual", "digest", entries[-1].seq, (), None, summary, (), resume, "", "ullage", 1, 1))
 

@@ -1,0 +1,64 @@
+"""Ullage's own engine: cheap moves before dear ones, and a handoff that program and model write together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf
+from ullage.context.moves.clip import Arrival, Clip, clip
+from ullage.context.moves.plan import Plan, plan, reactive_plan
+from ullage.context.policy import UllageNumbers
+from ullage.context.record.digest import brief
+from ullage.context.record.handoff import USER_SHARE, handoff
+
+HANDOFF_SHARE = 1 / 3
+"""Of the line, for the handoff: the rest is for the tail, the restored files and the turns to come."""
+
+
+@dataclass(frozen=True, slots=True)
+class UllageEngine:
+    """Clip on arrival; at the line snip and clear, and summarise where that is not enough."""
+
+    numbers: UllageNumbers = field(default_factory=UllageNumbers)
+
+    def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
+        """Results over their limit give way to their head and tail."""
+        return clip(arrivals, self.numbers.clip, path_of)
+
+    def upkeep(self, at: Occasion) -> Plan | None:
+        """Nothing: between two compactions the prefix only grows."""
+        return None
+
+    def plan(self, at: Occasion) -> Plan | None:
+        """Cheap moves where they suffice, else a summary."""
+        numbers = _within_room(self.numbers, handoff_room(at.line))
+        if at.trigger == "reactive":
+            return reactive_plan(at.projection, numbers, at.line, at.count, brief)
+        if at.trigger in ("manual", "tool"):
+            return plan(at.projection, _with_short_tail(numbers, at.used), at.line, at.count, brief, goal=0)
+        return plan(at.projection, numbers, at.line, at.count, brief)
+
+    def handoff(self, covered: Covered) -> Handoff:
+        """The program's record, and what the model wrote beside it."""
+        return Handoff(handoff(covered.entries, covered.model_text, covered.focus, self.numbers.summary, covered.room))
+
+
+def handoff_room(line: int) -> int:
+    """Tokens that there are for the handoff."""
+    return int(line * HANDOFF_SHARE)
+
+
+def _within_room(numbers: UllageNumbers, room: int) -> UllageNumbers:
+    """With the user's words counted as the handoff will quote them: in a small window not all of them."""
+    words = min(numbers.summary.user_message_tokens, int(room * USER_SHARE))
+    return replace(numbers, summary=replace(numbers.summary, user_message_tokens=words))
+
+
+def _with_short_tail(numbers: UllageNumbers, used: int) -> UllageNumbers:
+    """For a compaction that somebody asked for: the tail is at most a quarter of what is there now.
+
+    Without it a short conversation would be all tail, and a click would do nothing.
+    """
+    tail = min(numbers.summary.tail_tokens, used // 4)
+    return replace(numbers, summary=replace(numbers.summary, tail_tokens=tail))

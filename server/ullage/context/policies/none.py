@@ -1,0 +1,14 @@
+"""`none`: no compaction at all, to see what carrying everything costs."""
+
+from __future__ import annotations
+
+from ullage.context.engines.engine import Unchanging
+from ullage.context.policy import LineNumbers, Never, Policy
+
+NONE = Policy(
+    name="none",
+    title="No compaction: everything is carried until the window is full",
+    sources=("The baseline",),
+    engine=Unchanging(),
+    line=LineNumbers(Never()),
+)
