@@ -60,6 +60,8 @@ class ModelFacts:
     """Whether `tool_choice` may be `any` or `tool` (section 0.6)."""
     prefill: bool = False
     """Whether the last message may be the assistant's (section 0.6)."""
+    compacts: bool = False
+    """`capabilities.compaction` of the Models API: whether it writes compaction blocks on demand (section 2.4)."""
     system_messages: bool = True
     """Whether messages of role `system` are taken (section 2.1, last part)."""
     default_effort: str = "high"
@@ -95,6 +97,7 @@ _FABLE_5_1 = replace(
     id="claude-fable-5-1",
     display_name="Claude Fable 5.1",
     prices=_prices(10, 50, read=0.25),
+    compacts=True,
 )
 _FABLE_5 = replace(
     _FABLE_5_1,
@@ -113,6 +116,7 @@ _OPUS_5_5 = ModelFacts(
     prices=_prices(4, 20, read=0.20),
     thinking_types=_ALWAYS_ON,
     checks_prefix=True,
+    compacts=True,
     forced_tool_choice=False,
     default_effort="medium",
     tool_prompt=286,
@@ -158,6 +162,7 @@ _OPUS_4_5 = replace(
     window=200_000,
     max_output=64_000,
     thinking_types=_EXTENDED_ONLY,
+    compacts=False,
     prefill=True,
     images=100,
     aliases=("claude-opus-4-5",),
@@ -201,6 +206,7 @@ _SONNET_4_5 = replace(
     max_output=64_000,
     thinking_types=_EXTENDED_ONLY,
     strips_old_thinking=True,
+    compacts=False,
     prefill=True,
     images=100,
     retires="2026-11-30T00:00:00Z",
@@ -214,6 +220,7 @@ _HAIKU_5_5 = ModelFacts(
     max_output=128_000,
     prices=_prices(0.10, 0.50, read=0.01),
     prices_above_100k=_prices(0.50, 2.50, read=0.05),
+    compacts=True,
     default_effort="medium",
 )
 _HAIKU_4_5 = replace(
@@ -287,3 +294,8 @@ def with_windows(models: Mapping[str, ModelFacts], windows: Mapping[str, int]) -
         for alias in (known.id, *known.aliases):
             changed[alias] = replace(known, window=window, max_output=min(known.max_output, window))
     return changed
+
+
+def without_compaction(models: Mapping[str, ModelFacts]) -> dict[str, ModelFacts]:
+    """The same models for an account that has no on-demand compaction."""
+    return {name: replace(facts, compacts=False) for name, facts in models.items()}

@@ -31,14 +31,14 @@ async def respond_error(
     error_type: str,
     message: str,
     headers: Mapping[str, str] | None = None,
+    error_code: str | None = None,
 ) -> None:
     """An error in the API's envelope."""
     record.error = message
-    body = {
-        "type": "error",
-        "error": {"type": error_type, "message": message},
-        "request_id": record.id,
-    }
+    error: dict[str, Any] = {"type": error_type, "message": message}
+    if error_code is not None:
+        error["details"] = {"error_code": error_code}
+    body = {"type": "error", "error": error, "request_id": record.id}
     await response.respond(
         status,
         {**api_headers(record, "application/json"), **(headers or {})},

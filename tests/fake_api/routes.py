@@ -43,7 +43,7 @@ async def answer(state: FakeState, request: HttpRequest, response: ResponseWrite
         if record.state == "open":
             record.state = "answered"
     except Refused as refused:
-        await respond_error(response, record, refused.status, refused.error_type, refused.message)
+        await respond_error(response, record, refused.status, refused.error_type, refused.message, error_code=refused.error_code)
         record.state = "answered"
     except ClientGone:
         raise

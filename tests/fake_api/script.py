@@ -102,6 +102,8 @@ class Fail:
     type: str
     message: str
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    error_code: str | None = None
+    """`error.details.error_code`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ Scripted: TypeAlias = Outcome | ReplyBlock | Sequence[ReplyBlock]
 class Rule:
     """Answers every request that `when` holds for (a regular expression for the last user text, or a predicate over the body).
 
-    `outcome` may be a function of the body. With `times`, the rule is used up after so many answers.
+    A request for a compaction block is met by predicates alone. `outcome` may be a function of the body. With `times`, the rule is used up after so many answers.
     """
 
     when: str | Callable[[JsonObject], bool]
@@ -146,6 +148,8 @@ class Rule:
         if self.times == 0:
             return False
         if isinstance(self.when, str):
+            if asks_for_compaction(body):
+                return False
             return re.search(self.when, last_user_text(body), re.IGNORECASE | re.DOTALL) is not None
         return self.when(body)
 
@@ -158,15 +162,20 @@ class Rule:
 
 
 class Script:
-    """Chooses the outcome of each request: the first rule that matches, else the next of the queue, else a short echo."""
+    """Chooses the outcome of each request: the first rule that matches, else the next of the queue, else a short echo.
+
+    Requests for a compaction block have a queue of their own, and a summary by default.
+    """
 
     def __init__(self, queue: Iterable[Scripted] = (), rules: Iterable[Rule] = ()) -> None:
         self._queue = deque(as_outcome(item) for item in queue)
+        self._summaries = deque[Outcome]()
         self._rules = list(rules)
 
     def drop_queued(self) -> None:
         """Forgets the outcomes that no request has asked for."""
         self._queue.clear()
+        self._summaries.clear()
 
     @property
     def queued(self) -> int:
@@ -177,13 +186,17 @@ class Script:
         """Puts outcomes at the end of the queue."""
         self._queue.extend(as_outcome(item) for item in items)
 
+    def enqueue_summaries(self, *items: Scripted) -> None:
+        """Puts outcomes at the end of the queue of requests for a compaction block: what the summarising model says."""
+        self._summaries.extend(as_outcome(item) for item in items)
+
     def add_rules(self, *rules: Rule) -> None:
         """Adds rules; earlier ones go first."""
         self._rules.extend(rules)
 
     def clear(self) -> None:
-        """Forgets queue and rules."""
-        self._queue.clear()
+        """Forgets queues and rules."""
+        self.drop_queued()
         self._rules.clear()
 
     def next_outcome(self, body: JsonObject) -> Outcome:
@@ -191,6 +204,8 @@ class Script:
         for rule in self._rules:
             if rule.matches(body):
                 return rule.answer(body)
+        if asks_for_compaction(body):
+            return self._summaries.popleft() if self._summaries else Reply((Say(usual_summary(body)),))
         if self._queue:
             return self._queue.popleft()
         return echo(body)
@@ -203,6 +218,17 @@ def as_outcome(scripted: Scripted) -> Outcome:
     if isinstance(scripted, (Say, Think, RedactedThink, Call)):
         return Reply((scripted,))
     return Reply(tuple(scripted))
+
+
+def asks_for_compaction(body: JsonObject) -> bool:
+    """Whether a request asks for a compaction block instead of a reply."""
+    return body.get("compaction") is not None
+
+
+def usual_summary(body: JsonObject) -> str:
+    """What the summarising model says where nothing is scripted."""
+    said = " ".join(last_user_text(body).split())
+    return f"The conversation so far, in {len(body['messages'])} messages. The work goes on as the user asked; the last words were: {said[:80]}"
 
 
 def echo(body: JsonObject) -> Reply:

@@ -79,10 +79,10 @@ def _reply(item: JsonObject) -> Reply:
 
 
 def _fail(item: JsonObject) -> Fail:
-    _only(item, "fail", "fail", "type", "message", "headers")
+    _only(item, "fail", "fail", "type", "message", "headers", "error_code")
     status = int(item["fail"])
     kind, message = _ERRORS.get(status, ("api_error", "Internal server error"))
-    return Fail(status, str(item.get("type", kind)), str(item.get("message", message)), item.get("headers", {}))
+    return Fail(status, str(item.get("type", kind)), str(item.get("message", message)), item.get("headers", {}), item.get("error_code"))
 
 
 def _html(item: JsonObject) -> Html:

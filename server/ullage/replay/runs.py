@@ -88,7 +88,7 @@ class Run:
     session_id: str
     requests: tuple[RequestPoint, ...] = ()
     compactions: tuple[CompactionPoint, ...] = ()
-    usage: Usage = Usage(0, 0)
+    usage: Usage = field(default_factory=lambda: Usage(0, 0))
     """Of the agent's own requests."""
     dollars: Dollars = field(default_factory=Dollars)
     """Of the agent's own requests."""

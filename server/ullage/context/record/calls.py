@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import Json, ToolUse
@@ -17,6 +17,24 @@ class Call:
     seq: int
     input: Mapping[str, Json]
     returned: ToolReturned
+
+
+PATH_KEYS = ("path", "file_path", "notebook_path")
+"""How tools call the file that they are about: Ullage's and most others', Claude Code's, Claude Code's for notebooks."""
+COMMAND_KEYS = ("command", "cmd")
+"""How tools call what they run: Ullage's and most others', Codex's."""
+
+
+def strings_of(value: Json | Mapping[str, Json]) -> Iterator[str]:
+    """Every string in a JSON value, keys aside."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from strings_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings_of(inner)
 
 
 def answered_calls(entries: Sequence[Logged]) -> list[Call]:
@@ -35,8 +53,11 @@ def answered_calls(entries: Sequence[Logged]) -> list[Call]:
 
 def command_of(call: Call) -> str | None:
     """The command that the call ran; None where it ran none."""
-    command = call.input.get("command")
-    return command.strip() if isinstance(command, str) and command.strip() else None
+    for key in COMMAND_KEYS:
+        command = call.input.get(key)
+        if isinstance(command, str) and command.strip():
+            return command.strip()
+    return None
 
 
 EXIT_CODE = re.compile(r"(?i)\(?(?:process |command )?exit(?:ed)?(?: with)?(?: (?:code|status))?[:= ]+(-?\d{1,3})\W*")
