@@ -102,6 +102,10 @@ class Run:
     seconds: float = 0.0
     """That the policy's own work took (planning, digests, folding), all turns together."""
     failure: str = ""
+    line: int = 0
+    """Tokens at which the policy would compact, in the session's (largest) window; 0: it has none, or it is not known."""
+    window: int = 0
+    """Tokens that the session's model takes; 0: not known."""
 
     @property
     def total(self) -> float:
