@@ -20,14 +20,15 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0, help="TCP port on 127.0.0.1; by default a free one")
     parser.add_argument("--window", type=int, help="tokens of every model's window; by default each model's own")
     parser.add_argument("--script", type=Path, help="a JSON file with `queue` and `rules`")
+    parser.add_argument("--compaction", action="store_true", help="with on-demand compaction, for the models that write it")
     arguments = parser.parse_args()
-    asyncio.run(_serve(arguments.port, arguments.window, arguments.script))
+    asyncio.run(_serve(arguments.port, arguments.window, arguments.script, arguments.compaction))
 
 
-async def _serve(port: int, window: int | None, script: Path | None) -> None:
+async def _serve(port: int, window: int | None, script: Path | None, compaction: bool) -> None:
     windows = {} if window is None else dict.fromkeys(MODELS, window)
     loaded = None if script is None else script_from_file(script)
-    async with FakeApi(loaded, windows=windows, port=port) as fake:
+    async with FakeApi(loaded, windows=windows, port=port, compaction=compaction) as fake:
         sys.stdout.write(json.dumps({"port": fake.port}) + "\n")
         sys.stdout.flush()
         await _until_stdin_closes()

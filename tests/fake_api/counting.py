@@ -25,6 +25,7 @@ MESSAGE_TOKENS = 4
 BLOCK_TOKENS = 2
 TOOL_TOKENS = 8
 _PDF_TOKENS = 2_000
+_OWN_SUMMARY_PROMPT_TOKENS = 300
 _UNKNOWN_IMAGE_TOKENS = 1_568
 _LETTERS = re.compile(r"[A-Za-z]+")
 _SPACES = re.compile(r"[ \t]+")
@@ -76,6 +77,12 @@ def count_request(body: JsonObject, model: ModelFacts) -> int:
     return total
 
 
+def summary_prompt_tokens(body: JsonObject) -> int:
+    """What the prompt takes that asks for a summary: the API's own (its size is assumed), or the request's instructions."""
+    instructions = str(body["compaction"].get("instructions") or "").strip()
+    return count_text(instructions) if instructions else _OWN_SUMMARY_PROMPT_TOKENS
+
+
 def _block_content(block: JsonObject, model: ModelFacts) -> int:
     match block.get("type"):
         case "text":
@@ -91,6 +98,8 @@ def _block_content(block: JsonObject, model: ModelFacts) -> int:
             if not content:
                 return 0
             return sum(_block_content(part, model) for part in blocks_of(content))
+        case "compaction":
+            return count_text(str(block.get("content") or ""))
         case "image":
             return _image_tokens(block, model)
         case "document":

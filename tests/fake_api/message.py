@@ -7,6 +7,11 @@ import secrets
 from tests.fake_api.accepted import Accepted
 from tests.fake_api.json_values import JsonObject
 from tests.fake_api.record import RecordedRequest
+from tests.fake_api.reply_events import Outgoing
+from tests.fake_api.script import asks_for_compaction
+from tests.fake_api.usage import InputUsage
+
+NOTHING = InputUsage(0)
 
 
 def reply_message(record: RecordedRequest, accepted: Accepted) -> JsonObject:
@@ -19,8 +24,17 @@ def reply_message(record: RecordedRequest, accepted: Accepted) -> JsonObject:
         "content": [],
         "stop_reason": None,
         "stop_sequence": None,
-        "usage": accepted.plan.usage.as_json(1),
+        "usage": NOTHING.as_json(0) if asks_for_compaction(accepted.body) else accepted.plan.usage.as_json(1),
     }
     if accepted.transformations is not None:
         message["input_transformations"] = list(accepted.transformations)
     return message
+
+
+def reported_usage(accepted: Accepted, outgoing: Outgoing) -> JsonObject:
+    """The `usage` of a reply that is over. Section 2.4: what a compaction used stands in `iterations` alone."""
+    used = accepted.plan.usage.as_json(outgoing.output_tokens, outgoing.thinking_tokens)
+    if not asks_for_compaction(accepted.body):
+        return used
+    counted = ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "cache_creation")
+    return {**NOTHING.as_json(0), "iterations": [{"type": "compaction", **{name: used[name] for name in counted}}]}

@@ -6,13 +6,13 @@ import asyncio
 
 from tests.fake_api.accepted import Accepted, accept, accept_count
 from tests.fake_api.connection import ResponseWriter
-from tests.fake_api.message import reply_message
-from tests.fake_api.outgoing import prepare_reply
+from tests.fake_api.message import reply_message, reported_usage
+from tests.fake_api.outgoing import as_compaction, prepare_reply
 from tests.fake_api.record import RecordedRequest
 from tests.fake_api.reply_events import Outgoing
 from tests.fake_api.reply_stream import send_stream
 from tests.fake_api.responses import respond_error, respond_json
-from tests.fake_api.script import Fail, Hang, Html, Reply, ResetConnection
+from tests.fake_api.script import Fail, Hang, Html, Reply, ResetConnection, asks_for_compaction
 from tests.fake_api.state import FakeState
 from tests.fake_api.usage import dollars
 
@@ -29,8 +29,8 @@ async def answer_messages(state: FakeState, record: RecordedRequest, response: R
         await state.holds.wait()
         outcome = outcome.then
     match outcome:
-        case Fail(status, error_type, message, headers):
-            await respond_error(response, record, status, error_type, message, headers)
+        case Fail(status, error_type, message, headers, error_code):
+            await respond_error(response, record, status, error_type, message, headers, error_code)
         case Html(status, text, headers):
             await response.respond(
                 status,
@@ -50,6 +50,8 @@ async def answer_messages(state: FakeState, record: RecordedRequest, response: R
                 state.seals,
                 accepted.reading,
             )
+            if asks_for_compaction(accepted.body):
+                outgoing = as_compaction(outgoing, accepted.model, state.seals.compactions, accepted.at_end)
             await _send(state, record, response, accepted, outcome, outgoing)
 
 
@@ -85,6 +87,6 @@ async def _send(
             **message,
             "content": record.reply,
             "stop_reason": outgoing.stop_reason,
-            "usage": usage.as_json(outgoing.output_tokens, outgoing.thinking_tokens),
+            "usage": reported_usage(accepted, outgoing),
         },
     )

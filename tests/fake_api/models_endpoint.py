@@ -8,6 +8,7 @@ from tests.fake_api.json_values import JsonObject
 from tests.fake_api.record import RecordedRequest
 from tests.fake_api.refused import Refused
 from tests.fake_api.responses import respond_json
+from tests.fake_api.rules.compaction import COMPACTION_BETA
 from tests.fake_api.state import FakeState
 
 _YES: JsonObject = {"supported": True}
@@ -17,7 +18,7 @@ _NO: JsonObject = {"supported": False}
 async def answer_list(state: FakeState, record: RecordedRequest, response: ResponseWriter) -> None:
     """All models on one page, newest first."""
     unique = {facts.id: facts for facts in state.models.values()}
-    data = [model_info(facts) for facts in unique.values()]
+    data = [model_info(facts, compaction=COMPACTION_BETA in record.betas) for facts in unique.values()]
     await respond_json(
         response,
         record,
@@ -35,11 +36,19 @@ async def answer_one(state: FakeState, record: RecordedRequest, response: Respon
     facts = state.models.get(name)
     if facts is None:
         raise Refused(404, "not_found_error", f"model: {name}")
-    await respond_json(response, record, model_info(facts))
+    await respond_json(response, record, model_info(facts, compaction=COMPACTION_BETA in record.betas))
 
 
-def model_info(facts: ModelFacts) -> JsonObject:
-    """A model as the Models API describes it."""
+def model_info(facts: ModelFacts, *, compaction: bool = False) -> JsonObject:
+    """A model as the Models API describes it; with `compaction` also what is told only to those who sent the beta header (section 2.4)."""
+    info = _info(facts)
+    if compaction:
+        supported = _YES if facts.compacts else _NO
+        info["capabilities"] |= {"compaction": {**supported, "summarize": supported}}
+    return info
+
+
+def _info(facts: ModelFacts) -> JsonObject:
     return {
         "type": "model",
         "id": facts.id,

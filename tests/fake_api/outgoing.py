@@ -6,10 +6,13 @@ import json
 import secrets
 
 from tests.fake_api.catalogue import ModelFacts
+from tests.fake_api.compaction_seals import CompactionSeals
+from tests.fake_api.counting import count_text
 from tests.fake_api.json_values import JsonObject, is_object
+from tests.fake_api.reading import Reading
 from tests.fake_api.reply_events import OutBlock, Outgoing, within_limits
 from tests.fake_api.script import Call, RedactedThink, Reply, ReplyBlock, Say, Think
-from tests.fake_api.thinking import Reading, ThinkingSeals
+from tests.fake_api.thinking import ThinkingSeals
 
 
 def prepare_reply(
@@ -34,6 +37,15 @@ def prepare_reply(
         max_tokens=body["max_tokens"],
         room=model.window - input_tokens,
     )
+
+
+def as_compaction(outgoing: Outgoing, model: ModelFacts, seals: CompactionSeals, at_end: Reading) -> Outgoing:
+    """What the API makes of the summarising model's reply (section 2.4): one block, or nothing at all where it is no whole text."""
+    text = "".join(block.text for block in outgoing.blocks if block.delta_type == "text_delta")
+    tokens = outgoing.output_tokens
+    if outgoing.stop_reason != "end_turn" or not text.strip():
+        return Outgoing((), outgoing.stop_reason, tokens)
+    return Outgoing((OutBlock(seals.block(at_end, model, text), hidden=text),), "compaction", tokens - count_text(text))
 
 
 def _stop_reason(reply: Reply) -> str:

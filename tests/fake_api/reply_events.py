@@ -63,11 +63,13 @@ class Outgoing:
 
     blocks: tuple[OutBlock, ...]
     stop_reason: str
+    unseen_tokens: int = 0
+    """Output tokens of what the model wrote and nobody gets."""
 
     @property
     def output_tokens(self) -> int:
         """Output tokens: at least 1 where the model ran, 0 where nothing came out."""
-        return sum(max(1, block.tokens) for block in self.blocks)
+        return self.unseen_tokens + sum(max(1, block.tokens) for block in self.blocks)
 
     @property
     def thinking_tokens(self) -> int:

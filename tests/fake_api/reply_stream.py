@@ -9,7 +9,7 @@ from tests.fake_api.accepted import Accepted
 from tests.fake_api.connection import ResponseWriter
 from tests.fake_api.holds import Holds
 from tests.fake_api.json_values import JsonObject
-from tests.fake_api.message import reply_message
+from tests.fake_api.message import reply_message, reported_usage
 from tests.fake_api.record import RecordedRequest
 from tests.fake_api.reply_events import Outgoing, block_events, sse
 from tests.fake_api.responses import api_headers
@@ -87,5 +87,5 @@ def _message_delta(accepted: Accepted, outgoing: Outgoing) -> JsonObject:
     return {
         "type": "message_delta",
         "delta": {"stop_reason": outgoing.stop_reason, "stop_sequence": None},
-        "usage": accepted.plan.usage.as_json(outgoing.output_tokens, outgoing.thinking_tokens),
+        "usage": reported_usage(accepted, outgoing),
     }

@@ -136,7 +136,8 @@ Scripted: TypeAlias = Outcome | ReplyBlock | Sequence[ReplyBlock]
 class Rule:
     """Answers every request that `when` holds for (a regular expression for the last user text, or a predicate over the body).
 
-    A request for a compaction block is met by predicates alone. `outcome` may be a function of the body. With `times`, the rule is used up after so many answers.
+    A request for a compaction block is met by predicates alone. `outcome` may be a function of the body. With `times`, the rule is
+    used up after so many answers.
     """
 
     when: str | Callable[[JsonObject], bool]
@@ -228,7 +229,7 @@ def asks_for_compaction(body: JsonObject) -> bool:
 def usual_summary(body: JsonObject) -> str:
     """What the summarising model says where nothing is scripted."""
     said = " ".join(last_user_text(body).split())
-    return f"The conversation so far, in {len(body['messages'])} messages. The work goes on as the user asked; the last words were: {said[:80]}"
+    return f"The conversation so far, in {len(body['messages'])} messages. The work goes on; the user's last words were: {said[:80]}"
 
 
 def echo(body: JsonObject) -> Reply:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from types import TracebackType
 from typing import Self
 
-from tests.fake_api.catalogue import MODELS, ModelFacts, with_windows
+from tests.fake_api.catalogue import MODELS, ModelFacts, with_windows, without_compaction
 from tests.fake_api.connection import HttpRequest, ResponseWriter, serve_connection
 from tests.fake_api.record import RecordedRequest, total_dollars
 from tests.fake_api.routes import MAX_BODY, answer
@@ -25,6 +25,7 @@ class FakeApi:
             client = AsyncAnthropic(base_url=fake.base_url, api_key="any")
 
     `windows` gives models other windows (tokens); a name that is not known becomes a model.
+    `compaction`: whether the account has on-demand compaction, for the models that write it.
     `keys` are the accepted credentials (None: any). `clock` gives seconds, by which cache entries live and arrivals are noted.
     Leaving raises an `ExceptionGroup` if the fake itself had a fault.
     """
@@ -35,12 +36,14 @@ class FakeApi:
         *,
         models: Mapping[str, ModelFacts] = MODELS,
         windows: Mapping[str, int] | None = None,
+        compaction: bool = False,
         keys: Collection[str] | None = None,
         clock: Callable[[], float] = time.time,
         port: int = 0,
     ) -> None:
+        sized = with_windows(models, windows or {})
         self.state = FakeState(
-            models=with_windows(models, windows or {}),
+            models=sized if compaction else without_compaction(sized),
             script=script or Script(),
             clock=clock,
             keys=keys,
@@ -75,6 +78,10 @@ class FakeApi:
     def enqueue(self, *items: Scripted) -> None:
         """Queues outcomes: one for each request, in order."""
         self.state.script.enqueue(*items)
+
+    def enqueue_summaries(self, *items: Scripted) -> None:
+        """Queues what the model says that writes compaction blocks: one for each request for one, in order."""
+        self.state.script.enqueue_summaries(*items)
 
     def add_rules(self, *rules: Rule) -> None:
         """Adds rules, which go before the queue."""

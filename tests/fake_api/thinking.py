@@ -6,19 +6,17 @@ so that removing thinking from the start, from the end or altogether is valid, a
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
-import hmac
-import json
 import secrets
 from dataclasses import dataclass
 
-from tests.fake_api.canonical import canonical_block, digest, system_digest, tools_digest
+from tests.fake_api.canonical import digest, system_digest, tools_digest
 from tests.fake_api.catalogue import ModelFacts
+from tests.fake_api.compaction_seals import CompactionSeals
 from tests.fake_api.conversation import PlacedBlock, placed_blocks
-from tests.fake_api.json_values import JsonObject, blocks_of, is_object, objects
+from tests.fake_api.json_values import JsonObject, blocks_of, is_array, is_object, objects
+from tests.fake_api.reading import Reading
 from tests.fake_api.refused import invalid
+from tests.fake_api.signing import Signer
 
 _FIELDS = ("model", "system", "tools", "before", "previous", "text", "id")
 
@@ -39,23 +37,6 @@ class Seal:
     id: str
 
 
-@dataclass(slots=True)
-class Reading:
-    """How far a conversation has been read: what a thinking block at this point would be bound to."""
-
-    model: str
-    system: str
-    tools: str
-    before: str = ""
-    previous: str = ""
-
-    def take(self, role: str, block: JsonObject) -> None:
-        """Goes past a block that is no thinking. Empty text counts as nothing: it can be replied, and cannot be sent back."""
-        if block.get("type") == "text" and not block.get("text"):
-            return
-        self.before = digest(self.before, role, canonical_block(block))
-
-
 @dataclass(frozen=True, slots=True)
 class Checked:
     """A request whose thinking was judged."""
@@ -72,7 +53,9 @@ class ThinkingSeals:
     """Signs and verifies with a secret of its own, so that no other signature passes."""
 
     def __init__(self) -> None:
-        self._secret = secrets.token_bytes(32)
+        self._signer = Signer()
+        self.compactions = CompactionSeals(self._signer)
+        """The blocks that stand for messages before thinking."""
 
     def sign(self, reading: Reading, shown: str) -> str:
         """The signature for a new thinking block at this point, which counts as the previous one from now on."""
@@ -86,8 +69,7 @@ class ThinkingSeals:
             secrets.token_hex(4),
         )
         reading.previous = seal.id
-        payload = json.dumps([getattr(seal, name) for name in _FIELDS]).encode()
-        return base64.b64encode(self._mac(payload) + payload).decode()
+        return self._signer.sign([getattr(seal, name) for name in _FIELDS])
 
     def check(self, body: JsonObject, model: ModelFacts) -> Checked:
         """Judges every replayed thinking block. Raises `Refused`, or drops where the request asks for that."""
@@ -99,7 +81,10 @@ class ThinkingSeals:
         for placed in placed_blocks(body):
             if not placed.is_thinking:
                 failed_run = False
-                reading.take(placed.role, placed.block)
+                if placed.block.get("type") == "compaction":
+                    self.compactions.enter(placed, body, reading)
+                else:
+                    reading.take(placed.role, placed.block)
                 continue
             seal = self._open(placed, last_assistant)
             if seal.model != model.id:
@@ -133,17 +118,8 @@ class ThinkingSeals:
         raise invalid(f"{placed.path}: Invalid `{name}` in `{kind}` block")
 
     def _decode(self, token: str) -> Seal | None:
-        try:
-            raw = base64.b64decode(token, validate=True)
-        except (binascii.Error, ValueError):
-            return None
-        mac, payload = raw[:16], raw[16:]
-        if not hmac.compare_digest(mac, self._mac(payload)):
-            return None
-        return Seal(*json.loads(payload))
-
-    def _mac(self, payload: bytes) -> bytes:
-        return hmac.new(self._secret, payload, hashlib.sha256).digest()[:16]
+        values = self._signer.opened(token)
+        return Seal(*values) if is_array(values) and len(values) == len(_FIELDS) else None
 
 
 def _change(seal: Seal, reading: Reading) -> str | None:
@@ -152,7 +128,7 @@ def _change(seal: Seal, reading: Reading) -> str | None:
         return "The system prompt has changed."
     if seal.tools != reading.tools:
         return "The tools have changed."
-    if seal.before != reading.before:
+    if seal.before not in (reading.before, *reading.summarised):
         return "A message before the block has changed."
     if reading.previous not in ("", seal.previous):
         return "A thinking block before it was removed or put back."

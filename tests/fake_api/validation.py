@@ -11,6 +11,7 @@ from tests.fake_api.catalogue import MODELS, ModelFacts
 from tests.fake_api.json_values import JsonObject
 from tests.fake_api.refused import Refused, invalid
 from tests.fake_api.rules.cache_marks import check_cache_marks
+from tests.fake_api.rules.compaction import check_compaction_alone, check_compacts
 from tests.fake_api.rules.images import check_images
 from tests.fake_api.rules.messages import check_end, check_messages
 from tests.fake_api.rules.pairing import check_pairing
@@ -39,12 +40,13 @@ def validate_request(
 
     `betas` are the values of the `anthropic-beta` header.
     """
+    check_compaction_alone(body, betas)
     _check_beyond(body, betas)
     check_parameters(body)
     model = find_model(body, models)
     check_max_tokens(body, model)
     check_thinking_settings(body, model, betas)
-    _check_content(body, model)
+    _check_content(body, model, betas)
 
 
 def validate_count_request(
@@ -53,7 +55,8 @@ def validate_count_request(
     betas: Collection[str] = (),
     models: Mapping[str, ModelFacts] = MODELS,
 ) -> None:
-    """The same for a request to count tokens, which needs no `max_tokens`."""
+    """The same for a request to count tokens, which needs no `max_tokens` and ignores `compaction`."""
+    body = {name: value for name, value in body.items() if name != "compaction"}
     _check_beyond(body, betas)
     facts = models.get(str(body.get("model")))
     limit = facts.max_output if facts is not None else 1
@@ -61,12 +64,13 @@ def validate_count_request(
     check_parameters(with_limit)
     model = find_model(body, models)
     check_thinking_settings(with_limit, model, betas)
-    _check_content(body, model)
+    _check_content(body, model, betas)
 
 
-def _check_content(body: JsonObject, model: ModelFacts) -> None:
+def _check_content(body: JsonObject, model: ModelFacts, betas: Collection[str]) -> None:
     check_tools(body, model)
-    check_messages(body, model)
+    check_messages(body, model, betas)
+    check_compacts(body, model)
     check_images(body, model)
     check_pairing(body)
     check_thinking_first(body)

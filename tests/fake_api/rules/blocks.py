@@ -106,6 +106,13 @@ _BLOCKS: Mapping[str, Mapping[str, Check]] = {
         "toolset_name": nullable(string),
     },
 }
+_COMPACTION: Mapping[str, Check] = {
+    "content": nullable(string),
+    "signature": nullable(string),
+    "encrypted_content": nullable(string),
+    "tool_changes": nullable(array_of(dictionary)),
+    "cache_control": CACHE_CONTROL,
+}
 _REQUIRED = {
     "text": ("text",),
     "image": ("source",),
@@ -116,6 +123,8 @@ _REQUIRED = {
     "tool_result": ("tool_use_id",),
 }
 _BLOCK = tagged(_BLOCKS, _REQUIRED)
+_BLOCK_OR_COMPACTION = tagged({**_BLOCKS, "compaction": _COMPACTION}, _REQUIRED)
+"""Section 2.4: without the beta header the type is not known."""
 _SYSTEM_BLOCK = tagged({"text": _TEXT}, {"text": ("text",)})
 
 
@@ -126,14 +135,14 @@ def check_system_shape(path: str, value: Any) -> None:
     array_of(_SYSTEM_BLOCK)(path, value)
 
 
-def check_message_shape(path: str, value: Any) -> None:
-    """A message: a role and a string or blocks. Roles are judged in `messages.py`."""
+def check_message_shape(path: str, value: Any, *, compaction: bool = False) -> None:
+    """A message: a role and a string or blocks, also of compaction where that is known. Roles are judged in `messages.py`."""
     check_object(
         path,
         value,
         {
             "role": string,
-            "content": _content,
+            "content": _content_or_compaction if compaction else _content,
             # Sections 2.1: fields of system messages, each behind a beta that the fake does not simulate.
             "output_config": object_of({"effort": one_of("low", "medium", "high", "xhigh", "max")}),
         },
@@ -145,6 +154,11 @@ def _content(path: str, value: Any) -> None:
     if isinstance(value, str):
         return
     array_of(_BLOCK)(path, value)
+
+
+def _content_or_compaction(path: str, value: Any) -> None:
+    if not isinstance(value, str):
+        array_of(_BLOCK_OR_COMPACTION)(path, value)
 
 
 BUDGET_TOKENS: Check = integer_from(1024)

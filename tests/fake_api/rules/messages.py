@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from tests.fake_api.catalogue import ModelFacts
@@ -9,16 +10,18 @@ from tests.fake_api.conversation import PlacedBlock, placed_blocks
 from tests.fake_api.json_values import JsonObject, blocks_of, is_array, objects
 from tests.fake_api.refused import invalid
 from tests.fake_api.rules.blocks import check_message_shape, check_system_shape
+from tests.fake_api.rules.compaction import COMPACTION_BETA, begins_with_compaction, check_compaction_blocks
 
 _MOST_MESSAGES = 100_000
 _USER_ONLY = frozenset({"tool_result", "image", "document"})
 _ASSISTANT_ONLY = frozenset({"tool_use", "thinking", "redacted_thinking"})
 
 
-def check_messages(body: JsonObject, model: ModelFacts) -> None:
+def check_messages(body: JsonObject, model: ModelFacts, betas: Collection[str] = ()) -> None:
     """Raises `Refused` where messages or system prompt are malformed in themselves; pairing is judged elsewhere."""
-    _check_shape(body)
+    _check_shape(body, compaction=COMPACTION_BETA in betas)
     messages = objects(body["messages"])
+    check_compaction_blocks(body)
     _check_roles(messages, model)
     _check_nothing_empty(messages)
     for placed in placed_blocks(body):
@@ -30,7 +33,7 @@ def check_messages(body: JsonObject, model: ModelFacts) -> None:
 def check_end(body: JsonObject, model: ModelFacts) -> None:
     """Raises `Refused` where the last message is an assistant's and the model takes no prefill."""
     last = objects(body["messages"])[-1]
-    if last["role"] != "assistant":
+    if last["role"] != "assistant" or body.get("compaction") is not None:
         return
     # Section 0.6: prefill is refused on 4.6 and newer.
     if not model.prefill:
@@ -40,7 +43,7 @@ def check_end(body: JsonObject, model: ModelFacts) -> None:
         raise invalid("messages: final assistant content cannot end with trailing whitespace")
 
 
-def _check_shape(body: JsonObject) -> None:
+def _check_shape(body: JsonObject, *, compaction: bool) -> None:
     messages: Any = body["messages"]
     if not is_array(messages):
         raise invalid("messages: Input should be a valid array")
@@ -50,7 +53,7 @@ def _check_shape(body: JsonObject) -> None:
         # Section 1.3.
         raise invalid(f"messages: List should have at most {_MOST_MESSAGES} items after validation, not {len(messages)}")
     for number, message in enumerate(messages):
-        check_message_shape(f"messages.{number}", message)
+        check_message_shape(f"messages.{number}", message, compaction=compaction)
     if body.get("system") is not None:
         check_system_shape("system", body["system"])
 
@@ -64,7 +67,7 @@ def _check_roles(messages: list[JsonObject], model: ModelFacts) -> None:
             raise invalid(f'messages: Unexpected role "{role}". Allowed roles are "user" or "assistant"')
         elif "output_config" in message:
             raise invalid(f"messages.{number}.output_config: Extra inputs are not permitted")
-    if messages[0]["role"] != "user":
+    if messages[0]["role"] != "user" and not begins_with_compaction(messages):
         raise invalid('messages: first message must use the "user" role')
 
 

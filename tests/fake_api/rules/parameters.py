@@ -29,6 +29,7 @@ _FIELDS: Mapping[str, Check] = {
     "model": string,
     "max_tokens": integer_from(0),
     "cache_control": CACHE_CONTROL,
+    "compaction": anything,
     "container": anything,
     "diagnostics": nullable(object_of({"previous_message_id": nullable(string)})),
     "inference_geo": nullable(string),
@@ -102,7 +103,6 @@ def unsimulated(body: JsonObject, betas: Collection[str]) -> str | None:
 
 
 _BEHIND_BETA = {
-    "compaction": "compact-",
     "context_management": "context-management-",
     "mcp_servers": "mcp-client-",
     "fallbacks": "fallbacks-",
