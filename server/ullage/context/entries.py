@@ -140,11 +140,15 @@ class Cleared:
 
 @dataclass(frozen=True, slots=True)
 class Snipped:
-    """A middle range of entries (both ends included) that gives way to `marker`."""
+    """A middle range of entries (both ends included) that gives way to `marker`.
+
+    `carried` are the seqs of entries in it that stay, after the marker: what the user pinned.
+    """
 
     first_seq: int
     last_seq: int
     marker: str
+    carried: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +225,22 @@ class CompactionRedone:
 
 
 @dataclass(frozen=True, slots=True)
+class EntryPinned:
+    """The user wants no compaction to touch entry `seq` (a prompt, a reply, a tool result), or, not `pinned`, no longer wants it."""
+
+    seq: int
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FilePinned:
+    """The same of a file, whose newest text no compaction shall touch. `path` as in a `FileTouch`."""
+
+    path: str
+    pinned: bool
+
+
+@dataclass(frozen=True, slots=True)
 class CompactionFailed:
     """A compaction that did not come about. Changes nothing in the view; shown to the user, counted by the breaker."""
 
@@ -252,6 +272,8 @@ Entry: TypeAlias = (
     | CompactionUndone
     | CompactionRedone
     | CompactionFailed
+    | EntryPinned
+    | FilePinned
     | TurnEnded
 )
 

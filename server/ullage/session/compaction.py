@@ -19,6 +19,7 @@ from ullage.context.engines.engine import Covered, Handoff, Occasion
 from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import Compaction, Logged, Rung, Snipped, Summarised, Trigger
 from ullage.context.moves.plan import Asked, Plan
+from ullage.context.moves.spare import spare
 from ullage.context.policy import Policy
 from ullage.context.record.handoff import tail_note
 from ullage.context.view.projection import EpochKey, Projection
@@ -205,7 +206,7 @@ def entry_of(draft: Draft) -> Compaction:
     planned, told = draft.plan, draft.handoff
     summarised, snipped = None, planned.snipped
     if planned.summarise_to is not None and planned.summarise_from:
-        snipped = Snipped(planned.summarise_from, planned.summarise_to, told.text)
+        snipped = Snipped(planned.summarise_from, planned.summarise_to, told.text, planned.carried)
     elif planned.summarise_to is not None:
         summarised = Summarised(planned.summarise_to, told.text, planned.covers, told.acknowledgement, planned.carried)
     return Compaction(
@@ -250,4 +251,5 @@ def _planned(
     projection = Projection(entries)
     full = measured(policy.measure, used, projection.messages, calibration)
     occasion = Occasion(projection, wanted.trigger, full, line, window, count)
-    return policy.engine.upkeep(occasion) if upkeep else policy.engine.plan(occasion)
+    planned = policy.engine.upkeep(occasion) if upkeep else policy.engine.plan(occasion)
+    return spare(planned, projection, count) if planned is not None else None

@@ -29,6 +29,8 @@ from ullage.context.entries import (
     CompactionRedone,
     CompactionUndone,
     Entry,
+    EntryPinned,
+    FilePinned,
     Notice,
     Prelude,
     ToolReturned,
@@ -47,6 +49,8 @@ ENTRY_KINDS: dict[type[Any], str] = {
     CompactionUndone: "compaction_undone",
     CompactionRedone: "compaction_redone",
     CompactionFailed: "compaction_failed",
+    EntryPinned: "entry_pinned",
+    FilePinned: "file_pinned",
     TurnEnded: "turn_ended",
 }
 """Never change a name that is here: it is in every log."""

@@ -126,8 +126,10 @@ def compactions(draw: st.DrawFn, last_seq: int, number: int) -> Compaction:
     """A compaction of any kinds over any ranges up to `last_seq` and a little beyond."""
     seqs = st.integers(1, last_seq + 2)
     first, last = sorted((draw(seqs), draw(seqs)))
-    snipped = Snipped(first, last, f"[snipped by {number}]")
-    summarised = Summarised(draw(seqs), f"Handoff {number}", 1)
+    carried = tuple(draw(st.sets(seqs, max_size=2)))
+    snipped = Snipped(first, last, f"[snipped by {number}]", carried)
+    acknowledgement = draw(st.sampled_from(["", "", "I have read it."]))
+    summarised = Summarised(draw(seqs), f"Handoff {number}", 1, acknowledgement, carried)
     restored = RestoredFile("a.py", f"a.py as restored by {number}", "whole", "0" * 64)
     return Compaction(
         id=f"c{number}",

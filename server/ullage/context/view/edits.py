@@ -58,7 +58,8 @@ def edits_of(active: Mapping[int, Compaction]) -> Edits:
             handoff = summary if handoff is None or summary.contains(handoff) else handoff
         if compaction.snipped is not None:
             last = min(compaction.snipped.last_seq, seq - 1)
-            snips.append(Replacement(compaction.snipped.first_seq, last, compaction.snipped.marker, seq))
+            cut = compaction.snipped
+            snips.append(Replacement(cut.first_seq, last, cut.marker, seq, carried=frozenset(cut.carried)))
         placeholders.update((cleared.seq, cleared.placeholder) for cleared in compaction.cleared)
     covered_to = 0 if handoff is None else handoff.last
     shown = (
@@ -79,6 +80,6 @@ def applied(edits: Edits, entries: Iterable[Logged]) -> Iterator[Logged | Replac
         while to_come and to_come[-1].first <= logged.seq:
             snip = to_come.pop()
             yield snip
-            hidden_to = snip.last
+            hidden_to, carried = snip.last, carried | snip.carried
         if logged.seq > hidden_to or logged.seq in carried:
             yield logged

@@ -8,7 +8,7 @@ How entries become valid messages stands in `fold.py`, what compactions replace 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ullage.context.blocks import ToolResult, ToolUse
 from ullage.context.entries import (
@@ -103,6 +103,11 @@ class Projection:
     def active(self) -> tuple[Compaction, ...]:
         """The compactions in force, in log order."""
         return tuple(self._epoch.active.values())
+
+    @property
+    def active_by_seq(self) -> Mapping[int, Compaction]:
+        """The same by the seq of their entry."""
+        return self._epoch.active
 
     @property
     def undone(self) -> tuple[Compaction, ...]:

@@ -1,0 +1,57 @@
+"""Exclude: a message or a tool result that the user does not want the model to see any longer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ullage.context.blocks import ToolUse
+from ullage.context.entries import AssistantReply, Cleared, Logged, Snipped, ToolReturned, UserPrompt
+from ullage.context.moves.plan import Count, Plan
+from ullage.context.moves.preview import preview
+from ullage.context.view.projection import Projection
+
+EXCLUDED_RESULT = "[The user took this result out of the conversation.]"
+EXCLUDED_MESSAGE = "[The user took a message out of the conversation here.]"
+
+
+def exclude(projection: Projection, seq: int, count: Count) -> Plan | None:
+    """The moves that take entry `seq` out of the view: a result gives way to a line that says so; of a prompt or a reply the whole
+    goes, a reply with the results of its calls. None where it is not in view, or is nothing that can be taken out.
+    """
+    entries = projection.entries
+    if not any(seq in message.sources for message in projection.messages):
+        return None
+    entry = next(logged.entry for logged in entries if logged.seq == seq)
+    cleared: tuple[Cleared, ...] = ()
+    snipped: Snipped | None = None
+    match entry:
+        case ToolReturned():
+            cleared = (Cleared(seq, EXCLUDED_RESULT),)
+        case UserPrompt():
+            snipped = Snipped(seq, seq, EXCLUDED_MESSAGE)
+        case AssistantReply():
+            snipped = _with_results(entries, seq, entry)
+        case _:
+            return None
+    after = preview(projection, cleared, snipped)
+    return Plan(entries[-1].seq, cleared, snipped, None, 0, count(after.messages))
+
+
+def _with_results(entries: Sequence[Logged], seq: int, reply: AssistantReply) -> Snipped:
+    waiting = {block.id for block in reply.blocks if isinstance(block, ToolUse)}
+    last = seq
+    between: list[int] = []
+    others: list[int] = []
+    for logged in entries:
+        if logged.seq <= seq or not waiting:
+            continue
+        if isinstance(logged.entry, AssistantReply):
+            break
+        if isinstance(logged.entry, ToolReturned) and logged.entry.tool_use_id in waiting:
+            waiting.discard(logged.entry.tool_use_id)
+            last = logged.seq
+            between += others
+            others = []
+        else:
+            others.append(logged.seq)
+    return Snipped(seq, last, EXCLUDED_MESSAGE, tuple(between))
