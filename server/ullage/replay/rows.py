@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ullage.replay.figures import Figures, figures_of
+from ullage.replay.runs import Places, Run, Summaries
 from ullage.replay.transcript import Repair, Source, Transcript
 
 
@@ -42,3 +43,9 @@ class Report:
     rows: tuple[Row, ...]
     failures: tuple[str, ...] = ()
     as_model: str | None = None
+    runs: tuple[Run, ...] = ()
+    """The sessions carried through policies, session by session in the order of `rows`, each in the order of `policies`."""
+    policies: tuple[str, ...] = ()
+    """The policies that were asked for and are known, in their order; empty where none was asked for."""
+    places: Places = "policy"
+    summaries: Summaries = "digest"

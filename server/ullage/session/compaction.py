@@ -16,8 +16,9 @@ from ullage.context.counting.accounting import Account
 from ullage.context.counting.measured import measured
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import Covered, Handoff, Occasion
+from ullage.context.engines.entry import planned_entry
 from ullage.context.engines.ullage import handoff_room
-from ullage.context.entries import Compaction, Logged, Rung, Snipped, Summarised, Trigger
+from ullage.context.entries import Compaction, Logged, Rung, Trigger
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.moves.spare import spare
 from ullage.context.policy import Policy
@@ -203,30 +204,18 @@ class Compactor:
 
 def entry_of(draft: Draft) -> Compaction:
     """The log entry of a draft, before files are read again."""
-    planned, told = draft.plan, draft.handoff
-    summarised, snipped = None, planned.snipped
-    if planned.summarise_to is not None and planned.summarise_from:
-        snipped = Snipped(planned.summarise_from, planned.summarise_to, told.text, planned.carried)
-    elif planned.summarise_to is not None:
-        summarised = Summarised(planned.summarise_to, told.text, planned.covers, told.acknowledgement, planned.carried)
-    return Compaction(
-        id=draft.wanted.id,
-        trigger=draft.wanted.trigger,
-        rung=draft.rung,
-        through=planned.through,
-        cleared=planned.cleared,
-        snipped=snipped,
-        summarised=summarised,
-        restored=(),
-        resume=told.resume,
-        focus=draft.wanted.focus,
+    wanted = draft.wanted
+    entry = planned_entry(
+        wanted.id,
+        wanted.trigger,
+        draft.plan,
+        draft.handoff,
+        draft.rung,
         policy=draft.policy,
         tokens_before=draft.tokens_before,
-        estimated_after=0,
-        usage=draft.usage,
-        cost=draft.cost,
-        skipped=draft.skipped,
+        focus=wanted.focus,
     )
+    return replace(entry, usage=draft.usage, cost=draft.cost, skipped=draft.skipped)
 
 
 def _together(*texts: str) -> str:

@@ -1,0 +1,33 @@
+"""A planned compaction and the text of its handoff as the entry of the log that they become, live and in replay."""
+
+from __future__ import annotations
+
+from ullage.context.engines.engine import Handoff
+from ullage.context.entries import Compaction, Rung, Snipped, Summarised, Trigger
+from ullage.context.moves.plan import Plan
+
+
+def planned_entry(
+    id: str, trigger: Trigger, plan: Plan, handoff: Handoff, rung: Rung, *, policy: str, tokens_before: int, focus: str = ""
+) -> Compaction:
+    """The entry before files are read again and before its size is known (`estimated_after` is 0). Tokens of the whole context."""
+    summarised, snipped = None, plan.snipped
+    if plan.summarise_to is not None and plan.summarise_from:
+        snipped = Snipped(plan.summarise_from, plan.summarise_to, handoff.text, plan.carried)
+    elif plan.summarise_to is not None:
+        summarised = Summarised(plan.summarise_to, handoff.text, plan.covers, handoff.acknowledgement, plan.carried)
+    return Compaction(
+        id=id,
+        trigger=trigger,
+        rung=rung,
+        through=plan.through,
+        cleared=plan.cleared,
+        snipped=snipped,
+        summarised=summarised,
+        restored=(),
+        resume=handoff.resume,
+        focus=focus,
+        policy=policy,
+        tokens_before=tokens_before,
+        estimated_after=0,
+    )
