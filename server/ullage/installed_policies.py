@@ -1,0 +1,144 @@
+"""Every policy that there is: those that come with Ullage, and those that other packages bring through the entry point `ullage.policies`.
+
+What a policy is stands in `context/policy.py`. Packages are loaded when policies are first asked for, once in a process; one that does not
+load costs its own policies and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import cast, get_args
+
+from ullage.context.policies.table import BUILT_IN
+from ullage.context.policy import (
+    BelowWindow,
+    FixedCharacters,
+    FixedTokens,
+    FullAt,
+    LineNumbers,
+    Measure,
+    Policy,
+    RestoreNumbers,
+    ShareOfWindow,
+)
+
+GROUP = "ullage.policies"
+"""The group of entry points. Each gives a `Policy` or an iterable of them."""
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
+_ANSWERS = ("arrive", "upkeep", "plan", "handoff")
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What was found."""
+
+    policies: Mapping[str, Policy]
+    """By name: those of Ullage first, then those of packages by name."""
+    packages: Mapping[str, str]
+    """Name and version of the package, by the name of a policy that came with one."""
+    problems: tuple[str, ...]
+    """A sentence for the user about each thing that a package brought and that cannot be used."""
+
+
+def policies() -> Mapping[str, Policy]:
+    """Every policy that can be used, by name."""
+    return installed().policies
+
+
+@cache
+def installed() -> Installed:
+    """Every policy with where it came from, and what could not be used."""
+    found = dict(BUILT_IN)
+    packages: dict[str, str] = {}
+    problems: list[str] = []
+    for point in sorted(entry_points(group=GROUP), key=lambda point: (_package(point), point.name)):
+        brought = f"The policies {point.name!r} of the package {_package(point)}"
+        try:
+            values = _loaded(point)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a package does when it is loaded, the others go on
+            problems.append(f"{brought} cannot be loaded: {type(error).__name__}: {error}")
+            continue
+        for value in values:
+            fault = fault_in(value)
+            if fault:
+                problems.append(f"{brought} cannot be used: {fault}")
+                continue
+            policy = cast("Policy", value)
+            if policy.name in found:
+                owner = packages.get(policy.name, "Ullage itself")
+                problems.append(f"{brought} cannot be used: there is a policy {policy.name!r} already, from {owner}")
+                continue
+            found[policy.name] = policy
+            packages[policy.name] = _package(point)
+    others = sorted(packages)
+    return Installed({**BUILT_IN, **{name: found[name] for name in others}}, packages, tuple(problems))
+
+
+def _loaded(point: EntryPoint) -> tuple[object, ...]:
+    value = point.load()
+    if isinstance(value, Policy) or not isinstance(value, Iterable) or isinstance(value, str):
+        return (value,)
+    return tuple(cast("Iterable[object]", value))
+
+
+def _package(point: EntryPoint) -> str:
+    return f"{point.dist.name} {point.dist.version}" if point.dist is not None else point.value.partition(":")[0]
+
+
+def fault_in(value: object) -> str:
+    """What is wrong with something that should be a policy, in words for who wrote it; empty where it can be used."""
+    if not isinstance(value, Policy):
+        return f"{value!r:.80} is no ullage.context.policy.Policy"
+    if not _is_text(value.name) or not _NAME.fullmatch(value.name):
+        return f"{value.name!r:.80} is no name for a policy: small letters, digits and hyphens, beginning with a letter or digit"
+    who = f"the policy {value.name!r}"
+    missing = [name for name in _ANSWERS if not callable(getattr(value.engine, name, None))]
+    if missing:
+        return f"the engine of {who} has no {', '.join(missing)}"
+    if (
+        not _is_text(value.title)
+        or not isinstance(cast("object", value.sources), tuple)
+        or not all(_is_text(source) for source in value.sources)
+    ):
+        return f"{who} needs a title (text) and sources (a tuple of texts)"
+    if value.measure not in get_args(Measure):
+        return f"the measure of {who} is {value.measure!r:.80}, which is none of " + ", ".join(map(repr, get_args(Measure)))
+    if value.restore is not None and not isinstance(cast("object", value.restore), RestoreNumbers):
+        return f"what {who} restores is neither None nor RestoreNumbers"
+    return _fault_in_line(value.line, who)
+
+
+def _fault_in_line(line: object, who: str) -> str:
+    if not isinstance(line, LineNumbers) or not isinstance(cast("object", line.full_at), get_args(FullAt)):
+        return f"the line of {who} is not LineNumbers with one of " + ", ".join(kind.__name__ for kind in get_args(FullAt))
+    for name in ("warn_share", "error_share", "hold_share"):
+        if not _is_share(getattr(line, name)):
+            return f"{name} of {who} is {getattr(line, name)!r:.80}: it must be over 0 and at most 1"
+    match line.full_at:
+        case ShareOfWindow(share) if not _is_share(share):
+            return f"the line of {who} is at {share!r:.80} of the window: it must be over 0 and at most 1"
+        case FixedTokens(count) | FixedCharacters(count) if not _is_count(count):
+            return f"the line of {who} is at {count!r:.80}: it must be a whole number over 0"
+        case ShareOfWindow(_, most) | BelowWindow(_, _, most) if most is not None and not _is_count(most):
+            return f"the line of {who} is at {most!r:.80} at the latest: it must be a whole number over 0"
+        case BelowWindow(reserve, margin) if not (_is_count(reserve, 0) and _is_count(margin, 0)):
+            return f"the line of {who} keeps {reserve!r:.80} and {margin!r:.80} free: they must be whole numbers, 0 or more"
+        case _:
+            return ""
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and 0 < value <= 1
+
+
+def _is_count(value: object, least: int = 1) -> bool:
+    return isinstance(value, int) and value >= least
