@@ -70,6 +70,14 @@ class Draft:
         return replace(self, wanted=wanted)
 
 
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a compaction would come to, had the program to write its summary; `rung` is the one that would be tried first."""
+
+    entry: Compaction
+    rung: Rung
+
+
 class Compactor:
     """Makes the compactions of one session."""
 
@@ -86,21 +94,39 @@ class Compactor:
         The session may go on meanwhile: what the draft is made of is taken at once, all of it. `upkeep`: only what the policy does
         before every call is wanted.
         """
-        policy = self._surroundings.policy
-        projection = self._conversation.projection
-        if not projection.messages:
+        if not self._conversation.projection.messages:
+            raise NothingToCompact
+        request = request_so_far(self._conversation.projection)
+        empty = await self._planned(wanted, card, line, upkeep=upkeep)
+        if empty.plan.summarise_to is None:
+            return empty
+        return await self._with_summary(empty, request, model, card, self._surroundings.calibration(card))
+
+    async def forecast(self, wanted: Wanted, card: ModelCard, line: int) -> Forecast:
+        """What a compaction would do now. Changes nothing and calls no model. Raises `NothingToCompact`."""
+        if not self._conversation.projection.messages:
             raise NothingToCompact
         calibration = self._surroundings.calibration(card)
+        draft = await self._planned(wanted, card, line)
+        rung: Rung = draft.rung
+        if draft.plan.summarise_to is not None:
+            draft = await self._by_program(draft, [], calibration)
+            by_model = draft.plan.asked is not None and self._may_ask_model(wanted, card, [])
+            rung = "model" if by_model else draft.rung
+        entry = await self._with_restored(entry_of(draft), draft.plan, at_work=False)
+        return Forecast(self._without_what_does_not_fit(entry, calibration), rung)
+
+    async def _planned(self, wanted: Wanted, card: ModelCard, line: int, *, upkeep: bool = False) -> Draft:
+        """A draft without its summary. Raises `NothingToCompact`."""
+        policy, projection = self._surroundings.policy, self._conversation.projection
+        calibration = self._surroundings.calibration(card)
         before = self._conversation.counted(calibration).used
-        key, entries, request = projection.key, tuple(projection.entries), request_so_far(projection)
+        key, entries = projection.key, tuple(projection.entries)
         # In another thread: for a long log planning takes a second, and nobody's typing may wait for it.
-        planned = await asyncio.to_thread(_planned, policy, entries, wanted, calibration, card.window, line, before, upkeep)
+        planned = await asyncio.to_thread(_ask_engine, policy, entries, wanted, calibration, card.window, line, before, upkeep)
         if planned is None:
             raise NothingToCompact
-        empty = Draft(wanted, planned, "moves", Handoff(""), None, None, (), before, handoff_room(line), key, policy.name)
-        if planned.summarise_to is None:
-            return empty
-        return await self._with_summary(empty, request, model, card, calibration)
+        return Draft(wanted, planned, "moves", Handoff(""), None, None, (), before, handoff_room(line), key, policy.name)
 
     async def _with_summary(self, draft: Draft, request: Request, model: Model, card: ModelCard, calibration: Calibration) -> Draft:
         """The draft with its handoff, by the first rung that works."""
@@ -114,11 +140,15 @@ class Compactor:
                 skipped.append(str(failure))
                 if failure.usage is not None:
                     draft = replace(draft, usage=failure.usage, cost=card.cost(failure.usage))
+        return await self._by_program(draft, skipped, calibration)
+
+    async def _by_program(self, draft: Draft, skipped: Sequence[str], calibration: Calibration) -> Draft:
+        """The draft with a handoff that no model had a part in. Raises `NothingToCompact`."""
         digest = replace(draft, rung="digest", handoff=await self._handoff(draft, None), skipped=tuple(skipped))
         if self._shrinks(digest, calibration):
             return digest
-        skipped.append("The digest was not shorter than what it stands for")
-        tail = replace(draft, rung="tail", handoff=Handoff(tail_note(draft.plan.covers)), skipped=tuple(skipped))
+        why = (*skipped, "The digest was not shorter than what it stands for")
+        tail = replace(draft, rung="tail", handoff=Handoff(tail_note(draft.plan.covers)), skipped=why)
         if self._shrinks(tail, calibration):
             return tail
         raise NothingToCompact
@@ -183,15 +213,19 @@ class Compactor:
                 len(self._conversation.projection.key),
                 self._conversation.projection.messages,
             )
-        if draft.plan.summarise_to is not None and self._surroundings.policy.restore is not None:
-            logged = Logged(self._conversation.entries[-1].seq + 1, 0.0, entry)
-            restored = await self._restoring.files(self._conversation.projection.with_appended(logged))
-            resume = _together(entry.resume, self._restoring.resume(at_work=at_work))
-            entry = replace(entry, restored=restored, resume=resume)
+        entry = await self._with_restored(entry, draft.plan, at_work=at_work)
         entry = self._without_what_does_not_fit(entry, calibration)
         self._conversation.append(entry)
         self._restoring.after(entry)
         return entry
+
+    async def _with_restored(self, entry: Compaction, planned: Plan, *, at_work: bool) -> Compaction:
+        if planned.summarise_to is None or self._surroundings.policy.restore is None:
+            return entry
+        logged = Logged(self._conversation.entries[-1].seq + 1, 0.0, entry)
+        restored = await self._restoring.files(self._conversation.projection.with_appended(logged))
+        resume = _together(entry.resume, self._restoring.resume(at_work=at_work))
+        return replace(entry, restored=restored, resume=resume)
 
     def _without_what_does_not_fit(self, entry: Compaction, calibration: Calibration) -> Compaction:
         """Restored files give way, last first, until the compaction makes the context smaller; then the sizes are set."""
@@ -222,7 +256,7 @@ def _together(*texts: str) -> str:
     return "\n\n".join(text for text in texts if text)
 
 
-def _planned(
+def _ask_engine(
     policy: Policy,
     entries: Sequence[Logged],
     wanted: Wanted,
