@@ -164,7 +164,9 @@ class UllageServer(LanguageServer):
             self.bridge.sessions.configure(settings)
 
     async def _ask_settings(self) -> Settings:
-        settings, complaints = read_settings(await self._configuration(), trusted=self.options.trusted)
+        section = await self._configuration()
+        # In another thread: the policies of packages are loaded where one of them is wanted.
+        settings, complaints = await asyncio.to_thread(read_settings, section, trusted=self.options.trusted)
         for complaint in complaints:
             if complaint not in self._complaints:
                 self.warn(complaint)

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 from ullage.context.counting.tokens import Calibration
+from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policy import Policy
+from ullage.installed_policies import policies
 from ullage.models.choose import Provider, choose_model
 from ullage.models.model import Model
 from ullage.session.errors import SessionError, refusal_of
@@ -76,9 +79,11 @@ class Sessions:
         on_warning: Callable[[str], None],
         clock: Callable[[], float] = time.time,
         choose: ChooseModel = choose_model,
+        find_policies: Callable[[], Mapping[str, Policy]] = policies,
     ) -> None:
         self._api_key = api_key
         self._choose = choose
+        self._find_policies = find_policies
         self._on_update = on_update
         self._on_list_changed = on_list_changed
         self._on_warning = on_warning
@@ -102,6 +107,7 @@ class Sessions:
             remembered=remembered,
             settings=settings,
             clock=clock,
+            policy=self._policy(settings.policy_name),
         )
 
     async def start(self) -> None:
@@ -265,12 +271,17 @@ class Sessions:
     def configure(self, settings: Settings) -> None:
         """The user's settings from now on."""
         before, self._around.settings = self._around.settings, settings
+        self._around.policy = self._policy(settings.policy_name)
         if _endpoint(before) != _endpoint(settings):
             self._models.clear()
             for session_id, session in self._open.items():
                 self._use(session, self._model(self._chosen_model(session_id)))
         for session in self._open.values():
             session.settings_changed()
+
+    def _policy(self, name: str) -> Policy:
+        """That policy; Ullage's own where there is none of that name (who reads the settings has said so)."""
+        return ULLAGE if name == ULLAGE.name else self._find_policies().get(name, ULLAGE)
 
     def document_changed(self, path: Path, event: DocumentEvent, line: int | None = None) -> None:
         """A document of the editor was opened, changed, saved or closed; `line` (from 1) is where it was changed."""

@@ -20,6 +20,8 @@ class Settings:
     """`ullage.compaction.auto`."""
     line_cap: int = 200_000
     """`ullage.compaction.cap` (tokens)."""
+    policy_name: str = "ullage"
+    """`ullage.compaction.policy`: the name of the policy in force."""
     summary_engine: Literal["model", "digest"] = "model"
     """`ullage.compaction.summary`: who writes summaries; `digest` never calls a model."""
     bash_timeout: float = 120.0

@@ -22,7 +22,7 @@ from ullage.workspace.recent import RecentEdits
 
 @dataclass
 class Surroundings:
-    """One workspace as its sessions see it. `settings` is replaced when the user changes them."""
+    """One workspace as its sessions see it. `settings` and `policy` are replaced when the user changes them."""
 
     folders: Folders
     editor: Editor

@@ -85,7 +85,10 @@ class Engine(Protocol):
 
 
 class Unchanging:
-    """An engine that does nothing: for policies that never compact, and to begin one's own with."""
+    """An engine that does nothing: for policies that never compact, and to begin one's own with.
+
+    Where an engine leaves `upkeep` as it is here, nobody has to ask it before every call (`has_upkeep`).
+    """
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """Results as they came."""
@@ -102,3 +105,8 @@ class Unchanging:
     def handoff(self, covered: Covered) -> Handoff:
         """The model's text as it came."""
         return Handoff(covered.model_text or "")
+
+
+def has_upkeep(engine: Engine) -> bool:
+    """Whether it may do anything before a call that finds room: asking it costs a fold of the whole log."""
+    return getattr(type(engine), "upkeep", None) is not Unchanging.upkeep

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf
+from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
 from ullage.context.moves.clip import Arrival, Clip, clip
 from ullage.context.moves.plan import Plan, plan, reactive_plan
 from ullage.context.policy import UllageNumbers
@@ -17,18 +17,17 @@ HANDOFF_SHARE = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
-class UllageEngine:
-    """Clip on arrival; at the line snip and clear, and summarise where that is not enough."""
+class UllageEngine(Unchanging):
+    """Clip on arrival; at the line snip and clear, and summarise where that is not enough.
+
+    There is no upkeep: between two compactions the prefix only grows.
+    """
 
     numbers: UllageNumbers = field(default_factory=UllageNumbers)
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """Results over their limit give way to their head and tail."""
         return clip(arrivals, self.numbers.clip, path_of)
-
-    def upkeep(self, at: Occasion) -> Plan | None:
-        """Nothing: between two compactions the prefix only grows."""
-        return None
 
     def plan(self, at: Occasion) -> Plan | None:
         """Cheap moves where they suffice, else a summary."""

@@ -1,0 +1,76 @@
+"""Which policy is in force in a session, and what becomes of an engine that fails: it is not asked for a while.
+
+What a policy is stands in `context/policy.py`; the engine of one may come from any package. Nothing here compacts (`compaction.py`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from ullage.context.engines.engine import PathOf, has_upkeep
+from ullage.context.moves.clip import Arrival, Clip
+from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policy import Never, Policy
+from ullage.session.breaker import Breaker
+from ullage.session.surroundings import Surroundings
+
+logger = logging.getLogger(__name__)
+
+
+class PolicyFailed(Exception):
+    """The engine of a policy raised, or gave what cannot be used. `str()` names the policy, for the user."""
+
+
+class PolicyInUse:
+    """The policy that the user chose, as one session uses it."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._surroundings = surroundings
+        self._policy = surroundings.policy
+        self._breaker = Breaker()
+
+    @property
+    def policy(self) -> Policy:
+        """The one that the settings name now."""
+        if self._surroundings.policy is not self._policy:
+            self._policy, self._breaker = self._surroundings.policy, Breaker()
+        return self._policy
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether anything is compacted without being asked for: the policy has a line, and the user lets it."""
+        return self._surroundings.settings.auto_compact and not isinstance(self.policy.line.full_at, Never)
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether the engine is to be asked before every call."""
+        return self._surroundings.settings.auto_compact and has_upkeep(self.policy.engine) and not self.rests
+
+    @property
+    def rests(self) -> bool:
+        """Whether the engine failed too often and is not asked at the moment."""
+        return self.policy is not ULLAGE and self._breaker.is_open(self._surroundings.clock())
+
+    def failed(self, error: Exception) -> PolicyFailed:
+        """Counts what the engine raised, and gives it in words for the user. Ullage's own engine is never left out for it."""
+        logger.error("the engine of the policy %s failed", self.policy.name, exc_info=error)
+        self._breaker.failed(self._surroundings.clock())
+        return PolicyFailed(f"The policy {self.policy.name} failed: {type(error).__name__}: {error}")
+
+    def succeeded(self) -> None:
+        """The engine gave an answer that can be used."""
+        self._breaker.succeeded()
+
+    def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
+        """What the model gets of each result of one message. Raises `PolicyFailed`."""
+        if self.rests:
+            return ULLAGE.engine.arrive(arrivals, path_of)
+        try:
+            clips = tuple(self.policy.engine.arrive(arrivals, path_of))
+            for clip, _ in zip(clips, arrivals, strict=True):
+                if not isinstance(clip.content, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
+                    raise TypeError(f"a result became {type(clip.content).__name__}")
+        except Exception as error:
+            raise self.failed(error) from error
+        return clips
