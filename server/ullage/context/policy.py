@@ -58,6 +58,8 @@ class ClearNumbers:
     """So many lines of the end of a cleared result stay in the placeholder."""
     placeholder: str = ""
     """What stands for a cleared result, with `{tool}` for the tool's name; empty: a line that also says how to get it back."""
+    counts_answered: bool = False
+    """Whether `keep_results` counts only results that the model has answered."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,100 +1,106 @@
-"""Clear: old tool results that the model has answered give way to a placeholder that says how to get them back."""
+"""Clear: old tool results give way to a placeholder. Which results there are to choose from: `results.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ullage.context.blocks import Json, ToolResult, ToolUse
-from ullage.context.entries import Cleared, Clipped, Logged, ToolReturned
+from ullage.context.blocks import Json
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.entries import Cleared, Logged, UserPrompt
+from ullage.context.moves.results import Shown, entry_at, results_in_view, whole_output
 from ullage.context.policy import ClearNumbers
-from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 
 CALL_CHARACTERS = 100
 """Of a placeholder, for what the tool was called with."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Shown:
-    """A tool's result that is in view, with its call; `text` is what the model sees of it, `file` holds the whole."""
-
-    seq: int
-    returned: ToolReturned
-    call: ToolUse
-    text: str
-    file: str | None
-    answered: bool
-
-
 def clear(projection: Projection, numbers: ClearNumbers) -> tuple[Cleared, ...]:
     """The results that can go, in log order.
 
-    Kept are: what the model has not answered yet, the newest results, the newest read of each file, what is short, what
-    is cleared already, and what its placeholder would not make shorter.
+    Kept is what the numbers spare, what is short, what is cleared already, and what its placeholder would not make shorter.
     """
-    shown = list(_results_in_view(projection))
-    cleared_before = {cleared.seq for compaction in projection.active for cleared in compaction.cleared}
-    kept = cleared_before | _newest(shown, numbers.keep_results) | _newest_reads(shown)
-    return tuple(
-        Cleared(result.seq, placeholder)
-        for result in shown
-        if result.answered
-        and result.seq not in kept
-        and len(result.text) > numbers.minimum_characters
-        and len(placeholder := _placeholder(result)) < len(result.text)
-    )
+    shown = results_in_view(projection)
+    kept = {cleared.seq for compaction in projection.active for cleared in compaction.cleared} | _kept(projection, shown, numbers)
+    cleared: list[Cleared] = []
+    gain = 0
+    for result in shown:
+        if result.seq in kept or len(result.text) <= numbers.minimum_characters:
+            continue
+        placeholder = _placeholder(projection.entries, result, numbers)
+        if len(placeholder) >= len(result.text):
+            continue
+        cleared.append(Cleared(result.seq, placeholder))
+        if numbers.minimum_gain:
+            gain += estimate_text(result.text) - estimate_text(placeholder)
+    return tuple(cleared) if gain >= numbers.minimum_gain else ()
 
 
-def _newest(shown: Sequence[_Shown], keep: int) -> set[int]:
-    return {result.seq for result in shown[max(len(shown) - keep, 0) :]}
+def _kept(projection: Projection, shown: Sequence[Shown], numbers: ClearNumbers) -> set[int]:
+    """The seqs of the results that the numbers spare."""
+    kept = {result.seq for result in shown if not result.answered} if numbers.answered_only else set[int]()
+    if numbers.spares_newest_reads:
+        kept |= _newest_reads(shown)
+    if numbers.keep_results:
+        counted = [result for result in shown if result.answered] if numbers.counts_answered else shown
+        kept |= {result.seq for result in counted[max(len(counted) - numbers.keep_results, 0) :]}
+    spared = set(_spared(projection, shown, numbers))
+    kept |= spared
+    if numbers.keep_tokens:
+        kept |= set(_within(numbers.keep_tokens, (result for result in reversed(shown) if result.seq not in spared)))
+    return kept
 
 
-def _newest_reads(shown: Sequence[_Shown]) -> set[int]:
+def _spared(projection: Projection, shown: Sequence[Shown], numbers: ClearNumbers) -> Iterator[int]:
+    """Those of tools, newest messages and newest turns that are never cleared."""
+    if numbers.spared_tools:
+        yield from (result.seq for result in shown if result.returned.tool in numbers.spared_tools)
+    first = len(projection.messages) - numbers.spared_messages
+    if numbers.spared_turns:
+        first = min(first, _start_of_turn(projection, numbers.spared_turns))
+    yield from (result.seq for result in shown if result.message >= first)
+
+
+def _start_of_turn(projection: Projection, turns: int) -> int:
+    """The index of the message that begins the newest `turns` turns of the user; 0 where there are no more than that in view."""
+    messages = projection.messages
+    for index in range(len(messages) - 1, -1, -1):
+        turns -= sum(1 for source in set(messages[index].sources) if _begins_turn(projection.entries, source))
+        if turns <= 0:
+            return index
+    return 0
+
+
+def _begins_turn(entries: Sequence[Logged], seq: int) -> bool:
+    entry = entry_at(entries, seq)
+    return isinstance(entry, UserPrompt) and not entry.steering
+
+
+def _within(tokens: int, newest_first: Iterable[Shown]) -> Iterator[int]:
+    """The newest, as long as all together take no more than `tokens`."""
+    for result in newest_first:
+        tokens -= estimate_text(result.text)
+        if tokens < 0:
+            return
+        yield result.seq
+
+
+def _newest_reads(shown: Sequence[Shown]) -> set[int]:
     reads = {touch.path: result.seq for result in shown for touch in result.returned.touched if touch.kind == "read"}
     return set(reads.values())
 
 
-def _results_in_view(projection: Projection) -> Iterator[_Shown]:
-    """In log order."""
-    messages = projection.messages
-    returned = _returned(projection.entries)
-    files = _files_of_whole_outputs(projection.entries)
-    last_reply = max((index for index, message in enumerate(messages) if message.role == "assistant"), default=0)
-    shown: list[_Shown] = []
-    calls: Mapping[str, ToolUse] = {}
-    for index, message in enumerate(messages):
-        shown.extend(
-            _Shown(seq, returned[seq], calls[block.tool_use_id], block.content, files.get(seq), answered=index < last_reply)
-            for block, seq in zip(message.blocks, message.sources, strict=True)
-            if isinstance(block, ToolResult) and seq in returned
-        )
-        calls = _calls(message)
-    yield from sorted(shown, key=lambda result: result.seq)
+def _placeholder(entries: Sequence[Logged], result: Shown, numbers: ClearNumbers) -> str:
+    head = numbers.placeholder.replace("{tool}", result.returned.tool) if numbers.placeholder else _how_to_get_it_back(entries, result)
+    if not numbers.kept_lines:
+        return head
+    return "\n".join([head, *result.text.splitlines()[-numbers.kept_lines :]])
 
 
-def _returned(entries: Sequence[Logged]) -> Mapping[int, ToolReturned]:
-    return {logged.seq: logged.entry for logged in entries if isinstance(logged.entry, ToolReturned)}
-
-
-def _files_of_whole_outputs(entries: Sequence[Logged]) -> Mapping[int, str]:
-    """The path of the whole output by the seq of its result, for those that were clipped."""
-    files: dict[int, str] = {}
-    for logged in entries:
-        if isinstance(logged.entry, ToolReturned) and logged.entry.full_output:
-            files[logged.seq] = logged.entry.full_output
-        elif isinstance(logged.entry, Clipped):
-            files[logged.entry.seq] = logged.entry.full_output
-    return files
-
-
-def _calls(message: Message) -> Mapping[str, ToolUse]:
-    return {block.id: block for block in message.blocks if isinstance(block, ToolUse)}
-
-
-def _placeholder(result: _Shown) -> str:
+def _how_to_get_it_back(entries: Sequence[Logged], result: Shown) -> str:
     returned = result.returned
-    whole = f", or read {result.file}" if result.file else ""
+    file = whole_output(entries, result)
+    whole = f", or read {file}" if file else ""
     return (
         f"[Cleared to make room: {returned.tool}{_called_with(result.call.input)} gave {returned.characters:,} characters. "
         f"To see them again: recall with tool_use_id {returned.tool_use_id}{whole}]"

@@ -21,9 +21,9 @@ def spare(plan: Plan, projection: Projection, count: Count) -> Plan | None:
     snipped = plan.snipped
     if snipped is not None:
         snipped = replace(snipped, carried=_within(pinned, snipped.first_seq, snipped.last_seq))
-    carried: tuple[int, ...] = ()
+    carried = plan.carried
     if plan.summarise_to is not None:
-        carried = _within(pinned, plan.summarise_from, plan.summarise_to)
+        carried = tuple(sorted({*carried, *_within(pinned, plan.summarise_from, plan.summarise_to)}))
     if not cleared and snipped is None and plan.summarise_to is None:
         return None
     more = sum(count([message]) for message in projection.messages if not set(carried).isdisjoint(message.sources))
