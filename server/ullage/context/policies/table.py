@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ullage.context.policies.lossless import LOSSLESS
 from ullage.context.policies.none import NONE
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 
-BUILT_IN: Mapping[str, Policy] = {policy.name: policy for policy in (ULLAGE, NONE)}
+BUILT_IN: Mapping[str, Policy] = {policy.name: policy for policy in (ULLAGE, LOSSLESS, NONE)}
