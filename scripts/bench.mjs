@@ -1,4 +1,7 @@
-/** `npm run bench [-- MESSAGES …]`: how long the server takes, with sessions of so many messages. */
+/**
+ * `npm run bench [-- MESSAGES …]`: how long the server takes, with sessions of so many messages.
+ * `npm run bench -- peers`: how long the pipeline takes, beside peers, each in an environment of its own (made at the first run).
+ */
 
 import { main } from "./lib/console.mjs";
 import { VENV_PYTHON } from "./lib/paths.mjs";
@@ -7,5 +10,5 @@ import { setUp } from "./setup.mjs";
 
 await main(async () => {
   await setUp();
-  return run([VENV_PYTHON, "-m", "bench.latency", ...process.argv.slice(2)]);
+  return run([VENV_PYTHON, "-m", "bench", ...process.argv.slice(2)]);
 });
