@@ -14,7 +14,7 @@ export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "other
 export type ToolStatus = "pending" | "awaiting_permission" | "running" | "completed" | "failed" | "cancelled";
 export type CompactionStatus = "in_progress" | "completed" | "failed" | "undone";
 export type CompactionTrigger = "manual" | "threshold" | "idle" | "reactive" | "tool";
-export type CompactionRung = "moves" | "model" | "digest" | "tail";
+export type CompactionRung = "moves" | "api" | "model" | "digest" | "tail";
 
 export interface UserItem {
   kind: "user";
@@ -101,6 +101,86 @@ export interface CompactionItem {
   error: string;
 }
 
+export type Fate = "kept" | "clipped" | "cleared" | "snipped" | "summarised" | "pinned";
+
+/** One part of what the model sees now, and what would become of it. */
+export interface PreviewLine {
+  itemId?: Optional<string>;
+  role: "user" | "assistant" | "tool" | "record";
+  title: string;
+  tokensBefore: number;
+  tokensAfter: number;
+  fate: Fate;
+}
+
+/** Dollars: of the summary's call, of the very next request, and of each one after it, without a compaction and with. */
+export interface PreviewCost {
+  summary: number;
+  nextBefore: number;
+  nextAfter: number;
+  laterBefore: number;
+  laterAfter: number;
+}
+
+export interface Preview {
+  policy: string;
+  rung: CompactionRung;
+  tokensBefore: number;
+  tokensAfter: number;
+  line: number;
+  cost?: Optional<PreviewCost>;
+  /** What the program would write. */
+  summary: string;
+  lines: PreviewLine[];
+  restored: RestoredFile[];
+  /** Why nothing would change; the rest is empty then. */
+  nothing?: Optional<string>;
+}
+
+/** What no compaction touches. */
+export interface Pins {
+  itemIds: string[];
+  paths: string[];
+}
+
+/** What went on between two compactions. The first one has none before it. */
+export interface Epoch {
+  number: number;
+  at: number;
+  current: boolean;
+  requests: number;
+  compactionId?: Optional<string>;
+  status?: Optional<"active" | "undone">;
+  trigger?: Optional<CompactionTrigger>;
+  rung?: Optional<CompactionRung>;
+  policy?: Optional<string>;
+  tokensBefore?: Optional<number>;
+  tokensAfter?: Optional<number>;
+  /** Of the compaction itself. */
+  compactionCost?: Optional<number>;
+  /** Of the requests in it. */
+  cost?: Optional<number>;
+  restored?: Optional<RestoredFile[]>;
+  cleared?: Optional<number>;
+  snipped?: Optional<number>;
+  summarised?: Optional<number>;
+}
+
+export interface ItemFate {
+  itemId: string;
+  fate: Fate;
+  compactionId?: Optional<string>;
+}
+
+export interface SearchHit {
+  sessionId: string;
+  sessionTitle: string;
+  itemId?: Optional<string>;
+  at: number;
+  what: string;
+  excerpt: string;
+}
+
 export interface NoticeItem {
   kind: "notice";
   id: string;
@@ -168,6 +248,7 @@ export interface Snapshot {
   plan: PlanEntry[];
   gauge: Gauge;
   model: ModelInfo;
+  pins?: Optional<Pins>;
 }
 
 export interface SessionSummary {
@@ -185,7 +266,8 @@ export type Update =
   | { kind: "gauge"; gauge: Gauge }
   | { kind: "plan"; entries: PlanEntry[] }
   | { kind: "title"; title: string }
-  | { kind: "model"; model: ModelInfo };
+  | { kind: "model"; model: ModelInfo }
+  | { kind: "pins"; pins: Pins };
 
 export interface UpdateParams {
   sessionId: string;
@@ -226,8 +308,13 @@ export interface ClientRequests {
   "ullage/session/cancel": [OfSession, Nothing];
   "ullage/session/continue": [OfSession, Nothing];
   "ullage/session/compact": [OfSession & { focus?: Optional<string> }, { compactionId: string }];
-  "ullage/session/undoCompaction": [OfSession & { compactionId?: Optional<string> }, { compactionId: string }];
-  "ullage/session/redoCompaction": [OfSession & { compactionId?: Optional<string> }, { compactionId: string }];
+  "ullage/session/undoCompaction": [OfSession & { compactionId?: Optional<string>; fit?: Optional<boolean> }, { compactionId: string }];
+  "ullage/session/redoCompaction": [OfSession & { compactionId?: Optional<string>; fit?: Optional<boolean> }, { compactionId: string }];
+  "ullage/session/previewCompaction": [OfSession & { focus?: Optional<string> }, Preview];
+  "ullage/session/pin": [OfSession & { itemId?: Optional<string>; path?: Optional<string>; pinned: boolean }, Nothing];
+  "ullage/session/exclude": [OfSession & { itemId: string }, { compactionId: string }];
+  "ullage/session/epochs": [OfSession, { epochs: Epoch[]; fates: ItemFate[] }];
+  "ullage/workspace/search": [{ query: string; limit?: Optional<number> }, { hits: SearchHit[] }];
   "ullage/session/setModel": [OfSession & { model: string }, Nothing];
   "ullage/permission/respond": [OfSession & { toolCallId: string; optionId: string; reason?: Optional<string> }, Nothing];
 }
@@ -264,6 +351,11 @@ export const METHODS = {
     "ullage/session/compact": true,
     "ullage/session/undoCompaction": true,
     "ullage/session/redoCompaction": true,
+    "ullage/session/previewCompaction": true,
+    "ullage/session/pin": true,
+    "ullage/session/exclude": true,
+    "ullage/session/epochs": true,
+    "ullage/workspace/search": true,
     "ullage/session/setModel": true,
     "ullage/permission/respond": true,
   }),

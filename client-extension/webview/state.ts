@@ -5,7 +5,7 @@
  * one before it makes the state `resyncing`: from then on updates are kept until a snapshot comes that they build on.
  */
 
-import type { Gauge, Item, ModelInfo, PlanEntry, RetryInfo, SessionState, Snapshot, Update, UpdateParams } from "../src/protocol";
+import type { Gauge, Item, ModelInfo, Pins, PlanEntry, RetryInfo, SessionState, Snapshot, Update, UpdateParams } from "../src/protocol";
 import type { ServerStatus } from "../src/serverStatus";
 
 export interface SessionView {
@@ -21,6 +21,7 @@ export interface SessionView {
   plan: readonly PlanEntry[];
   gauge: Gauge;
   model: ModelInfo;
+  pins: Pins;
 }
 
 export interface PanelState {
@@ -42,6 +43,8 @@ export type PanelMessage =
   | { type: "warnings"; texts: readonly string[] }
   /** Older items of a session were loaded. */
   | { type: "earlierItems"; sessionId: string; items: readonly Item[]; earlier: number };
+
+const NOTHING_PINNED: Pins = { itemIds: [], paths: [] };
 
 export const INITIAL_STATE: PanelState = {
   server: { state: "starting" },
@@ -68,8 +71,9 @@ export function reduce(state: PanelState, message: PanelMessage): PanelState {
 }
 
 function takeSnapshot(state: PanelState, snapshot: Snapshot): PanelState {
-  const { retry, ...rest } = snapshot;
-  const fresh: PanelState = { ...state, session: { ...rest, retry: retry ?? undefined }, resyncing: false, waiting: [] };
+  const { retry, pins, ...rest } = snapshot;
+  const session = { ...rest, retry: retry ?? undefined, pins: pins ?? NOTHING_PINNED };
+  const fresh: PanelState = { ...state, session, resyncing: false, waiting: [] };
   return state.waiting.reduce(takeUpdate, fresh);
 }
 
@@ -115,6 +119,8 @@ function applyUpdate(session: SessionView, update: Update): SessionView {
       return { ...session, title: update.title };
     case "model":
       return { ...session, model: update.model };
+    case "pins":
+      return { ...session, pins: update.pins };
     default:
       return session;
   }

@@ -13,6 +13,7 @@ const TRIGGERS: Record<CompactionTrigger, string> = {
 
 const RUNGS: Record<CompactionRung, string> = {
   moves: "Older results set aside, no summary needed",
+  api: "Summary written by the provider",
   model: "Summary written by the model",
   digest: "Summary written from the log, without a model",
   tail: "Only the newest messages kept",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ullage.context.entries import FileDiff
+from ullage.lsp import history, protocol
 from ullage.lsp import items as wire
-from ullage.lsp import protocol
 from ullage.session import items as session
 from ullage.tools.tool import PlanEntry
 
@@ -27,6 +27,7 @@ def snapshot_to_wire(snapshot: session.Snapshot) -> protocol.Snapshot:
         gauge=_gauge(snapshot.gauge),
         model=_model(snapshot.model),
         retry=_retry(snapshot.retry),
+        pins=_pins(snapshot.pins),
     )
 
 
@@ -54,6 +55,12 @@ def update_to_wire(update: session.Update) -> protocol.Update:
             return protocol.TitleUpdate(update.title)
         case session.ModelChanged():
             return protocol.ModelUpdate(_model(update.model))
+        case session.PinsChanged():
+            return protocol.PinsUpdate(_pins(update.pins))
+
+
+def _pins(pins: session.PinnedItems) -> history.Pins:
+    return history.Pins(list(pins.item_ids), list(pins.paths))
 
 
 def item_to_wire(item: session.Item) -> wire.Item:

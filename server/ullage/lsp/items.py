@@ -99,7 +99,7 @@ class CompactionItem:
     focus: str
     skipped: list[str]
     error: str
-    rung: Literal["moves", "model", "digest", "tail"] | None = None
+    rung: Literal["moves", "api", "model", "digest", "tail"] | None = None
     tokens_after: int | None = None
     cost: float | None = None
 

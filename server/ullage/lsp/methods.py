@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ullage.lsp import protocol as wire
 from ullage.lsp.convert import item_to_wire, snapshot_to_wire, summary_to_wire
 from ullage.lsp.documents import path_of
+from ullage.lsp.history_methods import HISTORY_METHODS
 from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # takes long to import
@@ -80,14 +81,6 @@ async def _compact(sessions: Sessions, params: wire.CompactParams) -> wire.Compa
     return wire.CompactionResult(sessions.get(params.session_id).compact(params.focus or ""))
 
 
-async def _undo_compaction(sessions: Sessions, params: wire.CompactionParams) -> wire.CompactionResult:
-    return wire.CompactionResult(sessions.get(params.session_id).undo_compaction(params.compaction_id))
-
-
-async def _redo_compaction(sessions: Sessions, params: wire.CompactionParams) -> wire.CompactionResult:
-    return wire.CompactionResult(sessions.get(params.session_id).redo_compaction(params.compaction_id))
-
-
 async def _set_model(sessions: Sessions, params: wire.SetModelParams) -> wire.Nothing:
     await sessions.set_model(params.session_id, params.model)
     return _NOTHING
@@ -111,10 +104,9 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.CANCEL: _cancel,
     wire.CONTINUE: _resume,
     wire.COMPACT: _compact,
-    wire.UNDO_COMPACTION: _undo_compaction,
-    wire.REDO_COMPACTION: _redo_compaction,
     wire.SET_MODEL: _set_model,
     wire.RESPOND: _respond,
+    **HISTORY_METHODS,
 }
 """What answers each method. The functions raise `SessionError`."""
 

@@ -10,6 +10,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import attrs
 
+from ullage.lsp import history
 from ullage.lsp.items import Gauge, Item, ModelInfo, PlanEntry, Retry, SessionState
 
 PROTOCOL_VERSION = 1
@@ -28,6 +29,11 @@ CONTINUE = "ullage/session/continue"
 COMPACT = "ullage/session/compact"
 UNDO_COMPACTION = "ullage/session/undoCompaction"
 REDO_COMPACTION = "ullage/session/redoCompaction"
+PREVIEW_COMPACTION = "ullage/session/previewCompaction"
+PIN = "ullage/session/pin"
+EXCLUDE = "ullage/session/exclude"
+EPOCHS = "ullage/session/epochs"
+SEARCH = "ullage/workspace/search"
 SET_MODEL = "ullage/session/setModel"
 RESPOND = "ullage/permission/respond"
 UPDATE = "ullage/session/update"
@@ -136,15 +142,19 @@ class CompactParams:
 
 @attrs.frozen
 class CompactionParams:
-    """Params of `undoCompaction` and `redoCompaction`; without an id the newest is meant."""
+    """Params of `undoCompaction` and `redoCompaction`; without an id the newest is meant.
+
+    `fit`: where the conversation would then be larger than the window, old tool results are cleared so that it is not.
+    """
 
     session_id: str
     compaction_id: str | None = None
+    fit: bool | None = None
 
 
 @attrs.frozen
 class CompactionResult:
-    """Result of the three requests about compactions."""
+    """Result of the requests that make, undo or redo a compaction."""
 
     compaction_id: str
 
@@ -198,6 +208,7 @@ class Snapshot:
     gauge: Gauge
     model: ModelInfo
     retry: Retry | None = None
+    pins: history.Pins | None = None
 
 
 @attrs.frozen
@@ -287,7 +298,16 @@ class ModelUpdate:
     model: ModelInfo
 
 
-Update: TypeAlias = ItemUpdate | AppendUpdate | RemoveUpdate | StateUpdate | GaugeUpdate | PlanUpdate | TitleUpdate | ModelUpdate
+@attrs.frozen
+class PinsUpdate:
+    """What is pinned now."""
+
+    pins: history.Pins
+
+
+Update: TypeAlias = (
+    ItemUpdate | AppendUpdate | RemoveUpdate | StateUpdate | GaugeUpdate | PlanUpdate | TitleUpdate | ModelUpdate | PinsUpdate
+)
 UPDATE_KINDS: dict[type[Any], str] = {
     ItemUpdate: "item",
     AppendUpdate: "append",
@@ -297,6 +317,7 @@ UPDATE_KINDS: dict[type[Any], str] = {
     PlanUpdate: "plan",
     TitleUpdate: "title",
     ModelUpdate: "model",
+    PinsUpdate: "pins",
 }
 
 
@@ -358,6 +379,11 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     COMPACT: (CompactParams, CompactionResult),
     UNDO_COMPACTION: (CompactionParams, CompactionResult),
     REDO_COMPACTION: (CompactionParams, CompactionResult),
+    PREVIEW_COMPACTION: (history.PreviewParams, history.Preview),
+    PIN: (history.PinParams, Nothing),
+    EXCLUDE: (history.ExcludeParams, CompactionResult),
+    EPOCHS: (SessionParams, history.EpochsResult),
+    SEARCH: (history.SearchParams, history.SearchResult),
     SET_MODEL: (SetModelParams, Nothing),
     RESPOND: (RespondParams, Nothing),
 }

@@ -8,6 +8,7 @@ from ullage.session.items import (
     Gauge,
     GaugeChanged,
     ModelInfo,
+    PinnedItems,
     RetryInfo,
     SessionState,
     Snapshot,
@@ -55,7 +56,7 @@ class Display:
             self._gauge = gauge
             self.tell(GaugeChanged(gauge))
 
-    def snapshot(self, timeline: Timeline, gauge: Gauge, model: ModelInfo, limit: int) -> Snapshot:
+    def snapshot(self, timeline: Timeline, gauge: Gauge, model: ModelInfo, pins: PinnedItems, limit: int) -> Snapshot:
         """All that a panel needs; later updates have a higher `seq`."""
         items, earlier = timeline.newest(limit)
-        return Snapshot(self.session_id, self._seq, self.title, self.state, self._retry, items, earlier, timeline.plan, gauge, model)
+        return Snapshot(self.session_id, self._seq, self.title, self.state, self._retry, items, earlier, timeline.plan, gauge, model, pins)

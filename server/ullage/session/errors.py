@@ -11,6 +11,7 @@ Reason: TypeAlias = Literal[
     "session_busy",
     "nothing_to_compact",
     "nothing_to_undo",
+    "does_not_fit",
     "no_such_item",
     "no_such_permission",
     "store_failed",

@@ -180,6 +180,14 @@ class RetryInfo:
 
 
 @dataclass(frozen=True, slots=True)
+class PinnedItems:
+    """What no compaction touches: items by id, files by path."""
+
+    item_ids: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ItemUpdated:
     """An item came, or is now this: replaces the one with the same id, else stands after all others."""
 
@@ -238,7 +246,16 @@ class ModelChanged:
     model: ModelInfo
 
 
-Update: TypeAlias = ItemUpdated | TextAppended | ItemRemoved | StateChanged | GaugeChanged | PlanChanged | TitleChanged | ModelChanged
+@dataclass(frozen=True, slots=True)
+class PinsChanged:
+    """What is pinned now."""
+
+    pins: PinnedItems
+
+
+Update: TypeAlias = (
+    ItemUpdated | TextAppended | ItemRemoved | StateChanged | GaugeChanged | PlanChanged | TitleChanged | ModelChanged | PinsChanged
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,3 +273,4 @@ class Snapshot:
     plan: tuple[PlanEntry, ...]
     gauge: Gauge
     model: ModelInfo
+    pins: PinnedItems

@@ -20,6 +20,7 @@ from ullage.context.entries import (
     AssistantReply,
     Compaction,
     CompactionFailed,
+    CompactionRedone,
     CompactionUndone,
     Logged,
     Trigger,
@@ -89,7 +90,7 @@ class Room:
         used = measured(policy.measure, counted.used, self._conversation.projection.messages, calibration)
         return Fullness(counted, used, line(card.window, policy.line, self._surroundings.settings.line_cap), card.window)
 
-    def tokens_with(self, entry: CompactionUndone) -> int:
+    def tokens_with(self, entry: CompactionUndone | CompactionRedone) -> int:
         """What the context would hold with one more entry (tokens); nothing changes."""
         entries = self._conversation.entries
         after = self._conversation.projection.with_appended(Logged(entries[-1].seq + 1, 0.0, entry))

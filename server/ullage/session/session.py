@@ -14,8 +14,8 @@ from ullage.context.blocks import Json
 from ullage.context.entries import (
     Clipped,
     Compaction,
-    CompactionRedone,
-    CompactionUndone,
+    EntryPinned,
+    FilePinned,
     Logged,
     Notice,
     ToolReturned,
@@ -34,10 +34,12 @@ from ullage.session.endings import INTERRUPTED, RESUMED, ending_of, interrupted_
 from ullage.session.errors import SessionError
 from ullage.session.file_notices import FileNotices
 from ullage.session.gauge import Spending, make_gauge
+from ullage.session.history import History
 from ullage.session.identifiers import new_id
-from ullage.session.items import Gauge, Item, ModelChanged, NoticeItem, SessionState, Snapshot, Update
+from ullage.session.items import Gauge, Item, ModelChanged, NoticeItem, PinsChanged, SessionState, Snapshot, Update
 from ullage.session.loop import run_turn
 from ullage.session.model_in_use import ModelInUse
+from ullage.session.pinned import pinned_items
 from ullage.session.prelude import RulesInForce, make_prelude
 from ullage.session.prompt_queue import PromptQueue
 from ullage.session.restoring import Restoring
@@ -95,6 +97,9 @@ class Session:
             self._shown_as_compacting,
             self._renew_prelude,
         )
+        self.history = History(
+            self._conversation, surroundings, self._compactor, self._model, self._room, lambda: self.busy, self._epoch_changed
+        )
         self._while_editing = WhileEditing(self._room, lambda: not self.busy, lambda: self._work.begin(self._compact_while_idle()))
         self._approvals = Approvals(timeline, surroundings.remembered)
         self._calls = Calls(self._conversation, self._tools, self._approvals, surroundings, self._returned)
@@ -123,7 +128,8 @@ class Session:
 
     def snapshot(self, limit: int = SNAPSHOT_ITEMS) -> Snapshot:
         """All that a panel needs; later updates have a higher `seq`."""
-        return self._display.snapshot(self._conversation.timeline, self._gauge(), self._model.info, limit)
+        pins = pinned_items(self._conversation.entries)
+        return self._display.snapshot(self._conversation.timeline, self._gauge(), self._model.info, pins, limit)
 
     def items_before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
         """Older items, and how many precede them. Raises `SessionError`."""
@@ -209,34 +215,6 @@ class Session:
         wanted = Wanted(new_id("c"), "manual", focus)
         self._work.begin(self._compact(wanted))
         return wanted.id
-
-    def undo_compaction(self, compaction_id: str | None = None) -> str:
-        """From the next request on the compaction counts as never made. Raises `SessionError`."""
-        undone = self._pick(self._conversation.projection.active, compaction_id, "undo")
-        entry = CompactionUndone(undone.id)
-        if self._room.tokens_with(entry) > self._model.card.window:
-            raise SessionError("invalid", "Without this compaction the conversation is larger than the model's window")
-        self._change_epoch(entry)
-        return undone.id
-
-    def redo_compaction(self, compaction_id: str | None = None) -> str:
-        """Takes an undo back. Raises `SessionError`."""
-        redone = self._pick(self._conversation.projection.undone, compaction_id, "redo")
-        self._change_epoch(CompactionRedone(redone.id))
-        return redone.id
-
-    def _pick(self, among: Sequence[Compaction], compaction_id: str | None, verb: str) -> Compaction:
-        if self.busy:
-            raise SessionError("session_busy", f"Wait until the session is idle to {verb} a compaction")
-        wanted = [each for each in among if compaction_id in (None, each.id)]
-        if not wanted:
-            raise SessionError("nothing_to_undo", f"There is no compaction to {verb}")
-        return wanted[-1]
-
-    def _change_epoch(self, entry: CompactionUndone | CompactionRedone) -> None:
-        self._room.preparation.give_up()
-        self._conversation.append(entry)
-        self._reads.keep_only(touches_in_view(self._conversation.projection))
 
     def answer_permission(self, tool_call_id: str, option_id: str, reason: str = "") -> None:
         """The user's answer to an approval. Raises `SessionError`."""
@@ -384,9 +362,15 @@ class Session:
         self._spending.add(logged.entry)
         if isinstance(logged.entry, Compaction):
             self._room.preparation.give_up()
+        if isinstance(logged.entry, EntryPinned | FilePinned):
+            self._display.tell(PinsChanged(pinned_items(self._conversation.entries)))
         if isinstance(logged.entry, Clipped):  # what was read whole is no longer seen whole
             self._reads.keep_only(touches_in_view(self._conversation.projection))
         self._show_gauge()
+
+    def _epoch_changed(self) -> None:
+        self._room.preparation.give_up()
+        self._reads.keep_only(touches_in_view(self._conversation.projection))
 
     def _returned(self, result: ToolReturned) -> None:
         now = self._conversation.clock()

@@ -19,6 +19,7 @@ from ullage.installed_policies import policies
 from ullage.models.choose import Provider, choose_model
 from ullage.models.model import Model
 from ullage.session.errors import SessionError, refusal_of
+from ullage.session.finding import Found, find
 from ullage.session.items import SessionState, Update
 from ullage.session.outputs import Outputs
 from ullage.session.recall import SessionRecall
@@ -132,6 +133,11 @@ class Sessions:
         self._kept.log.close()
 
     # Sessions
+
+    async def search(self, words: str, limit: int) -> Sequence[Found]:
+        """Where the words stand in all sessions of the workspace, best first. Raises `SessionError`."""
+        with _refusing():
+            return await find(self._kept.log, self._kept.index, words, limit)
 
     async def create(self) -> Session:
         """A new, empty session. Raises `SessionError`."""

@@ -205,9 +205,9 @@ class Story:
         """What may not be possible at the moment."""
         try:
             if what == "undo":
-                session.undo_compaction()
+                session.history.undo()
             elif what == "redo":
-                session.redo_compaction()
+                session.history.redo()
             elif what == "continue":
                 self.fake.enqueue(Say("On it goes."))
                 session.resume()

@@ -1,0 +1,152 @@
+"""The wire types of what becomes of a history: previews, pins, epochs, searches. See PROTOCOL.md, "What becomes of the history"."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import attrs
+
+from ullage.lsp.items import RestoredFile
+
+Rung: TypeAlias = Literal["moves", "api", "model", "digest", "tail"]
+Fate: TypeAlias = Literal["kept", "clipped", "cleared", "snipped", "summarised", "pinned"]
+
+
+@attrs.frozen
+class PreviewLine:
+    """One part of what the model sees now and what would become of it. Sizes are tokens."""
+
+    role: Literal["user", "assistant", "tool", "record"]
+    title: str
+    tokens_before: int
+    tokens_after: int
+    fate: Fate
+    item_id: str | None = None
+
+
+@attrs.frozen
+class PreviewCost:
+    """Dollars: of the summary's call, of the very next request, and of each one after it, without a compaction and with."""
+
+    summary: float
+    next_before: float
+    next_after: float
+    later_before: float
+    later_after: float
+
+
+@attrs.frozen
+class Preview:
+    """Result of `previewCompaction`. Sizes are tokens; `nothing` says why nothing would change, the rest is empty then."""
+
+    policy: str
+    rung: Rung
+    tokens_before: int
+    tokens_after: int
+    line: int
+    summary: str
+    lines: list[PreviewLine]
+    restored: list[RestoredFile]
+    cost: PreviewCost | None = None
+    nothing: str | None = None
+
+
+@attrs.frozen
+class PreviewParams:
+    """Params of `previewCompaction`; `focus` says what the summary should favour."""
+
+    session_id: str
+    focus: str | None = None
+
+
+@attrs.frozen
+class PinParams:
+    """Params of `pin`: exactly one of `item_id` and `path`."""
+
+    session_id: str
+    pinned: bool
+    item_id: str | None = None
+    path: str | None = None
+
+
+@attrs.frozen
+class ExcludeParams:
+    """Params of `exclude`."""
+
+    session_id: str
+    item_id: str
+
+
+@attrs.frozen
+class Pins:
+    """What no compaction touches: items and files."""
+
+    item_ids: list[str]
+    paths: list[str]
+
+
+@attrs.frozen
+class Epoch:
+    """What went on between two compactions. The first one has none before it. Sizes are tokens, costs dollars."""
+
+    number: int
+    at: float
+    current: bool
+    requests: int
+    compaction_id: str | None = None
+    status: Literal["active", "undone"] | None = None
+    trigger: Literal["manual", "threshold", "idle", "reactive", "tool"] | None = None
+    rung: Rung | None = None
+    policy: str | None = None
+    tokens_before: int | None = None
+    tokens_after: int | None = None
+    compaction_cost: float | None = None
+    cost: float | None = None
+    restored: list[RestoredFile] | None = None
+    cleared: int | None = None
+    snipped: int | None = None
+    summarised: int | None = None
+
+
+@attrs.frozen
+class ItemFate:
+    """What became of an item; `compaction_id` names the compaction that did it."""
+
+    item_id: str
+    fate: Fate
+    compaction_id: str | None = None
+
+
+@attrs.frozen
+class EpochsResult:
+    """Result of `epochs`, oldest first; `fates` has the items that the model does not see as they were."""
+
+    epochs: list[Epoch]
+    fates: list[ItemFate]
+
+
+@attrs.frozen
+class SearchParams:
+    """Params of `ullage/workspace/search`: over all sessions of the workspace."""
+
+    query: str
+    limit: int | None = None
+
+
+@attrs.frozen
+class SearchHit:
+    """One place where the words stand. `item_id` is None where it belongs to no item."""
+
+    session_id: str
+    session_title: str
+    at: float
+    what: str
+    excerpt: str
+    item_id: str | None = None
+
+
+@attrs.frozen
+class SearchResult:
+    """Result of `ullage/workspace/search`, best first."""
+
+    hits: list[SearchHit]

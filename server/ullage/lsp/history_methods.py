@@ -1,0 +1,130 @@
+"""What the server does for the requests about what becomes of a history: previews, pins, epochs, searches."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from ullage.lsp import history as shapes
+from ullage.lsp import protocol as wire
+from ullage.lsp.items import RestoredFile
+from ullage.session.errors import SessionError
+
+if TYPE_CHECKING:  # takes long to import
+    from ullage.session.epochs import EpochInfo
+    from ullage.session.finding import Found
+    from ullage.session.preview import Preview, PreviewCost
+    from ullage.session.sessions import Sessions
+
+USUAL_HITS, MOST_HITS = 30, 200
+"""Of one answer to a search."""
+
+
+async def _undo_compaction(sessions: Sessions, params: wire.CompactionParams) -> wire.CompactionResult:
+    history = sessions.get(params.session_id).history
+    return wire.CompactionResult(history.undo(params.compaction_id, fit=bool(params.fit)))
+
+
+async def _redo_compaction(sessions: Sessions, params: wire.CompactionParams) -> wire.CompactionResult:
+    history = sessions.get(params.session_id).history
+    return wire.CompactionResult(history.redo(params.compaction_id, fit=bool(params.fit)))
+
+
+async def _preview(sessions: Sessions, params: shapes.PreviewParams) -> shapes.Preview:
+    return _preview_to_wire(await sessions.get(params.session_id).history.preview(params.focus or ""))
+
+
+async def _pin(sessions: Sessions, params: shapes.PinParams) -> wire.Nothing:
+    history = sessions.get(params.session_id).history
+    match params.item_id, params.path:
+        case str(item_id), None:
+            history.pin_item(item_id, pinned=params.pinned)
+        case None, str(path):
+            history.pin_file(path, pinned=params.pinned)
+        case _:
+            raise SessionError("invalid", "Name either an item or a file to pin")
+    return wire.Nothing()
+
+
+async def _exclude(sessions: Sessions, params: shapes.ExcludeParams) -> wire.CompactionResult:
+    return wire.CompactionResult(sessions.get(params.session_id).history.exclude(params.item_id))
+
+
+async def _epochs(sessions: Sessions, params: wire.SessionParams) -> shapes.EpochsResult:
+    found, fates = sessions.get(params.session_id).history.epochs()
+    return shapes.EpochsResult(
+        [_epoch_to_wire(epoch) for epoch in found],
+        [shapes.ItemFate(fate.item_id, fate.fate, fate.compaction_id) for fate in fates],
+    )
+
+
+async def _search(sessions: Sessions, params: shapes.SearchParams) -> shapes.SearchResult:
+    limit = USUAL_HITS if params.limit is None else params.limit
+    if limit < 1:
+        raise SessionError("invalid", "The limit must be at least 1")
+    return shapes.SearchResult([_hit_to_wire(hit) for hit in await sessions.search(params.query, min(limit, MOST_HITS))])
+
+
+HISTORY_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
+    wire.UNDO_COMPACTION: _undo_compaction,
+    wire.REDO_COMPACTION: _redo_compaction,
+    wire.PREVIEW_COMPACTION: _preview,
+    wire.PIN: _pin,
+    wire.EXCLUDE: _exclude,
+    wire.EPOCHS: _epochs,
+    wire.SEARCH: _search,
+}
+"""What answers each method. The functions raise `SessionError`."""
+
+
+def _preview_to_wire(preview: Preview) -> shapes.Preview:
+    return shapes.Preview(
+        policy=preview.policy,
+        rung=preview.rung,
+        tokens_before=preview.tokens_before,
+        tokens_after=preview.tokens_after,
+        line=preview.line,
+        summary=preview.summary,
+        lines=[
+            shapes.PreviewLine(line.role, line.title, line.tokens_before, line.tokens_after, line.fate, line.item_id)
+            for line in preview.lines
+        ],
+        restored=[RestoredFile(file.path, file.note) for file in preview.restored],
+        cost=_cost_to_wire(preview.cost),
+        nothing=preview.nothing or None,
+    )
+
+
+def _cost_to_wire(cost: PreviewCost | None) -> shapes.PreviewCost | None:
+    if cost is None:
+        return None
+    return shapes.PreviewCost(cost.summary, cost.next_before, cost.next_after, cost.later_before, cost.later_after)
+
+
+def _epoch_to_wire(epoch: EpochInfo) -> shapes.Epoch:
+    made = epoch.compaction
+    if made is None:
+        return shapes.Epoch(epoch.number, epoch.at, epoch.current, epoch.requests, cost=epoch.cost)
+    return shapes.Epoch(
+        number=epoch.number,
+        at=epoch.at,
+        current=epoch.current,
+        requests=epoch.requests,
+        compaction_id=made.id,
+        status="undone" if epoch.undone else "active",
+        trigger=made.trigger,
+        rung=made.rung,
+        policy=made.policy,
+        tokens_before=made.tokens_before,
+        tokens_after=made.estimated_after,
+        compaction_cost=made.cost,
+        cost=epoch.cost,
+        restored=[RestoredFile(file.path, file.note) for file in made.restored],
+        cleared=len(made.cleared),
+        snipped=made.snipped.last_seq - made.snipped.first_seq + 1 if made.snipped else 0,
+        summarised=made.summarised.messages if made.summarised else 0,
+    )
+
+
+def _hit_to_wire(hit: Found) -> shapes.SearchHit:
+    return shapes.SearchHit(hit.session_id, hit.session_title, hit.at, hit.what, hit.excerpt, hit.item_id)

@@ -1,0 +1,222 @@
+"""What becomes of a session's history, as a user looks at it and acts on it: preview, pins, exclusion, epochs.
+
+The decisions are in `context/` (pure) and in the `Compactor`; here they are asked for and become values for a front end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ullage.context.counting.tokens import estimate_message
+from ullage.context.entries import (
+    Compaction,
+    CompactionRedone,
+    CompactionUndone,
+    EntryPinned,
+    FilePinned,
+    Logged,
+)
+from ullage.context.moves.clear import clear
+from ullage.context.moves.exclude import exclude
+from ullage.context.policy import ClearNumbers
+from ullage.context.view.fates import fates
+from ullage.context.view.message import Message
+from ullage.context.view.pins import pins
+from ullage.context.view.projection import Projection
+from ullage.session.compaction import Compactor, NothingToCompact, Wanted
+from ullage.session.conversation import Conversation
+from ullage.session.epochs import EpochInfo, epochs
+from ullage.session.errors import SessionError
+from ullage.session.identifiers import new_id
+from ullage.session.items import RestoredFileItem
+from ullage.session.model_in_use import ModelInUse
+from ullage.session.places import entry_of_item, items_of_entry
+from ullage.session.preview import ItemFate, Preview, cost_of, lines_of
+from ullage.session.room import NOTHING_TO_COMPACT, Room
+from ullage.session.surroundings import Surroundings
+
+BY_THE_USER = "user"
+"""The policy of compactions that a user makes by hand, one entry at a time."""
+
+
+class History:
+    """The history of one session. `changed` is called after the epoch has changed."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        surroundings: Surroundings,
+        compactor: Compactor,
+        model: ModelInUse,
+        room: Room,
+        busy: Callable[[], bool],
+        changed: Callable[[], None],
+    ) -> None:
+        self._conversation = conversation
+        self._surroundings = surroundings
+        self._compactor = compactor
+        self._model = model
+        self._room = room
+        self._busy = busy
+        self._changed = changed
+
+    async def preview(self, focus: str = "") -> Preview:
+        """What a compaction by hand would do now. Changes nothing and calls no model."""
+        card, full = self._model.card, self._room.fullness()
+        policy = self._surroundings.policy.name
+        try:
+            forecast = await self._compactor.forecast(Wanted(new_id("c"), "manual", focus), card, full.line)
+        except NothingToCompact:
+            used = full.counted.used
+            return Preview(policy, "moves", used, used, full.line, "", (), (), None, NOTHING_TO_COMPACT)
+        entry = forecast.entry
+        before = self._conversation.projection
+        after = before.with_appended(Logged(before.entries[-1].seq + 1, self._conversation.clock(), entry))
+        calibration = self._surroundings.calibration(card)
+        return Preview(
+            policy=policy,
+            rung=forecast.rung,
+            tokens_before=entry.tokens_before,
+            tokens_after=entry.estimated_after,
+            line=full.line,
+            summary=entry.summarised.text if entry.summarised else entry.snipped.marker if entry.snipped else "",
+            lines=lines_of(before, after, calibration, self._conversation.timeline),
+            restored=tuple(RestoredFileItem(file.path, file.note) for file in entry.restored),
+            cost=cost_of(before, entry, forecast.rung, card, self._conversation.clock(), full.counted.categories),
+        )
+
+    def epochs(self) -> tuple[tuple[EpochInfo, ...], tuple[ItemFate, ...]]:
+        """The epochs of the session, and the items that the model does not see as they were."""
+        projection = self._conversation.projection
+        by_seq = {logged.seq: logged.entry for logged in projection.entries}
+        changed = tuple(
+            ItemFate(item_id, fate.kind, fate.compaction_id)
+            for seq, fate in fates(projection).items()
+            if fate.kind != "kept"
+            for item_id in items_of_entry(by_seq[seq])
+        )
+        return epochs(projection), changed
+
+    # Pins
+
+    def pin_item(self, item_id: str, *, pinned: bool) -> None:
+        """From now on no compaction touches what the item shows, or, not `pinned`, may again. Raises `SessionError`."""
+        seq = self._place(item_id).seq
+        if (seq in pins(self._conversation.entries).seqs) != pinned:
+            self._conversation.append(EntryPinned(seq, pinned))
+
+    def pin_file(self, path: str, *, pinned: bool) -> None:
+        """The same of a file, named as the tools name it."""
+        if not path.strip():
+            raise SessionError("invalid", "No file is named")
+        if (path in pins(self._conversation.entries).paths) != pinned:
+            self._conversation.append(FilePinned(path, pinned))
+
+    # What changes the epoch, while nothing runs
+
+    def undo(self, compaction_id: str | None = None, *, fit: bool = False) -> str:
+        """From the next request on the compaction (None: the newest in force) counts as never made; gives its id. Raises `SessionError`.
+
+        `fit`: where the conversation would then be larger than the window, old tool results are cleared so that it is not.
+        """
+        undone = self._pick(self._conversation.projection.active, compaction_id, "undo")
+        self._change(CompactionUndone(undone.id), fit=fit)
+        return undone.id
+
+    def redo(self, compaction_id: str | None = None, *, fit: bool = False) -> str:
+        """Takes an undo back (None: that of the newest). Gives its id. Raises `SessionError`."""
+        redone = self._pick(self._conversation.projection.undone, compaction_id, "redo")
+        self._change(CompactionRedone(redone.id), fit=fit)
+        return redone.id
+
+    def exclude(self, item_id: str) -> str:
+        """The model no longer sees what the item shows; gives the id of the compaction that says so. Raises `SessionError`."""
+        self._wait_for_idle("take something out")
+        projection = self._conversation.projection
+        planned = exclude(projection, self._place(item_id).seq, self._count)
+        if planned is None:
+            raise SessionError("no_such_item", "The model does not see this any longer, so there is nothing to take out")
+        entry = _by_hand(planned.through, self._tokens(projection))
+        entry = replace(entry, cleared=planned.cleared, snipped=planned.snipped)
+        return self._make(entry)
+
+    def _pick(self, among: Sequence[Compaction], compaction_id: str | None, verb: str) -> Compaction:
+        self._wait_for_idle(f"{verb} a compaction")
+        wanted = [each for each in among if compaction_id in (None, each.id)]
+        if not wanted:
+            raise SessionError("nothing_to_undo", f"There is no compaction to {verb}")
+        return wanted[-1]
+
+    def _wait_for_idle(self, what: str) -> None:
+        if self._busy():
+            raise SessionError("session_busy", f"Wait until the session is idle to {what}")
+
+    def _change(self, entry: CompactionUndone | CompactionRedone, *, fit: bool) -> None:
+        """Raises `SessionError` where the conversation would be larger than the window; see `undo` for `fit`."""
+        entries = self._conversation.entries
+        after = self._conversation.projection.with_appended(Logged(entries[-1].seq + 1, 0.0, entry))
+        window, tokens = self._model.card.window, self._room.tokens_with(entry)
+        cleared: Compaction | None = None
+        if tokens > window:
+            cleared = self._cleared(after, tokens)
+            fits = cleared is not None and cleared.estimated_after <= window
+            if not fits or not fit:
+                offer = " With old tool results cleared it would fit." if fits else " Not even with old tool results cleared would it fit."
+                raise SessionError(
+                    "does_not_fit" if fits else "invalid",
+                    f"The conversation would then hold about {tokens:,} tokens, more than the model's {window:,}.{offer}",
+                )
+        self._conversation.append(entry)
+        if cleared is not None:
+            self._conversation.append(cleared)
+        self._changed()
+
+    def _cleared(self, view: Projection, tokens: int) -> Compaction | None:
+        """The compaction that clears old results of `view`; None where there are none."""
+        found = clear(view, ClearNumbers())
+        if not found:
+            return None
+        entry = replace(_by_hand(view.entries[-1].seq, tokens), cleared=found)
+        after = view.with_appended(Logged(view.entries[-1].seq + 1, 0.0, entry))
+        return replace(entry, estimated_after=tokens - self._count(view.messages) + self._count(after.messages))
+
+    def _make(self, entry: Compaction) -> str:
+        after = self._conversation.projection.with_appended(Logged(self._conversation.entries[-1].seq + 1, 0.0, entry))
+        self._conversation.append(replace(entry, estimated_after=self._tokens(after)))
+        self._changed()
+        return entry.id
+
+    def _place(self, item_id: str) -> Logged:
+        found = entry_of_item(self._conversation.entries, item_id)
+        if found is None:
+            raise SessionError("no_such_item", "There is nothing in the log for this yet; wait until it is done")
+        return found
+
+    def _tokens(self, view: Projection) -> int:
+        if view is self._conversation.projection:
+            return self._conversation.counted(self._surroundings.calibration(self._model.card)).used
+        before = self._conversation.projection
+        return self._tokens(before) - self._count(before.messages) + self._count(view.messages)
+
+    def _count(self, messages: Sequence[Message]) -> int:
+        calibration = self._surroundings.calibration(self._model.card)
+        return calibration.apply(sum(estimate_message(message) for message in messages))
+
+
+def _by_hand(through: int, tokens_before: int) -> Compaction:
+    return Compaction(
+        id=new_id("c"),
+        trigger="manual",
+        rung="moves",
+        through=through,
+        cleared=(),
+        snipped=None,
+        summarised=None,
+        restored=(),
+        resume="",
+        focus="",
+        policy=BY_THE_USER,
+        tokens_before=tokens_before,
+        estimated_after=0,
+    )

@@ -1,0 +1,32 @@
+"""Which entry of the log an item of the timeline shows, and the other way round. Ids are as `items.py` says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ullage.context.blocks import Text, Thinking
+from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, ToolReturned, UserPrompt
+
+
+def entry_of_item(entries: Sequence[Logged], item_id: str) -> Logged | None:
+    """The newest entry that the item shows: of a tool call its result; None where there is none."""
+    return next((logged for logged in reversed(entries) if _shows(logged.entry, item_id)), None)
+
+
+def items_of_entry(entry: Entry) -> tuple[str, ...]:
+    """The ids of the items that show the entry. Calls are shown by their results."""
+    match entry:
+        case UserPrompt() | Compaction():
+            return (entry.id,)
+        case ToolReturned():
+            return (entry.tool_use_id,)
+        case AssistantReply():
+            return tuple(f"{entry.id}.{index}" for index, block in enumerate(entry.blocks) if isinstance(block, Text | Thinking))
+        case _:
+            return ()
+
+
+def _shows(entry: Entry, item_id: str) -> bool:
+    if isinstance(entry, AssistantReply) and not item_id.startswith(f"{entry.id}."):
+        return False
+    return item_id in items_of_entry(entry)

@@ -1,0 +1,181 @@
+"""A compaction before it is made, as a user is shown it: part by part, with tokens and dollars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ullage.context.blocks import Block, Text, ToolUse, Usage
+from ullage.context.counting.tokens import Calibration, estimate_block
+from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, Rung, ToolReturned, UserPrompt
+from ullage.context.view.fates import FateKind, fates
+from ullage.context.view.projection import Projection
+from ullage.models.model import ModelCard
+from ullage.session.items import RestoredFileItem, ToolCallItem
+from ullage.session.places import items_of_entry
+from ullage.session.timeline import Timeline
+
+Part: TypeAlias = Literal["user", "assistant", "tool", "record"]
+
+TITLE_CHARACTERS = 120
+SUMMARY_PROMPT_TOKENS = 1_000
+"""What asking for a summary adds to the conversation: about the length of the prompt."""
+SUMMARY_OUTPUT_TOKENS = 2_500
+"""What a model usually writes for one: a guess."""
+CACHE_SECONDS = 300.0
+"""How long the prompt cache lives after a request has started (the marks are for five minutes)."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewLine:
+    """One part of what the model sees now, and what would become of it (tokens). `item_id` is None where no item shows it."""
+
+    item_id: str | None
+    role: Part
+    title: str
+    tokens_before: int
+    tokens_after: int
+    fate: FateKind
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewCost:
+    """Dollars: of the summary's call, of the very next request, and of each one after it, without a compaction and with."""
+
+    summary: float
+    next_before: float
+    next_after: float
+    later_before: float
+    later_after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a compaction would do. Tokens; `nothing` says why nothing would change, and is empty where something would."""
+
+    policy: str
+    rung: Rung
+    tokens_before: int
+    tokens_after: int
+    line: int
+    summary: str
+    """As the program would write it."""
+    lines: tuple[PreviewLine, ...]
+    restored: tuple[RestoredFileItem, ...]
+    cost: PreviewCost | None
+    """None where the prices are not known."""
+    nothing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemFate:
+    """What became of an item."""
+
+    item_id: str
+    fate: FateKind
+    compaction_id: str | None
+
+
+def lines_of(before: Projection, after: Projection, calibration: Calibration, timeline: Timeline) -> tuple[PreviewLine, ...]:
+    """The parts of `before` in the order in which the model sees them, and what `after` makes of each."""
+    by_seq = {logged.seq: logged for logged in before.entries}
+    become = fates(after)
+    left = _tokens_by_source(after)
+    lines: list[PreviewLine] = []
+    for seq, tokens in _tokens_by_source(before).items():
+        logged = by_seq[seq]
+        remaining = calibration.apply(left.get(seq, 0))
+        fate = become[seq].kind if seq in become else _fate_of_record(remaining)
+        item_id = next(iter(items_of_entry(logged.entry)), None)
+        lines.append(PreviewLine(item_id, _part(logged.entry), _title(logged, timeline), calibration.apply(tokens), remaining, fate))
+    return tuple(lines)
+
+
+def cost_of(
+    before: Projection, entry: Compaction, rung: Rung, card: ModelCard, now: float, categories: Sequence[tuple[str, int]]
+) -> PreviewCost | None:
+    """What the compaction would cost and save; None where the prices are not known. `categories` are the gauge's (tokens)."""
+    if card.prices is None:
+        return None
+    used, after = entry.tokens_before, entry.estimated_after
+    fixed = sum(tokens for name, tokens in categories if name in ("system", "rules", "tools"))
+    warm = now - _last_reply(before.entries) < CACHE_SECONDS
+    summary = 0.0
+    if rung in ("model", "api"):
+        asked = _sent(used, used if warm else 0)
+        summary = card.prices.cost(
+            Usage(SUMMARY_PROMPT_TOKENS, SUMMARY_OUTPUT_TOKENS, asked.cache_read_tokens, asked.cache_write_5m_tokens)
+        )
+        warm = True  # the call itself has just read, or written, what comes before the messages
+    return PreviewCost(
+        summary=summary,
+        next_before=card.prices.cost(_sent(used, used if now - _last_reply(before.entries) < CACHE_SECONDS else 0)),
+        next_after=card.prices.cost(_sent(after, min(fixed, after) if warm else 0)),
+        later_before=card.prices.cost(_sent(used, used)),
+        later_after=card.prices.cost(_sent(after, after)),
+    )
+
+
+def _sent(tokens: int, read: int) -> Usage:
+    """A request of so many tokens of which the cache holds `read`; the rest is written to it."""
+    return Usage(0, 0, cache_read_tokens=read, cache_write_5m_tokens=tokens - read)
+
+
+def _last_reply(entries: Sequence[Logged]) -> float:
+    return next((logged.at for logged in reversed(entries) if isinstance(logged.entry, AssistantReply)), 0.0)
+
+
+def _tokens_by_source(projection: Projection) -> Mapping[int, int]:
+    """Estimated, by the entry that the blocks come from, in the order in which they stand."""
+    tokens: dict[int, int] = {}
+    for seq, block in _blocks(projection):
+        tokens[seq] = tokens.get(seq, 0) + estimate_block(block)
+    return tokens
+
+
+def _blocks(projection: Projection) -> Iterator[tuple[int, Block]]:
+    for message in projection.messages:
+        yield from zip(message.sources, message.blocks, strict=True)
+
+
+def _fate_of_record(tokens_after: int) -> FateKind:
+    """Of what an earlier compaction left."""
+    return "kept" if tokens_after else "summarised"
+
+
+def _part(entry: Entry) -> Part:
+    match entry:
+        case AssistantReply():
+            return "assistant"
+        case ToolReturned():
+            return "tool"
+        case Compaction():
+            return "record"
+        case _:
+            return "user"
+
+
+def _title(logged: Logged, timeline: Timeline) -> str:
+    entry = logged.entry
+    match entry:
+        case UserPrompt():
+            return _short(entry.text)
+        case AssistantReply():
+            said = next((block.text for block in entry.blocks if isinstance(block, Text) and block.text.strip()), "")
+            called = ", ".join(dict.fromkeys(block.name for block in entry.blocks if isinstance(block, ToolUse)))
+            return _short(said) or (f"Calls {called}" if called else "Thinks")
+        case ToolReturned():
+            item = timeline.get(entry.tool_use_id)
+            return item.title if isinstance(item, ToolCallItem) else f"Result of {entry.tool}"
+        case Compaction():
+            return "Record of an earlier compaction"
+        case Notice():
+            return {"file_changed": "A file changed", "rules": "Rules", "resume": "Went on"}[entry.about]
+        case _:
+            return ""
+
+
+def _short(text: str) -> str:
+    line = " ".join(text[: 4 * TITLE_CHARACTERS].split())
+    return line if len(line) <= TITLE_CHARACTERS else f"{line[: TITLE_CHARACTERS - 1].rstrip()}…"

@@ -1,0 +1,171 @@
+"""Preview, pins, exclusion, epochs and search, as a front end and the API see them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fake_api import Say
+from tests.unit.session.filling import WINDOW, fill, make_project, summaries
+from tests.unit.session.harness import Stage, calls, compactions, items, stage
+from ullage.session.errors import SessionError
+from ullage.session.items import PinnedItems, UserItem
+from ullage.session.session import Session
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_project(tmp_path)
+
+
+def messages_of(body: dict[str, Any]) -> str:
+    return json.dumps(body["messages"], ensure_ascii=False)
+
+
+async def next_request(here: Stage, session: Session) -> str:
+    """The messages of one more request."""
+    here.fake.enqueue(Say("Noted."))
+    await here.say(session, "One more thing")
+    return messages_of(here.fake.requests[-1].body)
+
+
+def first_prompt(session: Session) -> UserItem:
+    return next(item for item in items(session) if isinstance(item, UserItem))
+
+
+async def test_a_preview_says_what_would_go_and_changes_nothing(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 3)
+        before, asked = session.snapshot(), len(here.fake.requests)
+        preview = await session.history.preview("the units")
+        assert session.snapshot() == before
+        assert len(here.fake.requests) == asked
+        assert (preview.policy, preview.rung, preview.nothing) == ("ullage", "model", "")
+        assert preview.tokens_before == before.gauge.used
+        assert preview.tokens_after < preview.tokens_before
+        assert "the units" in preview.summary
+        assert {line.fate for line in preview.lines} >= {"summarised"}
+        assert {line.item_id for line in preview.lines if line.role == "tool"} == {call.id for call in calls(session)}
+        assert all(line.tokens_after == 0 for line in preview.lines if line.fate == "summarised")
+        assert preview.cost is not None
+        assert preview.cost.later_after < preview.cost.later_before
+        assert preview.cost.next_after > preview.cost.later_after
+
+
+async def test_a_preview_comes_near_to_what_the_compaction_leaves(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 3)
+        preview = await session.history.preview()
+        session.compact()
+        await here.idle(session)
+        [card] = compactions(session)
+        assert card.tokens_after is not None
+        assert abs(preview.tokens_after - card.tokens_after) < 0.1 * card.tokens_before
+
+
+async def test_where_there_is_nothing_to_compact_the_preview_says_so(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        preview = await session.history.preview()
+        assert "nothing to compact" in preview.nothing
+        assert preview.tokens_before == preview.tokens_after
+
+
+async def test_a_pinned_result_survives_a_compaction_and_an_unpinned_one_the_next_does_not_keep(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 3)
+        pinned = calls(session)[0]
+        session.history.pin_item(pinned.id, pinned=True)
+        assert session.snapshot().pins == PinnedItems((pinned.id,))
+        session.compact()
+        await here.idle(session)
+        sent = await next_request(here, session)
+        assert json.dumps(pinned.output, ensure_ascii=False)[1:-1] in sent
+        assert sent.count('"tool_result"') < len(calls(session))
+        session.history.pin_item(pinned.id, pinned=False)
+        assert session.snapshot().pins == PinnedItems()
+
+
+async def test_pins_are_there_after_a_restart(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        session = await here.new()
+        here.fake.enqueue(Say("Yes."))
+        await here.say(session, "Remember the datum plate")
+        session.history.pin_item(first_prompt(session).id, pinned=True)
+        session.history.pin_file("tank.py", pinned=True)
+        kept = session.snapshot().pins
+        session_id = session.id
+    async with stage(folder, window=WINDOW) as here:
+        opened = await here.sessions.open(session_id)
+        assert opened.snapshot().pins == kept == PinnedItems((first_prompt(opened).id,), ("tank.py",))
+
+
+async def test_what_is_excluded_the_model_no_longer_sees_until_it_is_undone(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        session = await here.new()
+        await fill(here, session, 2)
+        gone = calls(session)[0]
+        words = json.dumps(gone.output, ensure_ascii=False)[1:200]
+        assert words in await next_request(here, session)
+        compaction_id = session.history.exclude(gone.id)
+        assert words not in await next_request(here, session)
+        [card] = compactions(session)
+        assert (card.id, card.status, card.cleared) == (compaction_id, "completed", 1)
+        session.history.undo(compaction_id)
+        assert words in await next_request(here, session)
+
+
+async def test_what_the_model_does_not_see_any_longer_cannot_be_taken_out(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        session = await here.new()
+        await fill(here, session, 1)
+        session.history.exclude(calls(session)[0].id)
+        for item_id in ("nothing", "p-unknown"):
+            with pytest.raises(SessionError) as raised:
+                session.history.exclude(item_id)
+            assert raised.value.reason == "no_such_item"
+
+
+async def test_epochs_and_fates_tell_what_became_of_everything(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 3)
+        requests = len(here.fake.requests)
+        session.compact("the units")
+        await here.idle(session)
+        await next_request(here, session)
+        (first, second), fates = session.history.epochs()
+        assert (first.number, first.compaction, first.current, first.requests) == (1, None, False, requests)
+        assert second.compaction is not None
+        assert (second.compaction.focus, second.current, second.undone, second.requests) == ("the units", True, False, 1)
+        assert first.cost is not None
+        gone = {fate.item_id: fate for fate in fates}
+        assert gone[calls(session)[0].id].fate == "summarised"
+        assert {fate.compaction_id for fate in fates} == {second.compaction.id}
+        session.history.undo()
+        (first, second), fates = session.history.epochs()
+        assert (first.current, second.current, second.undone) == (True, False, True)
+        assert not fates
+
+
+async def test_a_search_finds_what_was_said_in_any_session(folder: Path) -> None:
+    async with stage(folder) as here:
+        for words in ("Remember the datum plate", "Measure the ullage"):
+            session = await here.new()
+            here.fake.enqueue(Say("Yes."))
+            await here.say(session, words)
+        [hit] = await here.sessions.search("datum", 10)
+        opened = await here.sessions.open(hit.session_id)
+        assert hit.session_title == opened.title
+        assert hit.item_id == first_prompt(opened).id
+        assert "datum plate" in hit.excerpt
