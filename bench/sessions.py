@@ -16,10 +16,17 @@ from random import Random
 from typing import Any, TypeAlias
 
 Message: TypeAlias = dict[str, Any]
-"""A message as the Messages API names its parts; a reply carries `usage` too."""
+"""A message as the Messages API names its parts, with `at` (seconds since the session began); a reply carries `usage` too."""
 
 CHARACTERS_PER_TOKEN = 3.5
 """For the `usage` that is written down: a guess at what a model would report."""
+
+STEP_SECONDS = (2.0, 40.0)
+"""A call with its result."""
+PAUSE_SECONDS = (20.0, 600.0)
+"""Before the user says the next thing."""
+CACHE_SECONDS = 300.0
+"""Without a request for longer, the prompt cache has forgotten the session: the next one writes all of it anew."""
 
 FILES = 60
 PARALLEL_CALLS = 0.1
@@ -60,6 +67,8 @@ class Generated:
     def __init__(self, seed: int = 1) -> None:
         self._random = Random(seed)  # noqa: S311 - nothing secret comes of it
         self._calls = 0
+        self._clock = 0.0
+        self._asked = 0.0
         self._context = 0
         self._written = 0
         self._files = [self._file(number) for number in range(FILES)]
@@ -139,17 +148,17 @@ class Generated:
         return " ".join((_PROSE * (words // len(_PROSE) + 2))[start : start + words])
 
     def _said(self, message: Message) -> Message:
+        self._clock += self._random.uniform(*(STEP_SECONDS if message["content"][0]["type"] == "tool_result" else PAUSE_SECONDS))
         self._written += _tokens(message)
-        return message
+        return {**message, "at": self._clock}
 
     def _replied(self, content: list[Message], stop_reason: str) -> Message:
-        message: Message = {"role": "assistant", "content": content, "stop_reason": stop_reason}
-        output = _tokens(message)
-        usage = {"input_tokens": 0, "output_tokens": output, "cache_read_input_tokens": self._context}
-        message["usage"] = {**usage, "cache_creation_input_tokens": self._written}
-        self._context += self._written
-        self._written = output
-        return message
+        message: Message = {"role": "assistant", "content": content, "stop_reason": stop_reason, "at": self._clock}
+        output, total = _tokens(message), self._context + self._written
+        read = self._context if self._clock - self._asked <= CACHE_SECONDS else 0
+        usage = {"input_tokens": 0, "cache_read_input_tokens": read, "cache_creation_input_tokens": total - read}
+        self._asked, self._context, self._written = self._clock, total, output
+        return {**message, "usage": {**usage, "output_tokens": output}}
 
 
 def generated(messages: int, seed: int = 1) -> list[Message]:

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from itertools import pairwise
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bench.entries import PRELUDE, Writer
-from bench.sessions import Message, generated
+from bench.sessions import CACHE_SECONDS, Message, generated
+from bench.workspaces import lay_down
 from ullage.context.entries import Entry, Logged
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
+from ullage.store.log_store import LogStore
 
 
 def of_type(message: Message, kind: str) -> list[Message]:
@@ -55,9 +59,19 @@ def test_each_message_becomes_one_message_of_the_request(turns: int, seed: int) 
     ]
 
 
-def test_what_a_reply_read_and_wrote_is_what_the_next_one_reads() -> None:
-    usages = [message["usage"] for message in generated(200) if message["role"] == "assistant"]
-    for before, after in pairwise(usages):
-        held = before["cache_read_input_tokens"] + before["cache_creation_input_tokens"]
-        assert after["cache_read_input_tokens"] == held
-        assert after["cache_creation_input_tokens"] > before["output_tokens"]
+def test_what_was_sent_is_read_from_the_cache_unless_the_user_was_away_for_long() -> None:
+    replies = [message for message in generated(400) if message["role"] == "assistant"]
+    read = [reply["usage"]["cache_read_input_tokens"] for reply in replies]
+    sent = [reply["usage"]["cache_creation_input_tokens"] + there for reply, there in zip(replies, read, strict=True)]
+    cold = [later["at"] - earlier["at"] > CACHE_SECONDS for earlier, later in pairwise(replies)]
+    assert read == [0, *(0 if is_cold else tokens for is_cold, tokens in zip(cold, sent, strict=False))]
+    assert sent == sorted(sent)
+    assert any(cold)
+
+
+def test_a_workspace_holds_the_sessions_that_were_laid_down(tmp_path: Path) -> None:
+    lay_down(tmp_path, [31, 12])
+    with closing(LogStore.open(tmp_path)) as store:
+        logs = [store.load(session.id) for session in store.sessions()]
+    assert sorted(len(Projection(log).messages) for log in logs) == [12, 31]
+    assert all(earlier.at <= later.at for log in logs for earlier, later in pairwise(log))
