@@ -31,10 +31,16 @@ INSIDE_CONTEXT = {
     "counting": {"view"},
     "moves": {"view"},
     "record": {"view", "counting"},
-    "engines": {"view", "counting", "moves", "record"},
-    "policies": {"view", "counting", "moves", "record", "engines"},
+    "symbols": set[str](),
+    "engines": {"view", "counting", "moves", "record", "symbols"},
+    "policies": {"view", "counting", "moves", "record", "symbols", "engines"},
 }
 """Beside itself, by folder of `context/`; all of them use its values (blocks, entries, policy)."""
+
+GRAMMARS = {
+    "tree_sitter",
+    *(f"tree_sitter_{language}" for language in ("c", "cpp", "go", "java", "javascript", "python", "ruby", "rust", "typescript")),
+}
 
 ONLY_IN = {
     "pygls": {"lsp"},
@@ -44,10 +50,11 @@ ONLY_IN = {
     "attr": {"lsp"},
     "anthropic": {"models"},
     "httpx2": {"models"},
+    **{package: {"context"} for package in GRAMMARS},
 }
 """Packages that one folder alone knows."""
 
-LATE_ONLY = {"anthropic", "httpx2"}
+LATE_ONLY = {"anthropic", "httpx2", *GRAMMARS}
 """Slow to import, so imported in functions alone: the server must answer `initialize` first."""
 
 NO_IO_NO_CLOCK = {
@@ -156,6 +163,11 @@ def test_no_folder_imports_the_command_line(folder: str):
 @pytest.mark.parametrize("package", ONLY_IN)
 def test_a_package_is_known_only_where_it_belongs(package: str):
     check_none([each for each in IMPORTS if each.package == package and each.folder not in ONLY_IN[package]])
+
+
+def test_source_texts_are_read_in_one_folder_alone():
+    inside = ROOT / "context" / "symbols"
+    check_none([each for each in IMPORTS if each.package in GRAMMARS and not each.file.is_relative_to(inside)])
 
 
 @pytest.mark.parametrize("package", sorted(LATE_ONLY))

@@ -1,0 +1,11 @@
+(struct_specifier name: (type_identifier) @definition body: (_))
+(union_specifier name: (type_identifier) @definition body: (_))
+(enum_specifier name: (type_identifier) @definition body: (_))
+(type_definition declarator: (type_identifier) @definition)
+(function_declarator declarator: (identifier) @definition)
+(preproc_def name: (identifier) @value)
+(preproc_function_def name: (identifier) @definition)
+
+(call_expression function: [(identifier) @reference (field_expression field: (field_identifier) @reference)])
+(parameter_declaration type: (type_identifier) @reference)
+(declaration type: (type_identifier) @reference)

@@ -1,0 +1,10 @@
+(class_specifier name: (type_identifier) @definition body: (_))
+(namespace_definition name: (_) @definition)
+(function_declarator declarator: (field_identifier) @definition)
+(function_declarator declarator: (qualified_identifier name: (identifier) @definition))
+(function_declarator declarator: (destructor_name) @definition)
+(alias_declaration name: (type_identifier) @definition)
+
+(call_expression function: (qualified_identifier name: (identifier) @reference))
+(base_class_clause (type_identifier) @reference)
+(qualified_identifier scope: (namespace_identifier) @reference)

@@ -1,0 +1,12 @@
+(function_declaration name: (identifier) @definition)
+(method_declaration name: (field_identifier) @definition)
+(type_spec name: (type_identifier) @definition)
+(source_file (const_declaration (const_spec name: (identifier) @value)))
+(source_file (var_declaration (var_spec name: (identifier) @value)))
+
+(call_expression function: [(identifier) @reference (selector_expression field: (field_identifier) @reference)])
+(parameter_declaration type: (type_identifier) @reference)
+(parameter_declaration type: (pointer_type (type_identifier) @reference))
+(qualified_type name: (type_identifier) @reference)
+(composite_literal type: (type_identifier) @reference)
+(field_declaration type: (type_identifier) @reference)

@@ -1,0 +1,3 @@
+(class_heritage (identifier) @reference)
+(jsx_opening_element name: (identifier) @reference)
+(jsx_self_closing_element name: (identifier) @reference)

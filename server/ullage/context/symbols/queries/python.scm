@@ -1,0 +1,10 @@
+(class_definition name: (identifier) @definition)
+(function_definition name: (identifier) @definition)
+(module (expression_statement (assignment left: (identifier) @value)))
+
+(call function: [(identifier) @reference (attribute attribute: (identifier) @reference)])
+(class_definition superclasses: (argument_list (identifier) @reference))
+(import_from_statement name: (dotted_name (identifier) @reference .))
+(import_from_statement name: (aliased_import name: (dotted_name (identifier) @reference .)))
+(type (identifier) @reference)
+(decorator (identifier) @reference)

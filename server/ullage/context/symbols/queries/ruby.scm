@@ -1,0 +1,10 @@
+(class name: [(constant) @definition (scope_resolution name: (_) @definition)])
+(module name: [(constant) @definition (scope_resolution name: (_) @definition)])
+(method name: (_) @definition)
+(singleton_method name: (_) @definition)
+(program (assignment left: (constant) @value))
+
+(call method: (identifier) @reference)
+(call receiver: (constant) @reference)
+(superclass (constant) @reference)
+(scope_resolution name: (constant) @reference)
