@@ -112,7 +112,7 @@ async def test_pins_are_there_after_a_restart(folder: Path) -> None:
 async def test_what_is_excluded_the_model_no_longer_sees_until_it_is_undone(folder: Path) -> None:
     async with stage(folder, window=WINDOW) as here:
         session = await here.new()
-        await fill(here, session, 2)
+        await fill(here, session, 1)
         gone = calls(session)[0]
         words = json.dumps(gone.output, ensure_ascii=False)[1:200]
         assert words in await next_request(here, session)
