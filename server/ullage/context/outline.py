@@ -1,6 +1,7 @@
 """A file too long to be shown whole: an outline of what it defines, and the parts around given lines.
 
-Knows no language: it goes by the words that most languages begin a definition with, and by indentation.
+Where there is a grammar for the language, it knows where definitions are (`symbols/`); else it goes by the words that most languages
+begin a definition with, and by indentation.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.record.calls import one_line
+from ullage.context.symbols.symbols import symbols
 
 LINE_CHARACTERS = 160
 LONGEST_DEFINITION = 400
@@ -35,7 +37,7 @@ PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".toml", ".ini", ".cfg")
 def outline(path: str, text: str, tokens: int) -> str:
     """The lines that define something, with their numbers, in at most `tokens` tokens; empty where there is no room."""
     lines = text.split("\n")  # as read_file counts them, and no other line ends
-    numbers = [number for number, line in enumerate(lines, 1) if _defines(path, line)]
+    numbers = _parsed(path, text, lines) or [number for number, line in enumerate(lines, 1) if _defines(path, line)]
     if len(numbers) < FEWEST_DEFINITIONS:
         numbers = [number for number, line in enumerate(lines, 1) if line[:1].strip() and any(character.isalnum() for character in line)]
     while numbers:
@@ -59,6 +61,14 @@ def parts(text: str, near_lines: Sequence[int], tokens: int) -> str:
         else:
             largest = radius - 1
     return _around(lines, centres, smallest) if smallest >= 0 else ""
+
+
+def _parsed(path: str, text: str, lines: Sequence[str]) -> list[int]:
+    """The lines with definitions by the grammar; empty where there is none, or where it found hardly anything."""
+    found = symbols(path, text)
+    numbers = sorted({symbol.line for symbol in found.definitions}) if found is not None else []
+    shown = [number for number in numbers if len(lines[number - 1]) <= LONGEST_DEFINITION]
+    return shown if len(shown) >= FEWEST_DEFINITIONS else []
 
 
 def _defines(path: str, line: str) -> bool:

@@ -1,4 +1,4 @@
-"""Outlines without knowing the language, and the parts around given lines."""
+"""Outlines by grammar and without one, and the parts around given lines."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ export default class Gauge {
 """
 RUST = "use std::fs;\npub struct Tank;\nimpl Tank {\n    pub fn read(&self) -> u32 {\n        1\n    }\n}\n"
 GO = "package tank\n\ntype Tank struct {\n}\n\nfunc (t *Tank) Read() int {\n\tif t == nil {\n\t}\n}\n"
+QUOTING = 'def a():\n    """\n    class Quoted:\n    """\n\n\ndef b():\n    pass\n\n\nclass C:\n    pass\n'
+C = "struct tank { int level; };\n\nint fill(struct tank *t)\n{\n  return t->level;\n}\n\nstatic void drain(void)\n{\n}\n"
 MARKDOWN = "# Tanks\ntext\n## Gauges\n```\ndef no(): pass\n```\n### Levels\n"
 PLAIN = "alpha\n  indented\nbeta\n\ngamma\n"
 
@@ -44,6 +46,8 @@ PLAIN = "alpha\n  indented\nbeta\n\ngamma\n"
         ("tank.ts", TYPESCRIPT, [2, 3, 7, 8]),
         ("tank.rs", RUST, [2, 3, 4]),
         ("tank.go", GO, [1, 3, 6]),
+        ("quoting.py", QUOTING, [1, 7, 11]),
+        ("tank.c", C, [1, 3, 8]),
         ("tank.md", MARKDOWN, [1, 3, 7]),
         ("words", PLAIN, [1, 3, 5]),
         ("empty", "", []),
