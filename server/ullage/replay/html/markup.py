@@ -23,14 +23,17 @@ Child: TypeAlias = "Markup | str | None"
 Attribute: TypeAlias = "str | int | float | bool | None"
 
 _VOID = frozenset({"meta", "br", "hr"})
+_CLOSED = frozenset({"path", "rect", "use"})
 
 
-def tag(name: str, *children: Child, **attributes: Attribute) -> Markup:
+def tag(name: str, /, *children: Child, **attributes: Attribute) -> Markup:
     """An element. `class_` and `for_` lose their underscore, others become hyphens; True is an attribute without a value, False and
     None are left out."""
     opening = name + "".join(_attribute(key, value) for key, value in attributes.items())
     if name in _VOID:
         return Markup(f"<{opening}>")
+    if name in _CLOSED and not children:
+        return Markup(f"<{opening}/>")
     return Markup(f"<{opening}>{joined(*children)}</{name}>")
 
 

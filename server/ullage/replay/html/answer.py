@@ -1,0 +1,164 @@
+"""The answer in plain words: which policy costs least, which keeps most, which to take and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ullage.replay.columns import money, number, percent
+from ullage.replay.html.choice import CLOSE_SHARE, Choice
+from ullage.replay.html.comparison import Comparison, Standing
+from ullage.replay.html.markup import Markup, tag
+
+
+def answer(comparison: Comparison, choice: Choice, titles: Mapping[str, str], recorded: Standing | None) -> Markup:
+    """The first thing on the page."""
+    cards = [
+        _card(title, standing, titles)
+        for title, standing in (
+            ("Costs least", choice.cheapest),
+            ("Keeps most", choice.keeps_most),
+            ("Best compromise", choice.best if len(comparison.standings) > 1 else None),
+        )
+        if standing is not None
+    ]
+    return tag(
+        "section",
+        tag("h2", "The answer", id="answer"),
+        tag("p", *_lead(comparison, choice), class_="lead"),
+        tag("div", *cards, class_="cards") if cards else None,
+        *(tag("p", sentence) for sentence in _beside(comparison, choice, recorded)),
+        aria_labelledby="answer",
+    )
+
+
+def _card(title: str, standing: Standing, titles: Mapping[str, str]) -> Markup:
+    figures = [money(standing.total)] if standing.priced else []
+    if standing.keeps_known:
+        figures.append(f"{number(standing.gone)} facts gone")
+    what = titles.get(standing.policy)
+    return tag(
+        "div",
+        tag("h3", title),
+        tag("p", standing.policy, class_="name"),
+        tag("p", ", ".join(figures)),
+        tag("p", what, class_="muted") if what else None,
+        class_="card",
+    )
+
+
+def _lead(comparison: Comparison, choice: Choice) -> Iterator[Markup | str]:
+    cheapest, most, best = choice.cheapest, choice.keeps_most, choice.best
+    if not comparison.standings:
+        yield "No policy was replayed, so there is nothing to choose from: this page shows what was recorded."
+    elif cheapest is None and most is None:
+        yield from _without_either(comparison, choice)
+    elif cheapest is None and most is not None:
+        yield from (
+            _name(most),
+            f" keeps most: {_kept(most)}. What the policies cost cannot be said, since no prices are known for the models.",
+        )
+    elif cheapest is not None and most is None:
+        yield from (_name(cheapest), f" costs least, {money(cheapest.total)}. ", _why_not_kept(comparison))
+    elif len(comparison.standings) == 1 and cheapest is not None:
+        yield from (
+            "Only ",
+            _name(cheapest),
+            f" was replayed. It costs {money(cheapest.total)}. Of what was needed later: {_kept(cheapest)}.",
+        )
+    elif best is None:
+        yield from _two_ends(choice.front[0], choice.front[-1])
+    elif len(choice.front) == 1:
+        yield from ("Take ", _name(best), f": it costs least, {money(best.total)}, and keeps most: {_kept(best)}.")
+    else:
+        yield from _between(best, choice.front[0], choice.front[-1])
+
+
+def _without_either(comparison: Comparison, choice: Choice) -> Iterator[str]:
+    if len(choice.ruled_out) == len(comparison.standings):
+        yield "None of the policies could have carried these sessions: see “Ruled out” in the table."
+    else:
+        yield "Neither what the policies cost nor what they keep can be said of these sessions: see below what is missing."
+
+
+def _two_ends(cheap: Standing, kept: Standing) -> Iterator[Markup | str]:
+    yield from (
+        "It is a choice between two. ",
+        _name(cheap),
+        f" costs least, {money(cheap.total)}; ",
+        _name(kept),
+        f" keeps most: {_kept(kept)}. ",
+    )
+    yield f"It costs {_more(kept, cheap)} more than {cheap.policy}, and {_fewer(kept, cheap)}. "
+    yield "No other policy is better than either in both."
+
+
+def _between(best: Standing, cheap: Standing, kept: Standing) -> Iterator[Markup | str]:
+    yield from ("Take ", _name(best), f". It costs {money(best.total)}, ")
+    if best is cheap:
+        yield f"less than any other; {kept.policy} keeps more ({_fewer(kept, best)}), but costs {_more(kept, best)} more."
+    elif best is kept:
+        yield f"{_more(best, cheap)} more than {cheap.policy}, the cheapest, and keeps more than any other: {_fewer(best, cheap)}."
+    else:
+        yield f"{_more(best, cheap)} more than {cheap.policy}, the cheapest, but {_fewer(best, cheap)}. "
+        yield f"{kept.policy} keeps most ({_fewer(kept, best)}), for {_more(kept, best)} more."
+
+
+def _beside(comparison: Comparison, choice: Choice, recorded: Standing | None) -> Iterator[str]:
+    """What else belongs to the answer."""
+    cheapest, optimum = choice.cheapest, comparison.optimum
+    if choice.about_as_cheap and cheapest is not None:
+        names = ", ".join(each.policy for each in choice.about_as_cheap)
+        yield f"As cheap as {cheapest.policy}, as far as this can tell (within {CLOSE_SHARE:.0%}): {names}."
+    if optimum is not None and optimum.runs and optimum.priced and cheapest is not None and optimum.total:
+        over = percent(cheapest.total / optimum.total - 1)
+        yield (
+            f"No schedule of compactions at all could have cost less than {money(optimum.total)} (optimum, which knows the future, so it "
+            f"is a "
+            f"line and not a policy); {cheapest.policy} is {over} above it."
+        )
+    if recorded is not None and recorded.priced and recorded.total and cheapest is not None:
+        yield f"The same sessions as they were recorded cost {money(recorded.total)}, with what writing their summaries must have cost."
+    if choice.front and choice.between is not None:
+        yield (
+            f"“Best compromise”: of the {len(choice.front)} policies that no other beats in both cost and what is kept "
+            f"({', '.join(each.policy for each in choice.front)}), the one nearest to being both the cheapest and the one that keeps "
+            f"most, where "
+            "the way between the two ends counts as one in either direction. If you care more for the one than for the other, take its end."
+        )
+    able = [each for each in comparison.standings if each.policy in choice.ruled_out and each.priced and not each.failures]
+    cheaper = [each.policy for each in able if cheapest is not None and each.total < cheapest.total]
+    if cheaper:
+        yield f"Cheaper on paper, but ruled out: {', '.join(f'{name}, since {choice.ruled_out[name]}' for name in cheaper)}."
+
+
+def _why_not_kept(comparison: Comparison) -> str:
+    if any(not each.keeps_known for each in comparison.standings):
+        return "What the policies keep is not judged, since blanks stood for the summaries (--summary none)."
+    if not any(each.compactions or each.upkeep for each in comparison.standings):
+        return "None of them ever had to compact in these sessions, so nothing was forgotten, and the choice hardly matters here."
+    return "Nothing that stood before a compaction was needed after it, so what the policies keep cannot be judged by these sessions."
+
+
+def _name(standing: Standing) -> Markup:
+    return tag("strong", standing.policy)
+
+
+def _kept(standing: Standing) -> str:
+    needed = standing.needed
+    if not needed.needed:
+        return (
+            "nothing that it let go was needed again"
+            if standing.compactions or standing.upkeep
+            else "it never compacted, so all stayed in view"
+        )
+    return f"{number(needed.in_view)} of {number(needed.needed)} facts ({percent(needed.kept.value)}) were in view when they were needed"
+
+
+def _more(dear: Standing, cheap: Standing) -> str:
+    """How much dearer, in dollars and percent."""
+    dollars = dear.total - cheap.total
+    return f"{money(dollars)} ({percent(dollars / cheap.total)})" if cheap.total else money(dollars)
+
+
+def _fewer(kept: Standing, other: Standing) -> str:
+    return f"{number(kept.gone)} needed facts were gone from view instead of {number(other.gone)}"

@@ -1,0 +1,149 @@
+"""Bars for every policy: cost by price class, and what became of the facts that were needed. Each is a table, to be read aloud, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from ullage.replay.columns import ABSENT, money, number, percent
+from ullage.replay.html.comparison import Comparison, Standing
+from ullage.replay.html.markup import Markup, joined, tag
+from ullage.replay.html.svg import legend, segment
+
+
+@dataclass(frozen=True, slots=True)
+class _Class:
+    name: str
+    value: Callable[[Standing], float]
+
+
+PRICE_CLASSES: tuple[_Class, ...] = (
+    _Class("read from the cache", lambda s: s.dollars.cache_read),
+    _Class("written for 5 minutes", lambda s: s.dollars.cache_write_5m),
+    _Class("written for 1 hour", lambda s: s.dollars.cache_write_1h),
+    _Class("sent at full price", lambda s: s.dollars.input),
+    _Class("the model's output", lambda s: s.dollars.output),
+    _Class("calls that write summaries", lambda s: s.summaries.total),
+)
+
+FATES: tuple[_Class, ...] = (
+    _Class("in view", lambda s: s.needed.in_view),
+    _Class("a search would find it", lambda s: s.needed.recallable),
+    _Class("shown again before use", lambda s: s.needed.seen_again),
+    _Class("lost", lambda s: s.needed.lost),
+)
+_FIRST_FATE = 7
+"""Fates have fillings of their own, beside those of the price classes."""
+
+
+def within_reach(comparison: Comparison, ruled_out: Collection[str]) -> tuple[list[Standing], list[Standing]]:
+    """The policies with a cost, and of those that are ruled out the ones so dear that in a picture they would leave the others no room."""
+    priced = [each for each in comparison.by_cost() if each.priced and each.runs]
+    dearest = max((each.total for each in priced if each.policy not in ruled_out), default=float("inf"))
+    return [each for each in priced if each.total <= 1.5 * dearest], [each for each in priced if each.total > 1.5 * dearest]
+
+
+def cost_bars(comparison: Comparison, ruled_out: Collection[str]) -> Markup | None:
+    """None where no prices are known."""
+    shown, _ = within_reach(comparison, ruled_out)
+    longest = max((max(each.total, min(each.dollars.total + each.summaries_cold.total, each.total * 1.3)) for each in shown), default=0.0)
+    if not longest:
+        return None
+    return _table(
+        "Cost by price class, the cheapest policy first",
+        PRICE_CLASSES,
+        shown,
+        lambda each: _bar(each, PRICE_CLASSES, longest, 0, money, each.dollars.total + each.summaries_cold.total),
+        lambda each: money(each.total),
+        money,
+        0,
+    )
+
+
+def fate_bars(comparison: Comparison) -> Markup | None:
+    """None where nothing was needed after a compaction, or blanks stood for all summaries."""
+    shown = [each for each in comparison.by_cost() if each.keeps_known and each.needed.needed]
+    if not shown:
+        return None
+    return _table(
+        "What became of the facts that were needed after compactions",
+        FATES,
+        sorted(shown, key=lambda each: each.gone),
+        lambda each: _bar(each, FATES, each.needed.needed, _FIRST_FATE, number, None),
+        lambda each: f"{percent(each.needed.kept.value)} of {number(each.needed.needed)}",
+        number,
+        _FIRST_FATE,
+    )
+
+
+def _table(
+    caption: str,
+    classes: Sequence[_Class],
+    shown: Sequence[Standing],
+    bar: Callable[[Standing], Markup],
+    sum_of: Callable[[Standing], str],
+    value: Callable[[float], str],
+    first: int,
+) -> Markup:
+    bars = tag(
+        "table",
+        tag("caption", caption),
+        tag(
+            "tbody",
+            *(
+                tag("tr", tag("th", each.policy, scope="row"), tag("td", bar(each), class_="bar"), tag("td", sum_of(each)))
+                for each in shown
+            ),
+        ),
+        class_="bars",
+    )
+    head = tag("tr", tag("th", "Policy", scope="col"), *(tag("th", each.name, scope="col") for each in classes))
+    rows = [tag("tr", tag("th", each.policy, scope="row"), *(tag("td", value(kind.value(each))) for kind in classes)) for each in shown]
+    table = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows), class_="figures")
+    inner = tag("div", table, class_="wide", tabindex=0, role="region", aria_label=caption)
+    return joined(legend(tuple(each.name for each in classes), first), bars, tag("details", tag("summary", "The same in numbers"), inner))
+
+
+def _bar(
+    standing: Standing, classes: Sequence[_Class], longest: float, first: int, value: Callable[[float], str], tick: float | None
+) -> Markup:
+    segments: list[Markup] = []
+    words: list[str] = []
+    begin = 0.0
+    for index, kind in enumerate(classes, first):
+        amount = kind.value(standing)
+        if amount:
+            words.append(f"{kind.name} {value(amount)}")
+            segments.append(segment(index, begin / longest, amount / longest, words[-1]))
+        begin += amount
+    is_within = tick is not None and begin < tick <= longest
+    end = (
+        tag("rect", x=f"{tick / longest * 100 - 0.2:.2f}%", width=2, height="100%", class_="cold")
+        if tick is not None and is_within
+        else None
+    )
+    return tag("svg", tag("title", f"{standing.policy}: {', '.join(words)}"), *segments, end, role="img")
+
+
+def cold_note() -> str:
+    """What the tick beside a bar of cost means."""
+    return "A thin upright line behind a bar: where it would end if no call that writes a summary had found anything in the cache."
+
+
+def too_dear_note(comparison: Comparison, ruled_out: Collection[str]) -> str:
+    """Which policies are too dear to be in the pictures."""
+    _, beyond = within_reach(comparison, ruled_out)
+    return (
+        f" Too dear to be shown, and ruled out: {', '.join(f'{each.policy} ({money(each.total)})' for each in beyond)}." if beyond else ""
+    )
+
+
+def absent_note(comparison: Comparison) -> str:
+    """Which policies have no bar."""
+    names = [each.policy for each in comparison.by_cost() if not (each.keeps_known and each.needed.needed)]
+    return (
+        f"Without a bar ({ABSENT}): {', '.join(names)}: nothing was needed after a compaction of theirs, or blanks stood for their "
+        f"summaries."
+        if names
+        else ""
+    )

@@ -1,0 +1,90 @@
+"""Which policy to choose: the cheapest, the one that keeps most, and what lies best between them.
+
+Only policies that could really have carried all the sessions stand for choice. How the answer is put is known in `answer.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import hypot
+
+from ullage.replay.columns import number
+from ullage.replay.html.comparison import Comparison, Standing
+
+CLOSE_SHARE = 0.02
+"""Two costs that are no further apart than this share count as the same: the model of the cache is not better than that."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The answer. What cannot be answered is None: without prices no cost, with blanks for summaries nothing kept."""
+
+    cheapest: Standing | None
+    keeps_most: Standing | None
+    between: Standing | None
+    """On the front, nearest to being both; None where the front has fewer than three."""
+    front: tuple[Standing, ...]
+    """Those that no other beats in both, from the cheapest to the one that keeps most."""
+    about_as_cheap: tuple[Standing, ...]
+    """Within `CLOSE_SHARE` of the cheapest, without it."""
+    ruled_out: Mapping[str, str]
+    """By policy: why it could not have carried these sessions, in words."""
+
+    @property
+    def best(self) -> Standing | None:
+        """The one to take: between the two ends, or the end itself where there is nothing between."""
+        if self.between is not None:
+            return self.between
+        return self.cheapest if len(self.front) < 2 else None
+
+
+def choose(comparison: Comparison) -> Choice:
+    """The answer from the sums."""
+    ruled_out = {each.policy: why for each in comparison.standings if (why := _unfit(each))}
+    able = [each for each in comparison.standings if each.policy not in ruled_out]
+    priced = [each for each in able if each.priced]
+    cheapest = min(priced, key=lambda each: (each.total, each.gone), default=None)
+    judged = [each for each in able if each.keeps_known]
+    keeps_most = min(judged, key=lambda each: (each.gone, each.total), default=None) if any(each.needed.needed for each in judged) else None
+    front = _front([each for each in priced if each.keeps_known]) if keeps_most is not None else ()
+    return Choice(
+        cheapest=cheapest,
+        keeps_most=keeps_most,
+        between=_between(front),
+        front=front,
+        about_as_cheap=tuple(
+            each for each in priced if cheapest is not None and each is not cheapest and each.total <= cheapest.total * (1 + CLOSE_SHARE)
+        ),
+        ruled_out=ruled_out,
+    )
+
+
+def _unfit(standing: Standing) -> str:
+    reasons: list[str] = []
+    if standing.failures:
+        reasons.append(f"it failed in {number(len(standing.failures))} of {number(standing.runs + len(standing.failures))} sessions")
+    if standing.refused:
+        reasons.append(
+            f"{number(standing.refused)} of its {number(standing.requests)} requests would not have fitted into the model's window"
+        )
+    if standing.violations:
+        reasons.append(f"it would have broken rules of the API ({'; '.join(standing.violations)})")
+    return " and ".join(reasons)
+
+
+def _front(standings: Iterable[Standing]) -> tuple[Standing, ...]:
+    front: list[Standing] = []
+    for each in sorted(standings, key=lambda each: (each.total, each.gone)):
+        if not front or each.gone < front[-1].gone:
+            front.append(each)
+    return tuple(front)
+
+
+def _between(front: Sequence[Standing]) -> Standing | None:
+    """Nearest to the corner where both are best, each way measured in what lies between the two ends of the front."""
+    if len(front) < 3:
+        return None
+    first, last = front[0], front[-1]
+    dollars, facts = last.total - first.total, first.gone - last.gone
+    return min(front, key=lambda each: hypot((each.total - first.total) / dollars, (each.gone - last.gone) / facts))

@@ -1,0 +1,153 @@
+"""Policies over the same sessions, added up, so that they can be held against each other.
+
+What follows from it is worked out in `choice.py`; the words and pictures are the other files'.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
+
+from ullage.context.blocks import Usage
+from ullage.replay.cost import Dollars, total_usage
+from ullage.replay.retention import KindRetention
+from ullage.replay.runs import Retained, Run
+
+OPTIMUM = "optimum"
+"""The name under which the cheapest schedule of a session is reported. It is no policy: it knows the session's future."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One policy's runs together. Runs that failed are in `failures` alone, as (session, why)."""
+
+    policy: str
+    runs: int = 0
+    failures: tuple[tuple[str, str], ...] = ()
+    requests: int = 0
+    refused: int = 0
+    """Requests that would not have been within the window."""
+    usage: Usage = field(default_factory=lambda: Usage(0, 0))
+    dollars: Dollars = field(default_factory=Dollars)
+    summaries: Dollars = field(default_factory=Dollars)
+    summaries_cold: Dollars = field(default_factory=Dollars)
+    compactions: int = 0
+    """Without upkeep."""
+    upkeep: int = 0
+    stood_in: Mapping[str, int] = field(default_factory=dict[str, int])
+    """For how many summaries that a model would have written what stood in."""
+    context_tokens: int = 0
+    """Of all requests together."""
+    largest_context: int = 0
+    retained: Retained = field(default_factory=Retained)
+    violations: tuple[str, ...] = ()
+    """Each once."""
+    seconds: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """Dollars of everything."""
+        return self.dollars.total + self.summaries.total
+
+    @property
+    def priced(self) -> bool:
+        """False where tokens were sent and nothing was paid: then no prices are known."""
+        return self.total > 0 or not self.usage.context_tokens
+
+    @property
+    def mean_context(self) -> float | None:
+        """Tokens sent with a request."""
+        return self.context_tokens / self.requests if self.requests else None
+
+    @property
+    def share_from_cache(self) -> float | None:
+        """Of the tokens sent."""
+        sent = self.usage.total_input_tokens
+        return self.usage.cache_read_tokens / sent if sent else None
+
+    @property
+    def needed(self) -> KindRetention:
+        """The facts of all kinds that were needed after compactions."""
+        return reduce(add, self.retained.kinds.values(), KindRetention())
+
+    @property
+    def gone(self) -> int:
+        """How many facts were needed after a compaction and no longer in view."""
+        return self.needed.needed - self.needed.in_view
+
+    @property
+    def keeps_known(self) -> bool:
+        """Whether what is kept says something of the policy: not where blanks stood for summaries."""
+        return not self.stood_in.get("blank")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`sessions` are those that are compared, by id; `left_out` those that are not, with why. `standings` are without `optimum`."""
+
+    sessions: tuple[str, ...]
+    left_out: Mapping[str, str]
+    standings: tuple[Standing, ...]
+    optimum: Standing | None
+    runs: Mapping[str, Sequence[Run]]
+    """Of every session, also of those left out."""
+
+    def by_cost(self) -> tuple[Standing, ...]:
+        """The policies from the cheapest to the dearest; those that did not get through all sessions last."""
+        return tuple(sorted(self.standings, key=lambda each: (bool(each.failures), not each.priced, each.total)))
+
+
+def compared(runs: Iterable[Run]) -> Comparison:
+    """All that the runs say, policy by policy. A session under which every policy failed is left out of all sums."""
+    by_session: dict[str, list[Run]] = {}
+    for run in runs:
+        by_session.setdefault(run.session_id, []).append(run)
+    left_out = {
+        id: "no policy got through it" for id, of_it in by_session.items() if all(run.failure for run in of_it if run.policy != OPTIMUM)
+    }
+    sessions = tuple(id for id in by_session if id not in left_out)
+    by_policy: dict[str, list[Run]] = {}
+    for of_it in by_session.values():
+        for run in of_it:
+            by_policy.setdefault(run.policy, [])
+            if run.session_id not in left_out:
+                by_policy[run.policy].append(run)
+    standings = {policy: _standing(policy, sessions, of_it) for policy, of_it in by_policy.items()}
+    optimum = standings.pop(OPTIMUM, None)
+    return Comparison(sessions, left_out, tuple(standings.values()), optimum, by_session)
+
+
+def standing(policy: str, runs: Sequence[Run]) -> Standing:
+    """The sum of runs under one policy."""
+    good = [run for run in runs if not run.failure]
+    points = [point for run in good for point in run.requests]
+    compactions = [point for run in good for point in run.compactions]
+    return Standing(
+        policy=policy,
+        runs=len(good),
+        failures=tuple((run.session_id, run.failure) for run in runs if run.failure),
+        requests=len(points),
+        refused=sum(not point.fits for point in points),
+        usage=total_usage(run.usage for run in good),
+        dollars=sum((run.dollars for run in good), Dollars()),
+        summaries=sum((run.summaries for run in good), Dollars()),
+        summaries_cold=sum((run.summaries_cold for run in good), Dollars()),
+        compactions=sum(not point.upkeep for point in compactions),
+        upkeep=sum(point.upkeep for point in compactions),
+        stood_in=Counter(point.stood_in for point in compactions if point.stood_in),
+        context_tokens=sum(point.context_tokens for point in points),
+        largest_context=max((point.context_tokens for point in points), default=0),
+        retained=sum((run.retained for run in good), Retained()),
+        violations=tuple(dict.fromkeys(words for run in good for words in run.violations)),
+        seconds=sum(run.seconds for run in good),
+    )
+
+
+def _standing(policy: str, sessions: Sequence[str], runs: Sequence[Run]) -> Standing:
+    """With a failure for every session that there is no run of."""
+    there = {run.session_id for run in runs}
+    absent = [Run(policy, id, failure="there is no run of it") for id in sessions if id not in there]
+    return standing(policy, [*runs, *absent])

@@ -1,0 +1,27 @@
+"use strict";
+
+/* Makes the headings of the table of policies into buttons that sort it. Without this script the table is as it is. */
+
+for (const table of document.querySelectorAll("table.sortable")) {
+  const headings = [...table.querySelectorAll("thead th")];
+  const body = table.tBodies[0];
+  headings.forEach((heading, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = heading.textContent;
+    heading.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const direction = heading.getAttribute("aria-sort") === "ascending" ? -1 : 1;
+      for (const other of headings) other.removeAttribute("aria-sort");
+      heading.setAttribute("aria-sort", direction === 1 ? "ascending" : "descending");
+      body.append(...[...body.rows].sort((a, b) => compare(a.cells[column], b.cells[column], direction)));
+    });
+  });
+}
+
+/* By number where both have one; cells without a figure come last either way. */
+function compare(a, b, direction) {
+  if (a.dataset.v !== undefined && b.dataset.v !== undefined) return direction * (Number(a.dataset.v) - Number(b.dataset.v));
+  if (a.dataset.v !== undefined || b.dataset.v !== undefined) return a.dataset.v === undefined ? 1 : -1;
+  return direction * a.textContent.localeCompare(b.textContent);
+}

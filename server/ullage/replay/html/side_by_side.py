@@ -1,0 +1,212 @@
+"""The policies side by side: one table, a row a policy, and what each column means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ullage.replay.columns import ABSENT, money, number, percent
+from ullage.replay.html.choice import Choice
+from ullage.replay.html.comparison import Comparison, Standing
+from ullage.replay.html.markup import Markup, joined, tag
+from ullage.replay.shares import Share
+from ullage.replay.windows import WINDOW_MESSAGES
+
+Value = float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A figure of a policy: how it is called, what it means, how it is shown, which of two values is better."""
+
+    name: str
+    meaning: str
+    value: Callable[[Standing], Value]
+    shown: Callable[[float], str]
+    better: Literal["less", "more"] | None = None
+
+
+def share_of_facts(standing: Standing) -> Value:
+    """Of the facts needed, those in view; None where there were none or blanks stood for summaries."""
+    return standing.needed.kept.value if standing.keeps_known else None
+
+
+def _of_facts(value: Callable[[Standing], float]) -> Callable[[Standing], Value]:
+    return lambda standing: value(standing) if standing.keeps_known and standing.retained.compactions else _nothing(standing)
+
+
+def _nothing(standing: Standing) -> Value:
+    """Without compactions nothing is gone; where summaries were blank it is not known what is."""
+    return 0.0 if standing.keeps_known and not standing.compactions and not standing.upkeep else None
+
+
+def _share(share: Callable[[Standing], Share]) -> Callable[[Standing], Value]:
+    return lambda standing: share(standing).value if standing.keeps_known else None
+
+
+def _priced(value: Callable[[Standing], float]) -> Callable[[Standing], Value]:
+    return lambda standing: value(standing) if standing.priced else None
+
+
+COLUMNS: tuple[Column, ...] = (
+    Column(
+        "Cost",
+        "US dollars for all sessions: the agent's own requests and the calls that write summaries.",
+        _priced(lambda s: s.total),
+        money,
+        "less",
+    ),
+    Column(
+        "of it summaries",
+        "What the calls that write summaries cost, as the policy makes them, with the prompt cache as it was then.",
+        _priced(lambda s: s.summaries.total),
+        money,
+    ),
+    Column(
+        "if uncached",
+        "The same calls, had none of them found anything in the cache. Not in the cost.",
+        _priced(lambda s: s.summaries_cold.total),
+        money,
+    ),
+    Column(
+        "Compactions",
+        "How often the context was made smaller because it was full. What a policy does before every call anyway (upkeep) is not counted.",
+        lambda s: s.compactions,
+        number,
+    ),
+    Column("Mean context", "Tokens sent with a request, on average, cached or not.", lambda s: s.mean_context, number),
+    Column("Largest context", "Tokens of the largest request.", lambda s: s.largest_context, number),
+    Column(
+        "From cache",
+        "Of all tokens sent, the share that was read from the prompt cache, at about a tenth of the price.",
+        lambda s: s.share_from_cache,
+        percent,
+    ),
+    Column(
+        "In view",
+        f"Of the facts that were needed in the {WINDOW_MESSAGES} messages after a compaction, the share that was in the context then: in "
+        f"the "
+        "summary, or in what stayed beside it.",
+        share_of_facts,
+        percent,
+        "more",
+    ),
+    Column(
+        "Gone",
+        "The number of facts that were needed and not in view. Counted anew for each compaction, so that a policy that compacts often, and "
+        "each time loses a little, does not look better than one that seldom does.",
+        _of_facts(lambda s: s.gone),
+        number,
+        "less",
+    ),
+    Column(
+        "of them lost",
+        "Gone, not to be found by one search of the session's log, and not shown to the agent again before it used them: it had to guess, "
+        "or "
+        "to be told.",
+        _of_facts(lambda s: s.needed.lost),
+        number,
+        "less",
+    ),
+    Column(
+        "Names by file",
+        "Of the names that the agent then wrote into a file that it had worked on before, the share that stands near that file's name in "
+        "the "
+        "context. A name alone does not say where it belongs.",
+        _share(lambda s: s.retained.tied),
+        percent,
+        "more",
+    ),
+    Column(
+        "Files restored",
+        f"Of the files that the agent read again in the {WINDOW_MESSAGES} messages after a compaction, the share that the policy had put "
+        f"back "
+        "into the context by itself.",
+        _share(lambda s: s.retained.restored),
+        percent,
+        "more",
+    ),
+    Column(
+        "Own work",
+        "Seconds that the policy's own work took on this computer, for all sessions, without waiting for a model.",
+        lambda s: s.seconds,
+        lambda v: f"{v:,.1f} s",
+    ),
+)
+
+OVER_OPTIMUM = "Over optimum"
+OVER_OPTIMUM_MEANING = "How much dearer the policy is than the cheapest schedule of compactions that there could have been."
+
+
+def side_by_side(comparison: Comparison, choice: Choice, recorded: Standing | None) -> Markup:
+    """The table, the cheapest policy first."""
+    columns = [*COLUMNS[:1], *_over(comparison.optimum), *COLUMNS[1:]]
+    able = [each for each in comparison.standings if each.policy not in choice.ruled_out]
+    best = {column.name: _best(column, able) for column in columns}
+    head = tag(
+        "tr",
+        tag("th", "Policy", scope="col"),
+        *(tag("th", column.name, scope="col", title=column.meaning) for column in columns),
+    )
+    rows = [_row(each, columns, best, choice.ruled_out.get(each.policy, "")) for each in comparison.by_cost()]
+    beside = [_beside(recorded, "as recorded", columns, {"Own work", "Files restored"})] if recorded is not None else []
+    if comparison.optimum is not None and comparison.optimum.runs:
+        beside.append(_beside(comparison.optimum, "optimum (no policy can go below)", columns, _NOT_OF_OPTIMUM))
+    table = tag(
+        "table",
+        tag("caption", "The policies side by side, the cheapest first. The best of a column is set in bold and marked ★."),
+        tag("thead", head),
+        tag("tbody", *rows),
+        tag("tfoot", *beside) if beside else None,
+        class_="figures sortable",
+    )
+    return tag("div", table, class_="wide", tabindex=0, role="region", aria_label="The policies side by side")
+
+
+_NOT_OF_OPTIMUM = {"In view", "Gone", "of them lost", "Names by file", "Files restored", "Own work"}
+
+
+def _over(optimum: Standing | None) -> list[Column]:
+    if optimum is None or not optimum.total:
+        return []
+    return [Column(OVER_OPTIMUM, OVER_OPTIMUM_MEANING, _priced(lambda s: s.total / optimum.total - 1), lambda value: percent(value, "+"))]
+
+
+def _best(column: Column, standings: Sequence[Standing]) -> str:
+    """The best value as it is shown; nothing where it is everybody's."""
+    values = [value for each in standings if (value := column.value(each)) is not None]
+    if column.better is None or not values:
+        return ""
+    best = column.shown(min(values) if column.better == "less" else max(values))
+    return best if any(column.shown(value) != best for value in values) else ""
+
+
+def _row(standing: Standing, columns: Sequence[Column], best: dict[str, str], why_not: str) -> Markup:
+    cells = [_cell(column, standing, "" if why_not else best[column.name]) for column in columns]
+    name = (standing.policy, " ", tag("small", "ruled out", title=why_not)) if why_not else (standing.policy,)
+    return tag(
+        "tr",
+        tag("th", *name, scope="row"),
+        *cells,
+        class_="unfit" if why_not else None,
+    )
+
+
+def _cell(column: Column, standing: Standing, best: str) -> Markup:
+    value = column.value(standing)
+    if value is None:
+        return tag("td", ABSENT)
+    shown = column.shown(value)
+    return tag("td", tag("strong", shown, " ★") if best and shown == best else shown, data_v=float(value))
+
+
+def _beside(standing: Standing, name: str, columns: Sequence[Column], without: set[str]) -> Markup:
+    cells = [tag("td", ABSENT) if column.name in without else _cell(column, standing, "") for column in columns]
+    return tag("tr", tag("th", name, scope="row"), *cells)
+
+
+def meanings(comparison: Comparison) -> Markup:
+    """What the columns mean, as a list."""
+    told = [(column.name, column.meaning) for column in (*COLUMNS[:1], *_over(comparison.optimum), *COLUMNS[1:])]
+    return tag("dl", *(joined(tag("dt", name), tag("dd", meaning)) for name, meaning in told))
