@@ -77,6 +77,7 @@ function renderTooltip(gauge: Gauge, compacting: boolean): string {
     "",
     `${about}${formatTokensExactly(gauge.used)} of ${formatTokensExactly(gauge.line)} tokens. The model's window is ${formatTokensExactly(gauge.size)}.`,
     "",
+    ...renderPolicy(gauge),
     ...renderCategories(gauge),
     ...renderFacts(gauge).flatMap((fact) => [fact, ""]),
     "---",
@@ -88,13 +89,28 @@ function renderTooltip(gauge: Gauge, compacting: boolean): string {
   return lines.join("\n");
 }
 
+const MEASURES: Record<Gauge["measure"], string> = {
+  usage: "what the model reported",
+  messages: "an estimate of the messages alone",
+  "characters / 4": "a quarter of the messages' characters",
+};
+
+/** Which policy counts, and how; nothing for Ullage's own. */
+function renderPolicy(gauge: Gauge): string[] {
+  if (gauge.policy === "ullage") {
+    return [];
+  }
+  return [`By the policy ${escapeMarkdown(gauge.policy)}, which counts ${escapeMarkdown(MEASURES[gauge.measure])}`, ""];
+}
+
 function renderCategories(gauge: Gauge): string[] {
   const shown = gauge.categories.filter((category) => category.tokens > 0);
   if (shown.length === 0) {
     return [];
   }
+  const whole = shown.reduce((sum, category) => sum + category.tokens, 0);
   const rows = shown.map((category) => {
-    const share = gauge.used > 0 ? Math.round((100 * category.tokens) / gauge.used) : 0;
+    const share = Math.round((100 * category.tokens) / whole);
     return `| ${escapeMarkdown(category.name)} | ${formatTokens(category.tokens)} | ${share}% |`;
   });
   return ["| Part | Tokens | Share |", "|:--|--:|--:|", ...rows, ""];

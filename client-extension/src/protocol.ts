@@ -13,7 +13,7 @@ export type SessionState = "idle" | "running" | "compacting";
 export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "other";
 export type ToolStatus = "pending" | "awaiting_permission" | "running" | "completed" | "failed" | "cancelled";
 export type CompactionStatus = "in_progress" | "completed" | "failed" | "undone";
-export type CompactionTrigger = "manual" | "threshold" | "idle" | "reactive" | "tool";
+export type CompactionTrigger = "manual" | "threshold" | "idle" | "reactive" | "tool" | "upkeep";
 export type CompactionRung = "moves" | "api" | "model" | "digest" | "tail";
 
 export interface UserItem {
@@ -206,7 +206,7 @@ export interface Gauge {
   size: number;
   estimated: boolean;
   level: "normal" | "warning" | "error";
-  /** They add up to `used`. */
+  /** They add up to all that the context holds: to `used`, where that is measured by usage. */
   categories: GaugeCategory[];
   /** 0 to 1. */
   cacheHitRate?: Optional<number>;
@@ -215,6 +215,10 @@ export interface Gauge {
   frees: number;
   freesCost?: Optional<number>;
   auto: boolean;
+  /** The name of the policy in force. */
+  policy: string;
+  /** What `used` is measured by. */
+  measure: "usage" | "messages" | "characters / 4";
 }
 
 export interface ModelInfo {

@@ -74,6 +74,13 @@ test("the tooltip leaves out what is not known", () => {
   assert.match(tooltip, /Does not compact by itself/);
 });
 
+test("the tooltip says by which policy and measure it counts, where that is not Ullage's own", () => {
+  const { tooltip } = render(gauge({ policy: "head-tail", measure: "characters / 4", used: 20 }), "idle", RUNNING);
+  assert.match(tooltip, /By the policy head\\-tail, which counts a quarter of the messages' characters/);
+  assert.ok(tooltip.includes("| system | 3k | 4% |"), tooltip);
+  assert.doesNotMatch(render(gauge(), "idle", RUNNING).tooltip, /policy/);
+});
+
 test("names in the tooltip are text, not Markdown", () => {
   const { tooltip } = render(gauge({ categories: [{ name: "[x](command:evil) | <b>", tokens: 5 }] }), "idle", RUNNING);
   assert.ok(tooltip.includes("| \\[x\\]\\(command:evil\\) \\| \\<b\\> | 5 |"), tooltip);

@@ -16,7 +16,15 @@ export function gauge(changes: Partial<Gauge> = {}): Gauge {
     { name: "system", tokens: 3_000 },
     { name: "tool results: bash", tokens: 67_000 },
   ];
-  const rest = { cacheHitRate: 0.931, cost: 0.4172, frees: 40_000, freesCost: 0.05, auto: true };
+  const rest = {
+    cacheHitRate: 0.931,
+    cost: 0.4172,
+    frees: 40_000,
+    freesCost: 0.05,
+    auto: true,
+    policy: "ullage",
+    measure: "usage" as const,
+  };
   return { used: 70_000, line: 167_000, size: 200_000, estimated: false, level: "normal", categories, ...rest, ...changes };
 }
 

@@ -11,8 +11,9 @@ from typing import Literal, TypeAlias
 
 from ullage.context.blocks import AssistantBlock, SystemPart, ToolSpec, Usage
 
-Trigger: TypeAlias = Literal["manual", "threshold", "idle", "reactive", "tool"]
-"""Why a compaction was made: the user asked, the line was reached, while editing, the API refused, the model asked."""
+Trigger: TypeAlias = Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep"]
+"""Why a compaction was made: the user asked, the line was reached, while editing, the API refused, the model asked, the policy does it before
+every call."""
 
 Rung: TypeAlias = Literal["moves", "model", "digest", "tail"]
 """What wrote the summary: nothing was summarised (cheap moves sufficed), the model, the program, or only a tail stayed."""

@@ -128,6 +128,8 @@ def _gauge(gauge: session.Gauge) -> wire.Gauge:
         categories=[wire.Category(category.name, category.tokens) for category in gauge.categories],
         frees=gauge.frees,
         auto=gauge.auto,
+        policy=gauge.policy,
+        measure=gauge.measure,
         cache_hit_rate=gauge.cache_hit_rate,
         cost=gauge.cost,
         frees_cost=gauge.frees_cost,

@@ -89,7 +89,7 @@ class CompactionItem:
     id: str
     at: float
     status: Literal["in_progress", "completed", "failed", "undone"]
-    trigger: Literal["manual", "threshold", "idle", "reactive", "tool"]
+    trigger: Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep"]
     tokens_before: int
     summary: str
     restored: list[RestoredFile]
@@ -163,6 +163,8 @@ class Gauge:
     categories: list[Category]
     frees: int
     auto: bool
+    policy: str
+    measure: Literal["usage", "messages", "characters / 4"]
     cache_hit_rate: float | None = None
     cost: float | None = None
     frees_cost: float | None = None

@@ -10,12 +10,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ullage.context.blocks import ToolUse
-from ullage.context.entries import Clipped, ToolReturned
-from ullage.context.moves.clip import Arrival
+from ullage.context.engines.engine import PathOf
+from ullage.context.entries import Clipped, CompactionFailed, ToolReturned
+from ullage.context.moves.clip import Arrival, Clip
+from ullage.context.policies.ullage import ULLAGE
 from ullage.models.model import UNPARSABLE_INPUT
 from ullage.session.approvals import Approvals, Refused
 from ullage.session.conversation import Conversation
+from ullage.session.identifiers import new_id
 from ullage.session.items import ToolCallItem, ToolStatus
+from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
 from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome
@@ -42,12 +46,14 @@ class Calls:
         tools: Mapping[str, Tool],
         approvals: Approvals,
         surroundings: Surroundings,
+        policy: PolicyInUse,
         returned: Callable[[ToolReturned], None],
     ) -> None:
         self._conversation = conversation
         self._tools = tools
         self._approvals = approvals
         self._surroundings = surroundings
+        self._policy = policy
         self._returned = returned
 
     async def run(self, calls: Sequence[ToolUse]) -> list[ToolOutcome]:
@@ -75,7 +81,7 @@ class Calls:
             where.append(self._surroundings.outputs.keep(tool_use_id, outcome.content))
             return where[-1]
 
-        clipped = self._surroundings.policy.engine.arrive([Arrival(call.id, outcome.content)], keep)[0]
+        clipped = self._arrive([Arrival(call.id, outcome.content)], keep)[0]
         entry = ToolReturned(
             tool_use_id=call.id,
             tool=call.name,
@@ -132,11 +138,19 @@ class Calls:
             return where.get(tool_use_id, "")
 
         arrivals = [Arrival(each.entry.tool_use_id, each.entry.content) for each in done]
-        clips = self._surroundings.policy.engine.arrive(arrivals, keep)
+        clips = self._arrive(arrivals, keep)
         for clipped, each in zip(clips, done, strict=True):
             if each.entry.tool_use_id in where:
                 path = where[each.entry.tool_use_id]
                 self._conversation.append(Clipped(each.seq, clipped.content, path))
+
+    def _arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
+        """What the model gets of each; by Ullage's own engine where that of the policy fails."""
+        try:
+            return self._policy.arrive(arrivals, path_of)
+        except PolicyFailed as failure:
+            self._conversation.append(CompactionFailed(new_id("c"), "upkeep", f"{failure}. The result came as Ullage itself shows it"))
+            return ULLAGE.engine.arrive(arrivals, path_of)
 
 
 def side_by_side(calls: Sequence[ToolUse], tools: Mapping[str, Tool]) -> list[list[ToolUse]]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from ullage.context.blocks import Usage
 from ullage.context.counting.accounting import Account
+from ullage.context.counting.gauge import line as full_at
 from ullage.context.counting.measured import measured
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import Covered, Handoff, Occasion
@@ -21,6 +22,7 @@ from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import Compaction, Logged, Rung, Trigger
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.moves.spare import spare
+from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.record.handoff import tail_note
 from ullage.context.view.projection import EpochKey, Projection
@@ -28,6 +30,7 @@ from ullage.context.view.request import Message, Request, request_so_far
 from ullage.models.model import Model, ModelCard
 from ullage.session.breaker import Breaker
 from ullage.session.conversation import Conversation
+from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.restoring import Restoring
 from ullage.session.summary import SummaryFailed, write_summary
 from ullage.session.surroundings import Surroundings
@@ -49,7 +52,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A compaction that is ready but for the files. Valid while the epoch key is the one it was made under."""
+    """A compaction that is ready but for the files. Valid while the policy and the epoch are those it was made under."""
 
     wanted: Wanted
     plan: Plan
@@ -61,9 +64,10 @@ class Draft:
     tokens_before: int
     room: int
     """Tokens that there are for the handoff."""
-    key: EpochKey
-    policy: str
-    """The name of the policy that planned it."""
+    epoch: EpochKey
+    """Without upkeep, which leaves a draft as good as it was."""
+    policy: Policy
+    """The one that planned it."""
 
     def as_wanted(self, wanted: Wanted) -> Draft:
         """The same draft for another reason: one prepared in the background serves whoever needs it first."""
@@ -81,52 +85,85 @@ class Forecast:
 class Compactor:
     """Makes the compactions of one session."""
 
-    def __init__(self, conversation: Conversation, surroundings: Surroundings, restoring: Restoring) -> None:
+    def __init__(self, conversation: Conversation, surroundings: Surroundings, policy: PolicyInUse, restoring: Restoring) -> None:
         self._conversation = conversation
         self._surroundings = surroundings
+        self._policy = policy
         self._restoring = restoring
         self.model_breaker = Breaker()
         """Open: summaries are not asked of the model for a while; the program writes them."""
 
-    async def draft(self, wanted: Wanted, model: Model, card: ModelCard, line: int, *, upkeep: bool = False) -> Draft:
-        """Plans a compaction and has its summary written. Raises `NothingToCompact`.
+    async def draft(self, wanted: Wanted, model: Model, card: ModelCard, line: int) -> Draft:
+        """Plans a compaction and has its summary written. Raises `NothingToCompact` and `PolicyFailed`.
 
-        The session may go on meanwhile: what the draft is made of is taken at once, all of it. `upkeep`: only what the policy does
-        before every call is wanted.
+        The session may go on meanwhile: what the draft is made of is taken at once, all of it.
         """
+        draft = await self._drafted(wanted, self._policy.policy, model, card, line)
+        self._policy.succeeded()
+        return draft
+
+    async def upkeep(self, wanted: Wanted, card: ModelCard, line: int) -> Draft:
+        """What the policy does before every call. Raises `NothingToCompact` and `PolicyFailed`."""
+        draft = await self._planned(wanted, self._policy.policy, card, line)
+        self._policy.succeeded()
+        return draft
+
+    async def stand_in(
+        self, wanted: Wanted, card: ModelCard, line: int, *, why: str = "", usage: Usage | None = None, model: Model | None = None
+    ) -> Draft:
+        """The same by Ullage's own engine, where the policy in force does not serve (`why`, for the user). Raises `NothingToCompact`.
+
+        With a summary in any case, by the program where no `model` is given. `usage` is what was spent in vain before.
+        """
+        asking = wanted if wanted.trigger == "reactive" else replace(wanted, trigger="manual")
+        line = min(line, full_at(card.window, ULLAGE.line))
+        if model is not None:
+            draft = await self._drafted(asking, ULLAGE, model, card, line)
+        else:
+            draft = await self._planned(asking, ULLAGE, card, line)
+            if draft.plan.summarise_to is not None:
+                draft = await self._by_program(draft, (), self._surroundings.calibration(card))
+        skipped = (why, *draft.skipped) if why else draft.skipped
+        spent = draft.usage + usage if draft.usage and usage else draft.usage or usage
+        return replace(draft, wanted=wanted, skipped=skipped, usage=spent, cost=card.cost(spent) if spent else None)
+
+    async def _drafted(self, wanted: Wanted, policy: Policy, model: Model, card: ModelCard, line: int) -> Draft:
         if not self._conversation.projection.messages:
             raise NothingToCompact
         request = request_so_far(self._conversation.projection)
-        empty = await self._planned(wanted, card, line, upkeep=upkeep)
+        empty = await self._planned(wanted, policy, card, line)
         if empty.plan.summarise_to is None:
             return empty
         return await self._with_summary(empty, request, model, card, self._surroundings.calibration(card))
 
     async def forecast(self, wanted: Wanted, card: ModelCard, line: int) -> Forecast:
         """What a compaction would do now. Changes nothing and calls no model. Raises `NothingToCompact`."""
-        if not self._conversation.projection.messages:
-            raise NothingToCompact
         calibration = self._surroundings.calibration(card)
-        draft = await self._planned(wanted, card, line)
+        try:
+            draft = await self._planned(wanted, self._policy.policy, card, line)
+        except PolicyFailed as failure:
+            draft = await self.stand_in(wanted, card, line, why=str(failure))
         rung: Rung = draft.rung
-        if draft.plan.summarise_to is not None:
+        if draft.plan.summarise_to is not None and rung == "moves":
             draft = await self._by_program(draft, [], calibration)
             by_model = draft.plan.asked is not None and self._may_ask_model(wanted, card, [])
             rung = "model" if by_model else draft.rung
-        entry = await self._with_restored(entry_of(draft), draft.plan, at_work=False)
+        entry = await self._with_restored(entry_of(draft), draft, at_work=False)
         return Forecast(self._without_what_does_not_fit(entry, calibration), rung)
 
-    async def _planned(self, wanted: Wanted, card: ModelCard, line: int, *, upkeep: bool = False) -> Draft:
-        """A draft without its summary. Raises `NothingToCompact`."""
-        policy, projection = self._surroundings.policy, self._conversation.projection
+    async def _planned(self, wanted: Wanted, policy: Policy, card: ModelCard, line: int) -> Draft:
+        """A draft without its summary. Raises `NothingToCompact` and `PolicyFailed`."""
+        projection = self._conversation.projection
+        if not projection.messages:
+            raise NothingToCompact
         calibration = self._surroundings.calibration(card)
         before = self._conversation.counted(calibration).used
-        key, entries = projection.key, tuple(projection.entries)
+        epoch, entries = _epoch_of(projection), tuple(projection.entries)
         # In another thread: for a long log planning takes a second, and nobody's typing may wait for it.
-        planned = await asyncio.to_thread(_ask_engine, policy, entries, wanted, calibration, card.window, line, before, upkeep)
+        planned = await self._policy.ask(policy, lambda: _plan_of(policy, entries, wanted, calibration, card.window, line, before))
         if planned is None:
             raise NothingToCompact
-        return Draft(wanted, planned, "moves", Handoff(""), None, None, (), before, handoff_room(line), key, policy.name)
+        return Draft(wanted, planned, "moves", Handoff(""), None, None, (), before, handoff_room(line), epoch, policy)
 
     async def _with_summary(self, draft: Draft, request: Request, model: Model, card: ModelCard, calibration: Calibration) -> Draft:
         """The draft with its handoff, by the first rung that works."""
@@ -171,7 +208,10 @@ class Compactor:
         """The draft with the model's part in its handoff. Raises `SummaryFailed`."""
         asked = replace(asked, output_tokens=min(asked.output_tokens, card.max_output))
         summary = await write_summary(model, request, draft.wanted.focus, asked)
-        told = await self._handoff(draft, summary.text)
+        try:
+            told = await self._handoff(draft, summary.text)
+        except PolicyFailed as failure:
+            raise PolicyFailed(str(failure), summary.usage) from failure
         written = replace(draft, rung="model", handoff=told, usage=summary.usage, cost=card.cost(summary.usage))
         if not self._shrinks(written, calibration):
             raise SummaryFailed("The model's summary was not shorter than what it stands for", summary.usage)
@@ -179,15 +219,15 @@ class Compactor:
         return written
 
     async def _handoff(self, draft: Draft, model_text: str | None) -> Handoff:
-        """Written in another thread: reading the facts out of a long log takes a quarter of a second."""
+        """Written in another thread: reading the facts out of a long log takes a quarter of a second. Raises `PolicyFailed`."""
         last = draft.plan.summarise_to or 0
         covered = [logged for logged in self._conversation.entries if logged.seq <= last]
         told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room)
-        return await asyncio.to_thread(self._surroundings.policy.engine.handoff, told)
+        return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told))
 
     def _shrinks(self, draft: Draft, calibration: Calibration) -> bool:
         entry = entry_of(draft)
-        if self._surroundings.policy.restore is not None:
+        if draft.policy.restore is not None:
             entry = replace(entry, resume=_together(entry.resume, self._restoring.resume(at_work=True)))
         return self._tokens_after(entry, calibration) < draft.tokens_before
 
@@ -198,8 +238,8 @@ class Compactor:
         return Account().count(after, calibration).used
 
     def still_fits(self, draft: Draft) -> bool:
-        """Whether the draft speaks of the epoch in force."""
-        return draft.key == self._conversation.projection.key
+        """Whether the draft speaks of the policy and the epoch in force."""
+        return draft.policy in (self._policy.policy, ULLAGE) and draft.epoch == _epoch_of(self._conversation.projection)
 
     async def commit(self, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:
         """Reads files again and logs the compaction. Raises `StoreFailed` and has then changed nothing."""
@@ -213,17 +253,18 @@ class Compactor:
                 len(self._conversation.projection.key),
                 self._conversation.projection.messages,
             )
-        entry = await self._with_restored(entry, draft.plan, at_work=at_work)
+        entry = await self._with_restored(entry, draft, at_work=at_work)
         entry = self._without_what_does_not_fit(entry, calibration)
         self._conversation.append(entry)
         self._restoring.after(entry)
         return entry
 
-    async def _with_restored(self, entry: Compaction, planned: Plan, *, at_work: bool) -> Compaction:
-        if planned.summarise_to is None or self._surroundings.policy.restore is None:
+    async def _with_restored(self, entry: Compaction, draft: Draft, *, at_work: bool) -> Compaction:
+        numbers = draft.policy.restore
+        if draft.plan.summarise_to is None or numbers is None:
             return entry
         logged = Logged(self._conversation.entries[-1].seq + 1, 0.0, entry)
-        restored = await self._restoring.files(self._conversation.projection.with_appended(logged))
+        restored = await self._restoring.files(self._conversation.projection.with_appended(logged), numbers)
         resume = _together(entry.resume, self._restoring.resume(at_work=at_work))
         return replace(entry, restored=restored, resume=resume)
 
@@ -245,7 +286,7 @@ def entry_of(draft: Draft) -> Compaction:
         draft.plan,
         draft.handoff,
         draft.rung,
-        policy=draft.policy,
+        policy=draft.policy.name,
         tokens_before=draft.tokens_before,
         focus=wanted.focus,
     )
@@ -256,15 +297,21 @@ def _together(*texts: str) -> str:
     return "\n\n".join(text for text in texts if text)
 
 
-def _ask_engine(
-    policy: Policy,
-    entries: Sequence[Logged],
-    wanted: Wanted,
-    calibration: Calibration,
-    window: int,
-    line: int,
-    used: int,
-    upkeep: bool,
+def _epoch_of(projection: Projection) -> EpochKey:
+    """The epoch in force, as if there were no upkeep."""
+    prelude, *seqs = projection.key
+    return (prelude, *(seq for seq, active in zip(seqs, projection.active, strict=True) if active.trigger != "upkeep"))
+
+
+def _handoff_of(policy: Policy, covered: Covered) -> Handoff:
+    told = policy.engine.handoff(covered)
+    if not isinstance(told, Handoff):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
+        raise TypeError(f"its handoff is {type(told).__name__}")
+    return told
+
+
+def _plan_of(
+    policy: Policy, entries: Sequence[Logged], wanted: Wanted, calibration: Calibration, window: int, line: int, used: int
 ) -> Plan | None:
     """What the policy's engine wants done; tokens throughout."""
 
@@ -274,5 +321,20 @@ def _ask_engine(
     projection = Projection(entries)
     full = measured(policy.measure, used, projection.messages, calibration)
     occasion = Occasion(projection, wanted.trigger, full, line, window, count)
+    upkeep = wanted.trigger == "upkeep"
     planned = policy.engine.upkeep(occasion) if upkeep else policy.engine.plan(occasion)
-    return spare(planned, projection, count) if planned is not None else None
+    if planned is None:
+        return None
+    if not isinstance(planned, Plan):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
+        raise TypeError(f"its plan is {type(planned).__name__}")
+    if upkeep and planned.summarise_to is not None:
+        raise ValueError("it wants a summary before a call that needs none")
+    spared = spare(planned, projection, count)
+    return None if spared is None or (upkeep and _is_in_force(spared, projection)) else spared
+
+
+def _is_in_force(planned: Plan, projection: Projection) -> bool:
+    """Whether all that is planned was done before: an epoch of its own would cost the cache and all thinking for nothing."""
+    cleared = {each for active in projection.active for each in active.cleared}
+    snipped = [active.snipped for active in projection.active]
+    return cleared.issuperset(planned.cleared) and (planned.snipped is None or planned.snipped in snipped)

@@ -71,15 +71,18 @@ def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Poli
         frees=frees,
         frees_cost=_would_cost(full, card) if frees else 0.0,
         auto=auto,
+        policy=policy.name,
+        measure=policy.measure,
     )
 
 
 def would_free(full: Fullness) -> int:
     """About how many tokens a compaction now would free: all but what is fixed, the tail and a usual summary."""
     fixed = sum(tokens for name, tokens in full.counted.categories if name in ("system", "rules", "tools"))
-    tail = min(TAIL_TOKENS, full.used // 4)
-    record = min(HANDOFF_TOKENS, full.used // 5)
-    return max(0, full.used - fixed - tail - record)
+    used = full.counted.used
+    tail = min(TAIL_TOKENS, used // 4)
+    record = min(HANDOFF_TOKENS, used // 5)
+    return max(0, used - fixed - tail - record)
 
 
 def _would_cost(full: Fullness, card: ModelCard) -> float | None:
@@ -87,4 +90,4 @@ def _would_cost(full: Fullness, card: ModelCard) -> float | None:
         return 0.0
     if card.prices is None:
         return None
-    return card.prices.cost(Usage(0, SUMMARY_OUTPUT_TOKENS, cache_read_tokens=full.used))
+    return card.prices.cost(Usage(0, SUMMARY_OUTPUT_TOKENS, cache_read_tokens=full.counted.used))

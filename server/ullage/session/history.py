@@ -143,7 +143,8 @@ class History:
 
     def _pick(self, among: Sequence[Compaction], compaction_id: str | None, verb: str) -> Compaction:
         self._wait_for_idle(f"{verb} a compaction")
-        wanted = [each for each in among if compaction_id in (None, each.id)]
+        # What a policy does before every call has no card: it is meant only where it is named.
+        wanted = [each for each in among if each.id == compaction_id or (compaction_id is None and each.trigger != "upkeep")]
         if not wanted:
             raise SessionError("nothing_to_undo", f"There is no compaction to {verb}")
         return wanted[-1]

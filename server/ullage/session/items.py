@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.entries import Action, FileDiff, Rung, Trigger
+from ullage.context.policy import Measure
 from ullage.tools.tool import PlanEntry, ToolKind
 
 ToolStatus: TypeAlias = Literal["pending", "awaiting_permission", "running", "completed", "failed", "cancelled"]
@@ -158,6 +159,10 @@ class Gauge:
     """Dollars that it would cost (estimate)."""
     auto: bool
     """Whether it compacts by itself."""
+    policy: str = "ullage"
+    """The name of the policy in force."""
+    measure: Measure = "usage"
+    """What `used` is measured by; with another measure than `usage` the categories add up to all that the context holds instead."""
 
 
 @dataclass(frozen=True, slots=True)

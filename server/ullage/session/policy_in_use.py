@@ -5,9 +5,12 @@ What a policy is stands in `context/policy.py`; the engine of one may come from 
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
+from ullage.context.blocks import Usage
 from ullage.context.engines.engine import PathOf, has_upkeep
 from ullage.context.moves.clip import Arrival, Clip
 from ullage.context.policies.ullage import ULLAGE
@@ -17,9 +20,15 @@ from ullage.session.surroundings import Surroundings
 
 logger = logging.getLogger(__name__)
 
+Answer = TypeVar("Answer")
+
 
 class PolicyFailed(Exception):
-    """The engine of a policy raised, or gave what cannot be used. `str()` names the policy, for the user."""
+    """The engine of a policy raised, or gave what cannot be used. `str()` names the policy, for the user; `usage` was spent in vain."""
+
+    def __init__(self, reason: str, usage: Usage | None = None) -> None:
+        super().__init__(reason)
+        self.usage = usage
 
 
 class PolicyInUse:
@@ -52,8 +61,18 @@ class PolicyInUse:
         """Whether the engine failed too often and is not asked at the moment."""
         return self.policy is not ULLAGE and self._breaker.is_open(self._surroundings.clock())
 
-    def failed(self, error: Exception) -> PolicyFailed:
-        """Counts what the engine raised, and gives it in words for the user. Ullage's own engine is never left out for it."""
+    async def ask(self, policy: Policy, question: Callable[[], Answer]) -> Answer:
+        """An answer of the policy's engine, from another thread. Raises `PolicyFailed`; of Ullage's own engine what it raises itself."""
+        if policy is ULLAGE:
+            return await asyncio.to_thread(question)
+        if self.rests:
+            raise PolicyFailed(f"The policy {policy.name} failed several times in a row; it is not asked at the moment")
+        try:
+            return await asyncio.to_thread(question)
+        except Exception as error:
+            raise self._failed(error) from error
+
+    def _failed(self, error: Exception) -> PolicyFailed:
         logger.error("the engine of the policy %s failed", self.policy.name, exc_info=error)
         self._breaker.failed(self._surroundings.clock())
         return PolicyFailed(f"The policy {self.policy.name} failed: {type(error).__name__}: {error}")
@@ -64,7 +83,7 @@ class PolicyInUse:
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """What the model gets of each result of one message. Raises `PolicyFailed`."""
-        if self.rests:
+        if self.policy is ULLAGE or self.rests:
             return ULLAGE.engine.arrive(arrivals, path_of)
         try:
             clips = tuple(self.policy.engine.arrive(arrivals, path_of))
@@ -72,5 +91,5 @@ class PolicyInUse:
                 if not isinstance(clip.content, str):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
                     raise TypeError(f"a result became {type(clip.content).__name__}")
         except Exception as error:
-            raise self.failed(error) from error
+            raise self._failed(error) from error
         return clips

@@ -28,9 +28,8 @@ class Restoring:
         self._reads = reads
         self._rules = rules
 
-    async def files(self, after: Projection) -> tuple[RestoredFile, ...]:
+    async def files(self, after: Projection, numbers: RestoreNumbers) -> tuple[RestoredFile, ...]:
         """The recently edited files as they are now, unsaved text included, that `after` does not hold whole already."""
-        numbers = self._surroundings.policy.restore or RestoreNumbers()
         in_view = {touch.path: touch for touch in touches_in_view(after)}
         lines = {edit.path: edit.line for edit in self._surroundings.recent.latest()}
         budget = numbers.total_tokens
@@ -92,7 +91,7 @@ class Restoring:
 def just_restored(entries: Sequence[Logged]) -> frozenset[str]:
     """The files that a compaction read again to which the model has not answered yet."""
     for logged in reversed(entries):
-        if isinstance(logged.entry, Compaction):
+        if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
             return frozenset(file.path for file in logged.entry.restored)
         if isinstance(logged.entry, AssistantReply):
             break

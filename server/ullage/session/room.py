@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ullage.context.blocks import Text
 from ullage.context.counting.accounting import Account, Counted
 from ullage.context.counting.gauge import USUAL_GROWTH, growth, line
-from ullage.context.counting.measured import measured
+from ullage.context.counting.measured import Measuring
 from ullage.context.counting.tokens import estimate_block, estimate_prelude
 from ullage.context.entries import (
     AssistantReply,
@@ -26,12 +26,15 @@ from ullage.context.entries import (
     Trigger,
     UserPrompt,
 )
+from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policy import Never
 from ullage.session.breaker import Breaker
 from ullage.session.compaction import Compactor, Draft, NothingToCompact, Wanted
 from ullage.session.conversation import Conversation
 from ullage.session.identifiers import new_id
 from ullage.session.items import CompactionItem, CompactionStatus
 from ullage.session.model_in_use import ModelInUse
+from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.preparation import Preparation
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
@@ -65,6 +68,7 @@ class Room:
         self,
         conversation: Conversation,
         surroundings: Surroundings,
+        policy: PolicyInUse,
         compactor: Compactor,
         model: ModelInUse,
         compacting: Callable[[], AbstractContextManager[None]],
@@ -72,12 +76,15 @@ class Room:
     ) -> None:
         self._conversation = conversation
         self._surroundings = surroundings
+        self._policy = policy
         self._compactor = compactor
         self._model = model
         self._compacting = compacting
         self._compacted = compacted
         self._breaker = Breaker()
         self._in_vain_at = 0
+        self._measuring = Measuring()
+        self._prepared_by = policy.policy
         self._growth = (0, USUAL_GROWTH)
         self.preparation = Preparation(compactor.still_fits)
 
@@ -85,9 +92,9 @@ class Room:
         """How full it is now."""
         card = self._model.card
         calibration = self._surroundings.calibration(card)
-        policy = self._surroundings.policy
+        policy = self._policy.policy
         counted = self._conversation.counted(calibration)
-        used = measured(policy.measure, counted.used, self._conversation.projection.messages, calibration)
+        used = self._measuring.measured(policy.measure, counted.used, self._conversation.projection, calibration)
         return Fullness(counted, used, line(card.window, policy.line, self._surroundings.settings.line_cap), card.window)
 
     def tokens_with(self, entry: CompactionUndone | CompactionRedone) -> int:
@@ -102,19 +109,39 @@ class Room:
 
         Raises `ContextFull`.
         """
+        await self._keep_up()
         full = self.fullness()
-        if full.used + more < full.line:
+        if full.used + more < full.line and not self._is_held(full, more):
             self._prepare_from(full)
             return
-        settings = self._surroundings.settings
         now = self._conversation.clock()
-        may = settings.auto_compact and not self._breaker.is_open(now) and self._replied_since_compaction()
-        if may and await self._try("threshold", at_work=more == 0) is not None:
+        may = self._policy.by_itself and not self._breaker.is_open(now) and self._replied_since_compaction()
+        if may and await self._try("threshold", at_work=more == 0, must=self._is_held(full, more)) is not None:
             full = self.fullness()
         self._hold(full, more)
 
+    async def _keep_up(self) -> None:
+        """What the policy does before every call, without a sign but a line in the timeline that counts."""
+        if not self._policy.keeps_up:
+            return
+        wanted = Wanted(new_id("c"), "upkeep")
+        card = self._model.card
+        try:
+            draft = await self._compactor.upkeep(wanted, card, self.fullness().line)
+            await self._compactor.commit(draft, card, at_work=True)
+        except NothingToCompact:
+            return
+        except (PolicyFailed, StoreFailed) as failure:
+            self._failed(wanted, str(failure))
+            return
+        self._compacted()
+
+    def _is_held(self, full: Fullness, more: int) -> bool:
+        """Whether the window itself, whatever the line, is as good as full."""
+        return full.counted.used + more >= full.window * self._policy.policy.line.hold_share
+
     def _hold(self, full: Fullness, more: int) -> None:
-        if full.counted.used + more < full.window * self._surroundings.policy.line.hold_share:
+        if not self._is_held(full, more):
             return
         prelude = self._conversation.projection.prelude
         fixed = estimate_prelude(prelude) if prelude else 0
@@ -129,15 +156,24 @@ class Room:
                 f"The context is full and compacting failed several times. It is tried again in {seconds:.0f} s; until then "
                 "compact by hand with a click on the gauge, or begin a new session."
             )
-        raise ContextFull(
-            f"The context is full: about {full.counted.used + more:,} of {full.window:,} tokens. Compact with a click on the gauge or "
-            "/compact, turn on ullage.compaction.auto, or begin a new session."
-        )
+        raise ContextFull(f"The context is full: about {full.counted.used + more:,} of {full.window:,} tokens. {self._ways_out()}.")
+
+    def _ways_out(self) -> str:
+        other = "turn on ullage.compaction.auto"
+        if self._never:
+            other = f"choose another policy than {self._policy.policy.name} with ullage.compaction.policy"
+        return f"Compact with a click on the gauge or /compact, {other}, or begin a new session"
+
+    @property
+    def _never(self) -> bool:
+        return isinstance(self._policy.policy.line.full_at, Never)
 
     async def after_overflow(self) -> bool:
-        """Compacts after the API said that the prompt is too long. False where that did not help."""
+        """Compacts after the API said that the prompt is too long. False where that did not help. Raises `ContextFull`."""
         await self._model.learn()  # the refusal may have named the window
-        return await self._try("reactive", at_work=True) is not None
+        if self._never:
+            raise ContextFull(f"The model refused the conversation as too long. {self._ways_out()}.")
+        return await self._try("reactive", at_work=True, must=True) is not None
 
     async def by_request(self, wanted: Wanted, *, at_work: bool) -> Compaction | None:
         """Compacts because the user or the model asked. None where nothing changed; the timeline then says why."""
@@ -145,8 +181,7 @@ class Room:
 
     def wants_idle_compaction(self) -> bool:
         """Whether the next turn, by the usual growth of a turn here, would cross the line."""
-        settings = self._surroundings.settings
-        if not settings.auto_compact or self._breaker.is_open(self._conversation.clock()):
+        if not self._policy.by_itself or self._breaker.is_open(self._conversation.clock()):
             return False
         if self._in_vain_at == last_seq(self._conversation):
             return False
@@ -167,17 +202,37 @@ class Room:
     def prepare(self) -> None:
         """Begins to write a summary in the background, unless one is in work or ready."""
         if not self.preparation.begun:
+            self._prepared_by = self._policy.policy
             self.preparation.start(self._in_background())
 
+    def settings_changed(self) -> None:
+        """Another policy may be in force: what is prepared under the old one serves nobody."""
+        if self._prepared_by is not self._policy.policy:
+            self.preparation.give_up()
+
     def _prepare_from(self, full: Fullness) -> None:
-        settings = self._surroundings.settings
-        near = full.used >= full.line * self._surroundings.policy.line.warn_share
-        by_model = self._model.card.writes_summaries and settings.summary_engine == "model"
-        if near and settings.auto_compact and by_model and self._replied_since_compaction():
+        near = full.used >= full.line * self._policy.policy.line.warn_share
+        by_model = self._model.card.writes_summaries and self._surroundings.settings.summary_engine == "model"
+        if near and self._policy.by_itself and by_model and self._replied_since_compaction():
             self.prepare()
 
     def _draft(self, wanted: Wanted) -> Coroutine[None, None, Draft]:
         return self._compactor.draft(wanted, self._model.model, self._model.card, self.fullness().line)
+
+    async def _draft_or_stand_in(self, wanted: Wanted, *, must: bool) -> Draft:
+        """A draft by the policy in force. Where its engine fails, or has nothing to do though something `must` be done, by Ullage's own."""
+        policy, card = self._policy.policy, self._model.card
+        line = self.fullness().line
+        try:
+            return await self._draft(wanted)
+        except PolicyFailed as failure:
+            return await self._compactor.stand_in(wanted, card, line, why=str(failure), usage=failure.usage)
+        except NothingToCompact:
+            if self._never and wanted.trigger in ("manual", "tool"):  # it has no way of its own, and somebody asks for one
+                return await self._compactor.stand_in(wanted, card, line, model=self._model.model)
+            if policy is ULLAGE or not must:
+                raise
+            return await self._compactor.stand_in(wanted, card, line, why=f"The policy {policy.name} found nothing to do")
 
     async def _in_background(self) -> Draft:
         seq = last_seq(self._conversation)
@@ -185,23 +240,23 @@ class Room:
             return await self._draft(Wanted(new_id("c"), "idle"))
         except Exception as error:
             self._in_vain_at = seq  # the same log would fail again
-            if not isinstance(error, NothingToCompact):
+            if not isinstance(error, NothingToCompact | PolicyFailed):
                 logger.warning("a compaction could not be prepared", exc_info=error)
             raise
 
-    async def _try(self, trigger: Trigger, *, at_work: bool) -> Compaction | None:
+    async def _try(self, trigger: Trigger, *, at_work: bool, must: bool = False) -> Compaction | None:
         """Makes a compaction; a failure is logged and counted, and gives None."""
-        made = await self._attempt(Wanted(new_id("c"), trigger), at_work=at_work)
+        made = await self._attempt(Wanted(new_id("c"), trigger), at_work=at_work, must=must)
         if made is None:
             self._breaker.failed(self._conversation.clock())
         else:
             self._breaker.succeeded()
         return made
 
-    async def _attempt(self, wanted: Wanted, *, at_work: bool) -> Compaction | None:
+    async def _attempt(self, wanted: Wanted, *, at_work: bool, must: bool = False) -> Compaction | None:
         """Makes a compaction. One that does not come about has changed nothing; the timeline says why, and None is given."""
         try:
-            return await self._make(wanted, at_work=at_work)
+            return await self._make(wanted, at_work=at_work, must=must)
         except NothingToCompact:
             if wanted.trigger in ("manual", "tool"):
                 self._show(wanted, "failed", NOTHING_TO_COMPACT)
@@ -212,11 +267,11 @@ class Room:
             self._failed(wanted, f"Something in Ullage itself went wrong: {type(error).__name__}: {error}. The log has the details.")
         return None
 
-    async def _make(self, wanted: Wanted, *, at_work: bool) -> Compaction:
+    async def _make(self, wanted: Wanted, *, at_work: bool, must: bool) -> Compaction:
         self._show(wanted, "in_progress")
         with self._compacting():
             try:
-                draft = await self._prepared_for(wanted) or await self._draft(wanted)
+                draft = await self._prepared_for(wanted) or await self._draft_or_stand_in(wanted, must=must)
                 made = await self._compactor.commit(draft.as_wanted(wanted), self._model.card, at_work=at_work)
             except BaseException:
                 self._conversation.timeline.remove(wanted.id)
@@ -228,7 +283,10 @@ class Room:
         """The draft of the background, waited for where it is in work; None where it would not serve or there is none."""
         if wanted.trigger == "reactive" or wanted.focus:
             return None
-        return await self.preparation.take()
+        draft = await self.preparation.take()
+        if draft is not None and draft.policy is not ULLAGE and draft.plan.asked is None:
+            return None  # nobody has to wait for it, and other systems decide by what there is at the line
+        return draft
 
     def _show(self, wanted: Wanted, status: CompactionStatus, error: str = "") -> None:
         before = self.fullness().counted.used
@@ -246,7 +304,7 @@ class Room:
     def _replied_since_compaction(self) -> bool:
         """Whether the model has answered since the last compaction: without that, another one would change nothing."""
         for logged in reversed(self._conversation.entries):
-            if isinstance(logged.entry, Compaction):
+            if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
                 return False
             if isinstance(logged.entry, AssistantReply):
                 return True

@@ -40,6 +40,7 @@ from ullage.session.items import Gauge, Item, ModelChanged, NoticeItem, PinsChan
 from ullage.session.loop import run_turn
 from ullage.session.model_in_use import ModelInUse
 from ullage.session.pinned import pinned_items
+from ullage.session.policy_in_use import PolicyInUse
 from ullage.session.prelude import RulesInForce, make_prelude
 from ullage.session.prompt_queue import PromptQueue
 from ullage.session.restoring import Restoring
@@ -88,10 +89,12 @@ class Session:
         self._rules = RulesInForce(surroundings.folders)
         restoring = Restoring(self._conversation, surroundings, self._reads, self._rules)
         self._notices = FileNotices(surroundings, self._reads, self._rules, restoring)
-        self._compactor = Compactor(self._conversation, surroundings, restoring)
+        self._policy = PolicyInUse(surroundings)
+        self._compactor = Compactor(self._conversation, surroundings, self._policy, restoring)
         self._room = Room(
             self._conversation,
             surroundings,
+            self._policy,
             self._compactor,
             self._model,
             self._shown_as_compacting,
@@ -102,7 +105,7 @@ class Session:
         )
         self._while_editing = WhileEditing(self._room, lambda: not self.busy, lambda: self._work.begin(self._compact_while_idle()))
         self._approvals = Approvals(timeline, surroundings.remembered)
-        self._calls = Calls(self._conversation, self._tools, self._approvals, surroundings, self._returned)
+        self._calls = Calls(self._conversation, self._tools, self._approvals, surroundings, self._policy, self._returned)
         self._mend()
 
     # What was there before
@@ -154,7 +157,7 @@ class Session:
         return self._work.is_running
 
     def _gauge(self) -> Gauge:
-        auto = self._surroundings.settings.auto_compact
+        auto = self._policy.by_itself
         return make_gauge(self._room.fullness(), self._spending, self._model.card, self._surroundings.policy, auto=auto)
 
     def _show_gauge(self) -> None:
@@ -232,8 +235,9 @@ class Session:
     # What happens around it
 
     def settings_changed(self) -> None:
-        """The user changed settings that the tools or the gauge depend on."""
+        """The user changed settings that the tools, the policy or the gauge depend on."""
         self._tools.update(self._make_tools(self.id, self._reads))
+        self._room.settings_changed()
         self._show_gauge()
 
     def file_changed(self, name: str) -> None:
@@ -360,7 +364,7 @@ class Session:
 
     def _appended(self, logged: Logged) -> None:
         self._spending.add(logged.entry)
-        if isinstance(logged.entry, Compaction):
+        if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
             self._room.preparation.give_up()
         if isinstance(logged.entry, EntryPinned | FilePinned):
             self._display.tell(PinsChanged(pinned_items(self._conversation.entries)))

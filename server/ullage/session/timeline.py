@@ -41,6 +41,7 @@ from ullage.session.items import (
     Update,
     UserItem,
 )
+from ullage.session.upkeep_lines import UpkeepLines
 from ullage.tools.todo import plan_of
 from ullage.tools.tool import PlanEntry, ToolKind
 
@@ -61,6 +62,7 @@ class Timeline:
         self._items: dict[str, Item] = {}
         self._call_of: dict[int, str] = {}
         self._said: set[str] = set()
+        self._upkeep = UpkeepLines()
         self.plan: tuple[PlanEntry, ...] = ()
 
     def newest(self, limit: int) -> tuple[tuple[Item, ...], int]:
@@ -120,7 +122,10 @@ class Timeline:
             self._log_result(entry, at)
         elif isinstance(entry, Clipped):
             self._log_clipped(entry)
+        elif isinstance(entry, Compaction) and entry.trigger == "upkeep":
+            self.put(self._upkeep.made(entry, at))
         elif isinstance(entry, Compaction):
+            self._upkeep.end()
             self.put(compaction_item(entry, at))
         elif isinstance(entry, CompactionUndone):
             self._set_compaction_status(entry.compaction_id, "undone")
@@ -192,7 +197,10 @@ class Timeline:
 
     def _set_compaction_status(self, compaction_id: str, status: Literal["completed", "undone"]) -> None:
         item = self._items.get(compaction_id)
-        if isinstance(item, CompactionItem):
+        line = self._upkeep.changed(compaction_id, undone=status == "undone")
+        if line is not None:
+            self.put(line)
+        elif isinstance(item, CompactionItem):
             self.put(replace(item, status=status))
 
     def close_calls(self) -> None:

@@ -22,6 +22,8 @@ const gauge = {
   frees: 71_000,
   freesCost: 0.05,
   auto: true,
+  policy: "ullage",
+  measure: "usage",
 };
 
 const session = {

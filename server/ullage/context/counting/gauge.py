@@ -73,6 +73,8 @@ def growth(entries: Sequence[Logged]) -> int:
         entry = logged.entry
         if isinstance(entry, AssistantReply) and entry.usage is not None:
             latest = entry.usage.context_tokens
+        elif isinstance(entry, Compaction) and entry.trigger == "upkeep":
+            pass  # what a turn adds is counted with what the policy takes away before each call
         elif isinstance(entry, Compaction | CompactionUndone | CompactionRedone):
             start = latest = None
         elif latest is not None and (isinstance(entry, TurnEnded) or (isinstance(entry, UserPrompt) and not entry.steering)):
