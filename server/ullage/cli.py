@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from ullage.taken_secrets import take_secret
 
@@ -50,6 +51,12 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("--format", choices=("table", "json"), default="table", help="how the report is written (default: table)")
     replay.add_argument("--model", metavar="NAME", help="price all sessions as this model's (default: the models that they ran on)")
     replay.set_defaults(run=_replay)
+    inspect = commands.add_parser("inspect", help="print the epochs of a session of a workspace")
+    inspect.add_argument("session", metavar="SESSION", help="the session's id, the beginning of it, or `last`")
+    inspect.add_argument("--folder", type=Path, default=Path(), metavar="DIR", help="the workspace (default: the current folder)")
+    inspect.add_argument("--messages", action="store_true", help="also print every message and what became of it")
+    inspect.add_argument("--format", choices=("table", "json"), default="table", help="how it is written (default: table)")
+    inspect.set_defaults(run=_inspect)
     return parser
 
 
@@ -86,6 +93,12 @@ def _replay(options: argparse.Namespace) -> int:
         # The reader of our output has gone (`| head`); what is still in the buffer has nowhere to go at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+def _inspect(options: argparse.Namespace) -> int:
+    from ullage.inspection import run
+
+    return run(options.session, options.folder, options.format, messages=options.messages)
 
 
 class PortNotFree(Exception):

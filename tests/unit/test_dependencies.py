@@ -29,7 +29,7 @@ MAY_IMPORT = {
 INSIDE_CONTEXT = {
     "view": set[str](),
     "counting": {"view"},
-    "moves": {"view"},
+    "moves": {"view", "counting"},
     "record": {"view", "counting"},
     "symbols": set[str](),
     "engines": {"view", "counting", "moves", "record", "symbols"},

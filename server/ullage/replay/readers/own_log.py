@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +13,8 @@ from ullage.context.entries import (
     CompactionRedone,
     CompactionUndone,
     Entry,
+    EntryPinned,
+    FilePinned,
     Logged,
     TurnEnded,
 )
@@ -22,12 +23,12 @@ from ullage.replay.readers.errors import NotATranscript
 from ullage.replay.readers.flaws import DAMAGED_ENTRY, NO_SUMMARY, UNDONE, Tally
 from ullage.replay.readers.log import Log
 from ullage.replay.transcript import RecordedCompaction, Transcript
-from ullage.store import schema
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
+from ullage.store.read_only import NoLog, open_to_read
 
 _MAGIC = b"SQLite format 3\x00"
-_SPOKEN_OF_ELSEWHERE = (Compaction, CompactionUndone, CompactionRedone, CompactionFailed, TurnEnded)
+_SPOKEN_OF_ELSEWHERE = (Compaction, CompactionUndone, CompactionRedone, CompactionFailed, EntryPinned, FilePinned, TurnEnded)
 
 
 def is_database(path: Path) -> bool:
@@ -38,31 +39,16 @@ def is_database(path: Path) -> bool:
 
 def read(path: Path) -> tuple[Transcript, ...]:
     """All sessions of a workspace, last updated first. Raises `NotATranscript` where it is no log of Ullage that can be read."""
-    connection = _opened(path)
     try:
-        store = LogStore(connection, None, None)
+        store = open_to_read(path)
+    except NoLog as error:
+        raise NotATranscript(str(error)) from error
+    try:
         return tuple(_transcript(store, session.id) for session in store.sessions())
     except StoreFailed as error:
         raise NotATranscript(f"{path} is no log of Ullage that can be read: {error}") from error
     finally:
-        connection.close()
-
-
-def _opened(path: Path) -> sqlite3.Connection:
-    """The database for reading alone. One that no process has open is opened so that nothing is made beside it either."""
-    beside = path.with_name(path.name + "-wal")
-    query = "mode=ro" if beside.exists() else "mode=ro&immutable=1"
-    try:
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?{query}", uri=True)
-        version = schema.version_of(connection)
-    except sqlite3.Error as error:
-        raise NotATranscript(f"{path} is no database that can be read: {error}") from error
-    if version == schema.VERSION:
-        return connection
-    connection.close()
-    if version > schema.VERSION:
-        raise NotATranscript(f"{path} was written by a later version of Ullage: update Ullage to read it")
-    raise NotATranscript(f"{path} is a database, but no log of Ullage of this version: open it in the editor once, if it is one")
+        store.close()
 
 
 def _transcript(store: LogStore, session_id: str) -> Transcript:
