@@ -32,8 +32,10 @@ def sections(document: str) -> dict[str, str]:
 
 
 def machine() -> str:
-    """The kind of machine, without its name."""
-    return f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
+    """The kind of machine, without its name, and whether the measurement had precedence before other programs."""
+    niceness = os.nice(0) if hasattr(os, "nice") else 0
+    precedence = f", at niceness {niceness}" if niceness else ""
+    return f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}{precedence}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -10,8 +10,8 @@ from bench.results import machine, table
 
 HOW = (
     "All rows ran one after the other, on the same generated session (`bench/sessions.py`, about 1,000 characters a message), each in "
-    "a process of its own with a fixed text in place of the model's summary. Milliseconds are the median, in brackets the 99th "
-    "percentile (the slowest of fewer than a hundred rounds); the factor before them is the median's, with Ullage as 1. No row "
+    "a process of its own with a fixed text in place of the model's summary. Milliseconds of the processor are the median, in brackets "
+    "the 99th percentile (the slowest of fewer than a hundred rounds); the factor before them is the median's, with Ullage as 1. No row "
     "includes a model, a disk or a wire. The window is taken to be as large as the history needs."
 )
 """What a reader has to know of the figures."""
