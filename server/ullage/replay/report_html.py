@@ -107,8 +107,8 @@ def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None)
             tag("div", picture, class_="wide scatter", tabindex=0, role="region", aria_label="Cost against what is kept"),
             tag(
                 "p",
-                f"On the front, from the cheapest to the one that keeps most: {front}. No other policy that could have carried the "
-                f"sessions is better than all of these in either.",
+                f"From the cheapest to the one that keeps most: {front}. For every other policy there is one of these that costs no more and "
+                "lets go no more.",
             ),
         )
     yield _section("policies", "The policies side by side", side_by_side(comparison, choice, recorded))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ullage.replay.columns import money, number, percent
-from ullage.replay.html.choice import CLOSE_SHARE, Choice
+from ullage.replay.html.choice import CLOSE_SHARE, FEW_FACTS, Choice
 from ullage.replay.html.comparison import Comparison, Standing
 from ullage.replay.html.markup import Markup, tag
 
@@ -71,11 +71,13 @@ def _lead(comparison: Comparison, choice: Choice) -> Iterator[Markup | str]:
         yield from ("Take ", _name(best), f": it costs least, {money(best.total)}, and keeps most: {_kept(best)}.")
     else:
         yield from _between(best, choice.front[0], choice.front[-1])
+    if most is not None and max(each.needed.needed for each in comparison.standings) < FEW_FACTS:
+        yield " This rests on few facts."
 
 
 def _without_either(comparison: Comparison, choice: Choice) -> Iterator[str]:
     if len(choice.ruled_out) == len(comparison.standings):
-        yield "None of the policies could have carried these sessions: see “Ruled out” in the table."
+        yield "None of the policies could have carried these sessions: see below why."
     else:
         yield "Neither what the policies cost nor what they keep can be said of these sessions: see below what is missing."
 
@@ -95,12 +97,13 @@ def _two_ends(cheap: Standing, kept: Standing) -> Iterator[Markup | str]:
 def _between(best: Standing, cheap: Standing, kept: Standing) -> Iterator[Markup | str]:
     yield from ("Take ", _name(best), f". It costs {money(best.total)}, ")
     if best is cheap:
-        yield f"less than any other; {kept.policy} keeps more ({_fewer(kept, best)}), but costs {_more(kept, best)} more."
+        yield from ("less than any other. ", _name(kept), f" keeps most: {_fewer(kept, best)}, for {_more(kept, best)} more.")
     elif best is kept:
-        yield f"{_more(best, cheap)} more than {cheap.policy}, the cheapest, and keeps more than any other: {_fewer(best, cheap)}."
+        yield from (f"{_more(best, cheap)} more than ", _name(cheap), ", the cheapest, and keeps more than any other: ")
+        yield f"{_fewer(best, cheap)}."
     else:
-        yield f"{_more(best, cheap)} more than {cheap.policy}, the cheapest, but {_fewer(best, cheap)}. "
-        yield f"{kept.policy} keeps most ({_fewer(kept, best)}), for {_more(kept, best)} more."
+        yield from (f"{_more(best, cheap)} more than ", _name(cheap), f", the cheapest, but {_fewer(best, cheap)}. ")
+        yield from (_name(kept), f" keeps most: {_fewer(kept, best)}, for {_more(kept, best)} more.")
 
 
 def _beside(comparison: Comparison, choice: Choice, recorded: Standing | None) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from ullage.replay.columns import ABSENT, money, number, percent
+from ullage.replay.columns import money, number, percent
 from ullage.replay.html.comparison import Comparison, Standing
 from ullage.replay.html.markup import Markup, joined, tag
 from ullage.replay.html.svg import legend, segment
@@ -142,8 +142,7 @@ def absent_note(comparison: Comparison) -> str:
     """Which policies have no bar."""
     names = [each.policy for each in comparison.by_cost() if not (each.keeps_known and each.needed.needed)]
     return (
-        f"Without a bar ({ABSENT}): {', '.join(names)}: nothing was needed after a compaction of theirs, or blanks stood for their "
-        f"summaries."
+        f"No bar for {', '.join(names)}: nothing was needed after a compaction of theirs, or blanks stood for their summaries."
         if names
         else ""
     )

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ullage.replay.columns import number, percent, ranges
 from ullage.replay.figures import together
-from ullage.replay.html.choice import Choice
+from ullage.replay.html.choice import FEW_FACTS, Choice
 from ullage.replay.html.comparison import OPTIMUM, Comparison, Standing
 from ullage.replay.rows import Report
 from ullage.replay.shortfalls import incomplete, missing
 
-FEW_FACTS = 200
-"""Below so many needed facts a difference of a few percent is a matter of a handful of them."""
 FEW_COMPACTIONS = 10
 MOST_NAMED = 5
 """Sessions, files or policies that are named one by one."""

@@ -16,6 +16,13 @@ CLOSE_SHARE = 0.02
 """Two costs that are no further apart than this share count as the same: the model of the cache is not better than that."""
 
 
+FEW_FACTS = 200
+"""Below so many needed facts a difference of a few percent in what is kept is a handful of them."""
+
+MOST_RULES = 3
+"""Broken rules that are named."""
+
+
 @dataclass(frozen=True, slots=True)
 class Choice:
     """The answer. What cannot be answered is None: without prices no cost, with blanks for summaries nothing kept."""
@@ -33,10 +40,8 @@ class Choice:
 
     @property
     def best(self) -> Standing | None:
-        """The one to take: between the two ends, or the end itself where there is nothing between."""
-        if self.between is not None:
-            return self.between
-        return self.cheapest if len(self.front) < 2 else None
+        """The one to take; None where two are left to choose from, or one of cost and what is kept is not known."""
+        return self.front[0] if len(self.front) == 1 else self.between
 
 
 def choose(comparison: Comparison) -> Choice:
@@ -45,9 +50,9 @@ def choose(comparison: Comparison) -> Choice:
     able = [each for each in comparison.standings if each.policy not in ruled_out]
     priced = [each for each in able if each.priced]
     cheapest = min(priced, key=lambda each: (each.total, each.gone), default=None)
-    judged = [each for each in able if each.keeps_known]
+    judged = able if all(each.keeps_known for each in able) else []
     keeps_most = min(judged, key=lambda each: (each.gone, each.total), default=None) if any(each.needed.needed for each in judged) else None
-    front = _front([each for each in priced if each.keeps_known]) if keeps_most is not None else ()
+    front = _front(priced) if keeps_most is not None else ()
     return Choice(
         cheapest=cheapest,
         keeps_most=keeps_most,
@@ -69,7 +74,7 @@ def _unfit(standing: Standing) -> str:
             f"{number(standing.refused)} of its {number(standing.requests)} requests would not have fitted into the model's window"
         )
     if standing.violations:
-        reasons.append(f"it would have broken rules of the API ({'; '.join(standing.violations)})")
+        reasons.append(f"it would have broken rules of the API ({'; '.join(standing.violations[:MOST_RULES])})")
     return " and ".join(reasons)
 
 

@@ -35,8 +35,13 @@ def curves(runs: Sequence[Run], points: int, name: str) -> Markup:
     """One picture a run. `name` is an identifier of the session's own in the page."""
     top = _top(runs)
     requests = max((len(run.requests) for run in runs), default=0)
+    axes = joined(_axes(top, requests), *(_limit(window, top, "window") for window in sorted({run.window for run in runs})))
     drawn = [
-        tag("figure", _picture(run, top, requests, points, name, is_first=index == 0), _caption(run))
+        tag(
+            "figure",
+            _picture(run, top, requests, points, tag("g", axes, id=name) if index == 0 else tag("use", href=f"#{name}")),
+            _caption(run),
+        )
         for index, run in enumerate(run for run in runs if run.requests)
     ]
     return tag("div", *drawn, class_="curves")
@@ -62,12 +67,11 @@ def _top(runs: Sequence[Run]) -> int:
     return round(max(largest, *near, 1))
 
 
-def _picture(run: Run, top: int, requests: int, points: int, name: str, is_first: bool) -> Markup:
+def _picture(run: Run, top: int, requests: int, points: int, axes: Markup) -> Markup:
     return tag(
         "svg",
         tag("title", f"Context under {run.policy}"),
-        tag("g", _axes(top, requests), id=name) if is_first else tag("use", href=f"#{name}"),
-        _limit(run.window, top, "window"),
+        axes,
         _limit(run.line, top, "line"),
         tag("path", d=_path(run, top, requests, points), class_="curve"),
         *_compactions(run, requests),
@@ -117,15 +121,15 @@ def _compactions(run: Run, requests: int) -> list[Markup]:
         if not point.upkeep:
             kind = "moves" if point.rung == "moves" else "summary"
             places[kind].add(_x(bisect_right(seqs, point.after_seq), requests))
-    return [tag("path", d=_triangles(sorted(at)), class_=f"mark {kind}") for kind, at in places.items() if at]
+    return [tag("path", d=_triangles(sorted(at)), class_=kind) for kind, at in places.items() if at]
 
 
 def _triangles(places: Sequence[int]) -> str:
-    """None so near to the one before it that the two could not be told apart."""
-    steps, last = [f"M{places[0]} 10l-3-6h6z"], places[0]
+    """A path with a corner for each; none so near to the one before it that the two could not be told apart."""
+    steps, last = [f"M{places[0]} 10"], places[0]
     for x in places[1:]:
         if x - last >= MARK_DISTANCE:
-            steps.append(f"m{x - last} 0l-3-6h6z")
+            steps.append(f"h{x - last}")
             last = x
     return "".join(steps)
 

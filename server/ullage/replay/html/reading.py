@@ -74,7 +74,7 @@ def _facts() -> Markup:
 def _cache() -> Markup:
     rules = (
         "A prefix of a request is cached as a whole: what comes after a change is written anew.",
-        f"It is written only where a request marks it, and found at a mark or up to {LOOK_BACK} blocks before one.",
+        f"It is written only where a request marks it, and found at a mark or in the {LOOK_BACK} blocks that end there.",
         (
             "It lives for five minutes or an hour after the start of the last request that used it. The times are those recorded in the "
             "sessions, so "

@@ -15,7 +15,7 @@ from ullage.replay.html.svg import marks, short
 
 WIDTH, HEIGHT = 760, 430
 LEFT, RIGHT, TOP, BOTTOM = 64, 24, 28, 50
-CHARACTER, LINE = 6.6, 13
+CHARACTER, LINE = 7.4, 13
 """About the size of the labels' letters."""
 
 Shape = Literal["front", "other", "unfit"]
@@ -77,11 +77,10 @@ def _axes(scale: _Scale) -> Iterator[Markup]:
         y = round(scale.y(facts), 1)
         yield tag("path", d=f"M{LEFT} {y}H{end}", class_="grid")
         yield tag("text", short(facts), x=LEFT - 8, y=y + 4, class_="end")
-    for dollars in marks(scale.high, 6):
-        if dollars >= scale.low:
-            x = round(scale.x(dollars), 1)
-            yield tag("path", d=f"M{x} {floor}v5", class_="axis")
-            yield tag("text", money(dollars), x=x, y=floor + 18, class_="middle")
+    for dollars in marks(scale.high, 5, scale.low):
+        x = round(scale.x(dollars), 1)
+        yield tag("path", d=f"M{x} {floor}v5", class_="axis")
+        yield tag("text", money(dollars), x=x, y=floor + 18, class_="middle")
     yield tag("path", d=f"M{LEFT} {TOP}V{floor}H{end}", class_="axis")
     yield tag("text", "needed, but no longer in view (facts)", x=8, y=14)
     yield tag("text", "cost of all sessions, with summaries", x=end, y=HEIGHT - 8, class_="end")

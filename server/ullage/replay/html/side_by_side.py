@@ -150,7 +150,7 @@ def side_by_side(comparison: Comparison, choice: Choice, recorded: Standing | No
         *(tag("th", column.name, scope="col", title=column.meaning) for column in columns),
     )
     rows = [_row(each, columns, best, choice.ruled_out.get(each.policy, "")) for each in comparison.by_cost()]
-    beside = [_beside(recorded, "as recorded", columns, {"Own work", "Files restored"})] if recorded is not None else []
+    beside = [_beside(recorded, "as recorded", columns, _NOT_OF_RECORD)] if recorded is not None else []
     if comparison.optimum is not None and comparison.optimum.runs:
         beside.append(_beside(comparison.optimum, "optimum (no policy can go below)", columns, _NOT_OF_OPTIMUM))
     table = tag(
@@ -164,6 +164,8 @@ def side_by_side(comparison: Comparison, choice: Choice, recorded: Standing | No
     return tag("div", table, class_="wide", tabindex=0, role="region", aria_label="The policies side by side")
 
 
+_NOT_OF_RECORD = {OVER_OPTIMUM, "Own work", "Files restored"}
+"""Not worked out, or, since counted and not predicted, not to be held against the optimum."""
 _NOT_OF_OPTIMUM = {"In view", "Gone", "of them lost", "Names by file", "Files restored", "Own work"}
 
 

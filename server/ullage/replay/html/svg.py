@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor, log10
+from math import ceil, floor, log10
 
 from ullage.replay.html.markup import Markup, joined, tag
 
@@ -11,12 +11,12 @@ _PATTERNS: dict[int, str] = {1: "f1", 2: "f2", 3: "f3", 4: "f4", 5: "f5", 8: "f1
 the price classes, 7 to 10 what became of facts; the first of each is plain."""
 
 
-def marks(largest: float, about: int = 4) -> list[float]:
-    """Round values from 0 to `largest`, about so many."""
-    if largest <= 0:
-        return [0.0]
-    step = _round_step(largest / about)
-    return [index * step for index in range(floor(largest / step + 1e-9) + 1)]
+def marks(largest: float, about: int = 4, smallest: float = 0.0) -> list[float]:
+    """Round values between `smallest` and `largest`, about so many."""
+    if largest <= smallest:
+        return [smallest]
+    step = _round_step((largest - smallest) / about)
+    return [index * step for index in range(ceil(smallest / step - 1e-9), floor(largest / step + 1e-9) + 1)]
 
 
 def short(value: float) -> str:
@@ -36,7 +36,8 @@ def patterns() -> Markup:
         _pattern(4, 6, tag("path", d="M-1 5l2 2M0 0l6 6M5-1l2 2")),
         _pattern(5, 6, tag("path", d="M0 6l6-6M0 0l6 6")),
     )
-    return tag("svg", tag("defs", *drawn), class_="hidden-defs", width=0, height=0, aria_hidden="true", focusable="false")
+    triangles = (_triangle("summary"), _triangle("moves"))
+    return tag("svg", tag("defs", *drawn, *triangles), class_="hidden-defs", width=0, height=0, aria_hidden="true", focusable="false")
 
 
 def segment(number: int, from_share: float, share: float, words: str) -> Markup:
@@ -54,6 +55,12 @@ def legend(names: tuple[str, ...], first: int = 0) -> Markup:
         return tag("li", swatch, name)
 
     return tag("ul", *(entry(number, name) for number, name in enumerate(names, first)), class_="legend")
+
+
+def _triangle(kind: str) -> Markup:
+    """What marks a compaction; the style sheet puts it at every corner of a path of its class."""
+    drawn = tag("path", d="M4 7l-3-6h6z", class_=f"triangle {kind}")
+    return tag("marker", drawn, id=f"t-{kind}", markerUnits="userSpaceOnUse", markerWidth=8, markerHeight=8, refX=4, refY=7)
 
 
 def _over(number: int, place: dict[str, str]) -> Markup | None:
