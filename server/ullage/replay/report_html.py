@@ -107,8 +107,7 @@ def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None)
             tag("div", picture, class_="wide scatter", tabindex=0, role="region", aria_label="Cost against what is kept"),
             tag(
                 "p",
-                f"From the cheapest to the one that keeps most: {front}. For every other policy there is one of these that costs no more and "
-                "lets go no more.",
+                f"From the cheapest to the one that keeps most: {front}. For every other one of these costs no more and lets go no more.",
             ),
         )
     yield _section("policies", "The policies side by side", side_by_side(comparison, choice, recorded))

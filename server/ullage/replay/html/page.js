@@ -14,7 +14,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
       const direction = heading.getAttribute("aria-sort") === "ascending" ? -1 : 1;
       for (const other of headings) other.removeAttribute("aria-sort");
       heading.setAttribute("aria-sort", direction === 1 ? "ascending" : "descending");
-      body.append(...[...body.rows].sort((a, b) => compare(a.cells[column], b.cells[column], direction)));
+      body.append(...[...body.rows].toSorted((a, b) => compare(a.cells[column], b.cells[column], direction)));
     });
   });
 }
