@@ -13,7 +13,7 @@ from ullage.context.blocks import SystemPart, ToolSpec
 from ullage.context.entries import Logged, Prelude, UserPrompt
 from ullage.context.view.projection import Projection, project
 from ullage.context.view.request import Request, build_request
-from ullage.models.serialise import Serialiser
+from ullage.models.serialise import Serialiser, betas
 
 MODEL = "claude-opus-5-5"
 PRELUDE = Prelude((SystemPart("system", "You are an agent."),), (ToolSpec("bash", "Runs it.", {"type": "object", "properties": {}}),))
@@ -40,7 +40,8 @@ def asking(log: list[Logged]) -> list[Logged]:
 
 @given(histories())
 def test_whatever_happened_the_next_request_is_one_that_the_api_takes(log: list[Logged]) -> None:
-    validate_request(on_the_wire(build_request(project(asking(log)))))
+    request = build_request(project(asking(log)))
+    validate_request(on_the_wire(request), betas=betas(request))
 
 
 @given(histories())

@@ -5,9 +5,10 @@ Pure values. How they look on the model's wire is known in `models/`, how they a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, cast
 
 Json: TypeAlias = str | int | float | bool | list["Json"] | dict[str, "Json"] | None
 """A JSON value. Key order is kept: it is part of what the prompt cache hashes."""
@@ -55,8 +56,27 @@ class ToolResult:
     is_error: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class CompactionBlock:
+    """The API's own summary of the messages that it takes the place of (anthropic-api.md 2.4). Signed: goes back as it came, first of all.
+
+    `json` is the whole block as JSON text, `model` the one that wrote it, as the API named it: with a compaction by the same model
+    thinking of the turns that were kept stays valid.
+    """
+
+    json: str
+    model: str
+
+    @property
+    def content(self) -> str:
+        """The summary, for reading and counting."""
+        value: object = json.loads(self.json)
+        content = cast("dict[str, object]", value).get("content") if isinstance(value, dict) else None
+        return content if isinstance(content, str) else ""
+
+
 AssistantBlock: TypeAlias = Text | Thinking | RedactedThinking | ToolUse
-Block: TypeAlias = AssistantBlock | ToolResult
+Block: TypeAlias = AssistantBlock | ToolResult | CompactionBlock
 
 
 @dataclass(frozen=True, slots=True)

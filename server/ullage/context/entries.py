@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ullage.context.blocks import AssistantBlock, SystemPart, ToolSpec, Usage
+from ullage.context.blocks import AssistantBlock, CompactionBlock, SystemPart, ToolSpec, Usage
 
 Trigger: TypeAlias = Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep"]
 """Why a compaction was made: the user asked, the line was reached, while editing, the API refused, the model asked, the policy does it before
@@ -158,6 +158,8 @@ class Summarised:
 
     `acknowledgement` is what the assistant is shown to have answered to it (some systems have it so); empty where nothing.
     `carried` are the seqs of entries that stay, after the handoff, although they are covered: what the user pinned.
+    With `block` the API wrote the summary: the block takes their place, `text` completes it and stands where the compaction stands,
+    so that the turns that were kept follow the block directly.
     """
 
     last_seq: int
@@ -165,6 +167,7 @@ class Summarised:
     messages: int = 0
     acknowledgement: str = ""
     carried: tuple[int, ...] = ()
+    block: CompactionBlock | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,15 +16,16 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from ullage.context.view.plain import without_block
 from ullage.context.view.request import Request
-from ullage.models.errors import PromptTooLong
+from ullage.models.errors import BlockRefused, PromptTooLong
 from ullage.models.failures import Endpoint, not_the_messages_api, understand
 from ullage.models.limits import expected_card
 from ullage.models.model import ModelCard, ModelEvent
 from ullage.models.model_card import Asked, ask_anthropic, ask_other_server
 from ullage.models.reply import ReplyBuilder
 from ullage.models.retry import DELAYS, Delays, Failure, with_retries
-from ullage.models.serialise import Serialiser
+from ullage.models.serialise import Mismatch, Serialiser, betas
 
 if TYPE_CHECKING:
     import httpx2
@@ -42,6 +43,7 @@ class AnthropicModel:
     """One model by name at one endpoint. Several sessions may share it.
 
     `base_url` is empty for Anthropic's own endpoint; a trailing `/v1` is left out of it, since the SDK adds it.
+    `mismatch` is what the API is to do where replayed thinking does not fit the block before it, which must not happen.
     `sleep` (seconds) and `dice` (0 to 1) are the clock and the chance of the retries.
     """
 
@@ -51,12 +53,15 @@ class AnthropicModel:
         *,
         api_key: str | None,
         base_url: str = "",
+        mismatch: Mismatch = "drop_block",
         delays: Delays = DELAYS,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         dice: Callable[[], float] = random.random,
     ) -> None:
         self._name = name
         self._endpoint = Endpoint(name, _without_version(base_url), api_key)
+        self._mismatch: Mismatch = mismatch
+        self._refused_blocks: set[str] = set()
         self._delays = delays
         self._sleep = sleep
         self._dice = dice
@@ -93,16 +98,34 @@ class AnthropicModel:
     async def stream(self, request: Request, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
         """Asks for one reply; see `Model.stream`."""
         card = await self.card()
+        block = request.block
+        if block is not None and (not card.compacts or block.json in self._refused_blocks):
+            request = without_block(request)
+        try:
+            async with aclosing(self._ask_for_reply(request, card, max_output_tokens)) as events:
+                async for event in events:
+                    yield event
+            return
+        except BlockRefused:
+            if block is None or block.json in self._refused_blocks:
+                raise
+        self._refused_blocks.add(block.json)
+        async with aclosing(self._ask_for_reply(without_block(request), card, max_output_tokens)) as events:
+            async for event in events:
+                yield event
+
+    def _ask_for_reply(self, request: Request, card: ModelCard, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
         body = self._serialiser.body(
             request,
             model=self._name,
             max_tokens=max_output_tokens,
             adaptive_thinking=card.adaptive_thinking,
+            mismatch=self._mismatch,
         )
-        replies = with_retries(lambda: self._call(body), self._understand, delays=self._delays, sleep=self._sleep, dice=self._dice)
-        async with aclosing(replies) as events:
-            async for event in events:
-                yield event
+        headers = {"content-type": "application/json"}
+        if needed := betas(request):
+            headers["anthropic-beta"] = ",".join(needed)
+        return with_retries(lambda: self._call(body, headers), self._understand, delays=self._delays, sleep=self._sleep, dice=self._dice)
 
     async def aclose(self) -> None:
         """Frees connections and whatever is still being made."""
@@ -112,7 +135,7 @@ class AnthropicModel:
             with suppress(Exception):
                 await (await self._connecting).close()
 
-    async def _call(self, body: bytes) -> AsyncGenerator[ModelEvent, None]:
+    async def _call(self, body: bytes, headers: Mapping[str, str]) -> AsyncGenerator[ModelEvent, None]:
         """One attempt. Ends the HTTP stream however it is left."""
         from anthropic import AsyncStream
 
@@ -122,7 +145,7 @@ class AnthropicModel:
             "/v1/messages",
             content=body,
             cast_to=object,
-            options={"headers": {"content-type": "application/json"}},
+            options={"headers": dict(headers)},
             stream=True,
             stream_cls=AsyncStream[object],
         )

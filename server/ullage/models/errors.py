@@ -5,6 +5,7 @@ ModelError
 ├── AuthenticationFailed     no key, a wrong key, no permission, no credit
 ├── UnknownModel             the endpoint does not know the model
 ├── RequestRefused           any other 4xx: the request itself was wrong
+│   └── BlockRefused         the API does not take back the compaction block that it wrote
 ├── EndpointUnreachable      no network, nothing listens, or what answers is no Messages API
 ├── Overloaded               429, 529 and 5xx after all retries
 └── StreamBroken             the reply ended before it was whole, or an error came inside it
@@ -35,6 +36,10 @@ class UnknownModel(ModelError):
 
 class RequestRefused(ModelError):
     """The endpoint refused the request for another reason; its own words are in the message."""
+
+
+class BlockRefused(RequestRefused):
+    """The endpoint does not take back a compaction block, such as one that another account's key was used for."""
 
 
 class EndpointUnreachable(ModelError):

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from ullage.models.errors import (
     AuthenticationFailed,
+    BlockRefused,
     EndpointUnreachable,
     ModelError,
     Overloaded,
@@ -41,6 +42,9 @@ TOO_LONG = (
     "context length exceeded",  # Ollama
 )
 """No error code exists for it, so the words have to do."""
+
+BLOCK_REFUSED = ("compaction_signature_", "compaction_content_", "compaction_tool_changes_", "compaction_block_")
+"""How the error codes begin of a request whose compaction block is not taken back (the codes are in the SDK's types)."""
 
 _UNKNOWN_MODEL = re.compile(
     r"model\W.*(not found|does not exist|not exist|unknown|invalid)|(unknown|invalid|no such) model|^model: ",
@@ -157,7 +161,8 @@ def _status(problem: APIStatusError, endpoint: Endpoint) -> Failure:
     if _may_be_tried_again(problem):
         reason = f"{endpoint.name} is {_busy(status)} (HTTP {status}: {said})"
         return Failure(Overloaded(f"{reason}. {_when(problem)}"), BUSY_ATTEMPTS, _retry_after(problem), reason)
-    return Failure(RequestRefused(f"{endpoint.name} refused the request (HTTP {status}): {said}"))
+    kind = BlockRefused if str(problem.error_code).startswith(BLOCK_REFUSED) else RequestRefused
+    return Failure(kind(f"{endpoint.name} refused the request (HTTP {status}): {said}"))
 
 
 def _inside_a_stream(problem: APIStatusError, endpoint: Endpoint) -> Failure:

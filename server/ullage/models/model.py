@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from ullage.context.blocks import AssistantBlock, Usage
+from ullage.context.blocks import AssistantBlock, CompactionBlock, Usage
 from ullage.context.view.request import Request
 
 UNPARSABLE_INPUT = "unparsable_input"
@@ -60,6 +60,8 @@ class ModelCard:
     practice: bool = False
     """True for the practice model, which is no language model and says so."""
     writes_summaries: bool = True
+    compacts: bool = False
+    """Whether the API writes summaries of its own for it (compaction blocks on demand) and reads them back."""
     adaptive_thinking: bool = True
     characters_per_token_factor: float = 1.0
     """The estimate by kind of text is multiplied by this before the learned ratio (1.0: the new tokenizer)."""
@@ -121,6 +123,10 @@ class Reply:
     """As the API names it: `end_turn`, `tool_use`, `max_tokens`, `refusal`, `model_context_window_exceeded` ..."""
     usage: Usage | None
     """None where the server did not count what was sent; what it said of the output alone is of no use."""
+    compaction: CompactionBlock | None = None
+    """Where `Request.summarise` asked for one and the API wrote it (`stop_reason` is `compaction` then); `blocks` are empty."""
+    dropped_thinking: int = 0
+    """How many replayed thinking blocks the API dropped, since it took what stood before them for changed."""
 
 
 ModelEvent: TypeAlias = TextDelta | ThinkingDelta | ToolUseStarted | ToolInputDelta | Retrying | Reply

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from ullage.models.limits import card_from_table, expected_card, local_card
 from ullage.models.model import ModelCard
+from ullage.models.serialise import COMPACTION_BETA
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -81,7 +82,9 @@ def _card_from_models_api(card: ModelCard, info: Mapping[str, object]) -> ModelC
         return None
     max_output = _positive(info.get("max_tokens")) or _positive(info.get("max_output_tokens"))  # the latter: LiteLLM
     title = info.get("display_name")
-    thinking = _mapping(_mapping(info.get("capabilities")).get("thinking"))
+    capabilities = _mapping(info.get("capabilities"))
+    thinking = _mapping(capabilities.get("thinking"))
+    compaction = _mapping(_mapping(capabilities.get("compaction")).get("summarize"))
     adaptive = _mapping(_mapping(thinking.get("types")).get("adaptive")).get("supported")
     return replace(
         card,
@@ -90,6 +93,7 @@ def _card_from_models_api(card: ModelCard, info: Mapping[str, object]) -> ModelC
         max_output=max_output or min(card.max_output, window),
         source="Models API",
         adaptive_thinking=adaptive if isinstance(adaptive, bool) else card.adaptive_thinking,
+        compacts=compaction.get("supported") is True,
     )
 
 
@@ -118,7 +122,8 @@ async def _get(connect: Connect, path: str) -> Mapping[str, object] | None:
     try:
         client = await connect()
         async with asyncio.timeout(TIMEOUT):
-            return _mapping(await client.get(path, cast_to=object))
+            # Without the header the Models API does not tell who writes compaction blocks.
+            return _mapping(await client.get(path, cast_to=object, options={"headers": {"anthropic-beta": COMPACTION_BETA}}))
     except Exception as problem:  # noqa: BLE001 - whatever it is: a call of the model meets it again and reports it
         logger.info("no answer from %s: %s", path, type(problem).__name__)
         return None if _may_answer_later(problem) else {}

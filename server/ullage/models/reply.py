@@ -13,6 +13,7 @@ from typing import Literal, cast
 
 from ullage.context.blocks import (
     AssistantBlock,
+    CompactionBlock,
     Json,
     RedactedThinking,
     Text,
@@ -54,6 +55,8 @@ class ReplyBuilder:
         self._placed = 0
         self._usage: dict[str, object] = {}
         self._stop_reason: str | None = None
+        self._compaction: str | None = None
+        self._dropped_thinking = 0
 
     def accept(self, event: Mapping[str, object]) -> list[ModelEvent]:
         """What this event of the API tells the user; nothing for bookkeeping and for what is not known here."""
@@ -91,6 +94,8 @@ class ReplyBuilder:
             model=self._model,
             stop_reason=self._stop_reason,
             usage=_usage(self._usage),
+            compaction=CompactionBlock(self._compaction, self._model) if self._compaction is not None else None,
+            dropped_thinking=self._dropped_thinking,
         )
 
     def _message_started(self, message: Mapping[str, object]) -> None:
@@ -98,6 +103,7 @@ class ReplyBuilder:
         if isinstance(model, str) and model:
             self._model = model
         self._take_usage(message.get("usage"))
+        self._dropped_thinking = sum(each.get("type") == "thinking_dropped" for each in _mappings(message.get("input_transformations")))
 
     def _block_started(self, index: int, content: Mapping[str, object]) -> list[ModelEvent]:
         match content.get("type"):
@@ -120,6 +126,8 @@ class ReplyBuilder:
                 block.given_input = cast(Mapping[str, Json], _mapping(content.get("input")))
                 self._blocks[index] = block
                 return [ToolUseStarted(place, block.id, block.name)]
+            case "compaction":
+                self._compaction = _as_it_came(content)
             case _:
                 pass
         return []
@@ -202,21 +210,34 @@ def _parsed_input(text: str) -> Mapping[str, Json]:
     return cast(dict[str, Json], value)
 
 
+def _as_it_came(block: Mapping[str, object]) -> str | None:
+    """A block that must go back unchanged, as JSON text; None where that cannot be: half a surrogate pair has no UTF-8."""
+    text = json.dumps(block, ensure_ascii=False, separators=(",", ":"))
+    return text if text.encode("utf-8", errors="ignore").decode() == text else None
+
+
 def _usage(reported: Mapping[str, object]) -> Usage | None:
+    """What was used; of a summary of the API's own (which nothing but `iterations` tells of) the sum of these."""
+    used = _of_one(reported)
+    if used.total_input_tokens == 0:
+        used = sum((_of_one(each) for each in _mappings(reported.get("iterations"))), Usage(0, 0))
+    # No request is empty: a sum of nothing was not counted (mocks; llama.cpp where a reply begins with half a character).
+    return used if used.total_input_tokens else None
+
+
+def _of_one(reported: Mapping[str, object]) -> Usage:
     split = _mapping(reported.get("cache_creation"))
     written_1h = _count(split, "ephemeral_1h_input_tokens")
     written_5m = _count(split, "ephemeral_5m_input_tokens")
     # Older servers report only the sum, which the API's default of five minutes then explains.
     written = _count(reported, "cache_creation_input_tokens")
-    usage = Usage(
+    return Usage(
         input_tokens=_count(reported, "input_tokens"),
         output_tokens=_count(reported, "output_tokens"),
         cache_read_tokens=_count(reported, "cache_read_input_tokens"),
         cache_write_5m_tokens=max(written_5m, written - written_1h),
         cache_write_1h_tokens=written_1h,
     )
-    # No request is empty: a sum of nothing was not counted (mocks; llama.cpp where a reply begins with half a character).
-    return usage if usage.total_input_tokens else None
 
 
 def _count(values: Mapping[str, object], name: str) -> int:
@@ -235,3 +256,7 @@ def _index(event: Mapping[str, object]) -> int:
 
 def _mapping(value: object) -> Mapping[str, object]:
     return cast(Mapping[str, object], value) if isinstance(value, dict) else {}
+
+
+def _mappings(value: object) -> list[Mapping[str, object]]:
+    return [_mapping(each) for each in cast(list[object], value)] if isinstance(value, list) else []

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias, cast
 
 from ullage.context.blocks import (
     Block,
+    CompactionBlock,
     Json,
     RedactedThinking,
     SystemPart,
@@ -25,6 +27,12 @@ from ullage.context.view.request import Message, Request
 
 CACHE_MARK: dict[str, Json] = {"type": "ephemeral"}
 """What a marked block carries: cached for five minutes, the API's default."""
+
+Mismatch: TypeAlias = Literal["error", "drop_block"]
+"""What the API does with thinking that it takes for another conversation's: refuse the request, or leave the thinking out and say so."""
+
+COMPACTION_BETA = "compact-2026-09-04"
+BINDING_BETA = "thinking-binding-controls-2026-08-01"
 
 REMEMBERED_BYTES = 32_000_000
 """How much serialised text a `Serialiser` keeps before it forgets all but the request at hand: a few sessions' worth."""
@@ -41,21 +49,27 @@ class Serialiser:
         self._remembered = 0
         self._prelude: tuple[Sequence[SystemPart], Sequence[ToolSpec], bytes] | None = None
 
-    def body(self, request: Request, *, model: str, max_tokens: int, adaptive_thinking: bool) -> bytes:
-        """The JSON body of a streamed call, in UTF-8.
+    def body(self, request: Request, *, model: str, max_tokens: int, adaptive_thinking: bool, mismatch: Mismatch = "drop_block") -> bytes:
+        """The JSON body of a streamed call, in UTF-8; it needs the headers that `betas` gives.
 
-        Adaptive thinking is asked for with summaries, since newer models leave its text out by default.
+        Adaptive thinking is asked for with summaries, since newer models leave its text out by default. `mismatch` is said where a
+        compaction block stands before replayed thinking.
         """
         head: dict[str, Json] = {"model": model, "max_tokens": max_tokens, "stream": True}
         if adaptive_thinking:
-            head["thinking"] = {"type": "adaptive", "display": "summarized"}
+            thinking: dict[str, Json] = {"type": "adaptive", "display": "summarized"}
+            if request.block is not None:
+                thinking["block_binding"] = {"prefix_mismatch_behavior": mismatch}
+            head["thinking"] = thinking
         return b"".join(
             (
                 _dump(head)[:-1],
                 self._prelude_bytes(request),
                 b',"messages":[',
                 b",".join(self._message_bytes(request)),
-                b"]}",
+                b"]",
+                _compaction(request.summarise),
+                b"}",
             )
         )
 
@@ -120,6 +134,25 @@ def block_json(block: Block) -> dict[str, Json]:
             if is_error:
                 result["is_error"] = True
             return result
+        case CompactionBlock(json=text):
+            return cast("dict[str, Json]", json.loads(text))
+
+
+def betas(request: Request) -> tuple[str, ...]:
+    """The values of the `anthropic-beta` header without which the API does not take the request."""
+    if request.block is not None:
+        return (COMPACTION_BETA, BINDING_BETA)
+    return (COMPACTION_BETA,) if request.summarise is not None else ()
+
+
+def _compaction(instructions: str | None) -> bytes:
+    """The member `compaction` with a comma before it; left out where a reply is wanted."""
+    if instructions is None:
+        return b""
+    asked: dict[str, Json] = {"type": "summarize"}
+    if instructions.strip():
+        asked["instructions"] = instructions
+    return b',"compaction":' + _dump(asked)
 
 
 def _prelude(system: Sequence[SystemPart], tools: Sequence[ToolSpec]) -> bytes:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ullage.context.blocks import (
     Block,
+    CompactionBlock,
     Json,
     RedactedThinking,
     Text,
@@ -56,6 +57,8 @@ def _block(block: Block) -> dict[str, Json]:
                 "name": block.name,
                 "input": {key: _redacted(value) for key, value in block.input.items()},
             }
+        case CompactionBlock():
+            return {"type": "compaction", "content": redact(block.content)}
         case ToolResult():
             return {
                 "type": "tool_result",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from ullage.context.blocks import (
     AssistantBlock,
     Block,
+    CompactionBlock,
     Role,
     SystemPart,
     Text,
@@ -145,7 +146,7 @@ def _length(block: Block) -> int:
             return len(block.thinking)
         case ToolUse():
             return len(block.name) + len(str(block.input))
-        case ToolResult():
+        case ToolResult() | CompactionBlock():
             return len(block.content)
         case _:
             return len(block.data)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ullage.context.blocks import (
     AssistantBlock,
+    CompactionBlock,
     RedactedThinking,
     SystemPart,
     Text,
@@ -129,7 +130,8 @@ def compactions(draw: st.DrawFn, last_seq: int, number: int) -> Compaction:
     carried = tuple(draw(st.sets(seqs, max_size=2)))
     snipped = Snipped(first, last, f"[snipped by {number}]", carried)
     acknowledgement = draw(st.sampled_from(["", "", "I have read it."]))
-    summarised = Summarised(draw(seqs), f"Handoff {number}", 1, acknowledgement, carried)
+    block = CompactionBlock(f'{{"type":"compaction","content":"Block {number}","signature":"s"}}', "practice")
+    summarised = Summarised(draw(seqs), f"Handoff {number}", 1, acknowledgement, carried, draw(st.sampled_from([None, None, block])))
     restored = RestoredFile("a.py", f"a.py as restored by {number}", "whole", "0" * 64)
     return Compaction(
         id=f"c{number}",

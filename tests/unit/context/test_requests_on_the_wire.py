@@ -12,7 +12,7 @@ from tests.unit.context.strategies import histories
 from ullage.context.entries import Logged
 from ullage.context.view.projection import project
 from ullage.context.view.request import build_request
-from ullage.models.serialise import Serialiser
+from ullage.models.serialise import Serialiser, betas
 
 MODEL = "claude-opus-5-5"
 
@@ -21,4 +21,4 @@ MODEL = "claude-opus-5-5"
 def test_the_api_takes_every_request(log: list[Logged]):
     request = build_request(project([*log, Logged(len(log) + 1, 0.0, prompt("Go on, please."))]))
     body = Serialiser().body(request, model=MODEL, max_tokens=1_000, adaptive_thinking=True)
-    validate_request(json.loads(body))
+    validate_request(json.loads(body), betas=betas(request))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ullage.context.blocks import Block, RedactedThinking, Text, Thinking, ToolResult, ToolUse
+from ullage.context.blocks import Block, CompactionBlock, RedactedThinking, Text, Thinking, ToolResult, ToolUse
 from ullage.context.view.request import Message, Request
 
 
@@ -24,12 +24,14 @@ def _of_order(messages: Sequence[Message]) -> Iterator[str]:
     if not messages:
         yield "there are no messages"
         return
-    if messages[0].role != "user":
+    begins_with_block = isinstance(messages[0].blocks[0], CompactionBlock)
+    if messages[0].role != "user" and not begins_with_block:
         yield "the first message is not the user's"
     if messages[-1].role != "user":
         yield "the last message is not the user's"
     for index in range(1, len(messages)):
-        if messages[index].role == messages[index - 1].role:
+        after_block = begins_with_block and index == 1  # a message of its own, whatever follows (anthropic-api.md 2.4)
+        if messages[index].role == messages[index - 1].role and not after_block:
             yield f"messages {index - 1} and {index} have the same role"
 
 
@@ -62,6 +64,8 @@ def _of_content(messages: Sequence[Message]) -> Iterator[str]:
         if not message.blocks:
             yield f"message {index} is empty"
             continue
+        if any(isinstance(block, CompactionBlock) for block in message.blocks) and (index > 0 or len(message.blocks) > 1):
+            yield f"message {index} has a compaction block that does not stand first and alone"
         if len(message.blocks) != len(message.sources):
             yield f"message {index} has {len(message.sources)} sources for {len(message.blocks)} blocks"
         if isinstance(message.blocks[-1], Thinking | RedactedThinking):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ullage.context.blocks import (
     AssistantBlock,
     Block,
+    CompactionBlock,
     Json,
     RedactedThinking,
     Role,
@@ -22,7 +23,7 @@ from ullage.context.blocks import (
     ToolUse,
 )
 from ullage.context.view.request import Breakpoint, Message, Request
-from ullage.models.serialise import Serialiser, block_json, message_bytes
+from ullage.models.serialise import BINDING_BETA, COMPACTION_BETA, Serialiser, betas, block_json, message_bytes
 
 SYSTEM = (SystemPart("system", "You are Ullage."), SystemPart("rules", "Be brief."))
 TOOLS = (ToolSpec("bash", "Runs a command", {"type": "object", "properties": {"command": {"type": "string"}}}),)
@@ -130,3 +131,39 @@ def test_a_changed_prelude_is_written_anew() -> None:
     sent = json.loads(body(serialiser, other))
     assert sent["system"][0]["text"] == "Other."
     assert "tools" not in sent
+
+
+@given(st.dictionaries(texts, values, max_size=4), st.booleans())
+def test_a_compaction_block_goes_back_as_it_came(more: dict[str, Json], marked: bool) -> None:
+    text = json.dumps(
+        {"type": "compaction", "content": "So far: 世界.", "signature": "s", **more}, ensure_ascii=False, separators=(",", ":")
+    )
+    block = CompactionBlock(text, "m")
+    sent = message_bytes(message("assistant", [block]), frozenset({0} if marked else ()))
+    before, after = sent.split(text[:-1].encode())
+    assert before == b'{"role":"assistant","content":['
+    assert after == (b',"cache_control":{"type":"ephemeral"}}]}' if marked and "cache_control" not in more else b"}]}") or marked
+
+
+def test_what_is_asked_of_the_api_beside_the_messages() -> None:
+    said = message("user", [Text("Hello")])
+    block = CompactionBlock('{"type":"compaction","content":"So far.","signature":"s"}', "m")
+    plain = request([said])
+    asking = Request(SYSTEM, TOOLS, [said], (), "Be brief.")
+    own_words = Request(SYSTEM, TOOLS, [said], (), "")
+    after = request([message("assistant", [block]), said])
+    bodies = [json.loads(body(Serialiser(), each)) for each in (plain, asking, own_words, after)]
+    assert [each.get("compaction") for each in bodies] == [
+        None,
+        {"type": "summarize", "instructions": "Be brief."},
+        {"type": "summarize"},
+        None,
+    ]
+    assert [each["thinking"].get("block_binding") for each in bodies] == [None, None, None, {"prefix_mismatch_behavior": "drop_block"}]
+    assert [betas(each) for each in (plain, asking, own_words, after)] == [
+        (),
+        (COMPACTION_BETA,),
+        (COMPACTION_BETA,),
+        (COMPACTION_BETA, BINDING_BETA),
+    ]
+    assert {name: value for name, value in bodies[1].items() if name != "compaction"} == bodies[0], "so it is read from the cache"

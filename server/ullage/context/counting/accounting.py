@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass, field
 
-from ullage.context.blocks import ToolUse
+from ullage.context.blocks import CompactionBlock, ToolUse
 from ullage.context.counting.categories import category_of, scaled
 from ullage.context.counting.tokens import (
     MESSAGE_TOKENS,
@@ -90,7 +90,8 @@ class Account:
             if isinstance(block, ToolUse):
                 self._tools[block.id] = block.name
             source = _entry(projection, seq)
-            category = "assistant" if message.role == "assistant" else category_of(block, source, self._tools)
+            said = message.role == "assistant" and not isinstance(block, CompactionBlock)
+            category = "assistant" if said else category_of(block, source, self._tools)
             tally.put(category, estimate_block(block))
         if message.role == "assistant" and message.sources:
             tally.price(projection, message.sources[-1], before)

@@ -13,7 +13,7 @@ RESULTS = "tool results: "
 
 
 def category_of(block: Block, source: Entry | None, tools: Mapping[str, str]) -> str:
-    """The category of a block of a user message that entry `source` brought. `tools` are the names of the calls by id."""
+    """The category of a block that entry `source` brought and the model did not say. `tools` are the names of the calls by id."""
     if isinstance(block, ToolResult):
         return RESULTS + tools.get(block.tool_use_id, "unknown")
     text = block.text if isinstance(block, Text) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ullage.context.blocks import RedactedThinking, Text, Thinking, ToolResult
+from ullage.context.blocks import CompactionBlock, RedactedThinking, Text, Thinking, ToolResult
 from ullage.context.counting.gauge import CHARACTERS_PER_TOKEN
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.policy import Measure
@@ -54,7 +54,7 @@ def characters_of(message: Message) -> int:
         match block:
             case Text():
                 total += len(block.text)
-            case ToolResult():
+            case ToolResult() | CompactionBlock():
                 total += len(block.content)
             case Thinking():
                 total += len(block.thinking)

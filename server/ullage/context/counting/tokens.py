@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from ullage.context.blocks import Block, RedactedThinking, Text, Thinking, ToolUse
+from ullage.context.blocks import Block, CompactionBlock, RedactedThinking, Text, Thinking, ToolUse
 from ullage.context.entries import Prelude
 from ullage.context.view.message import Message
 
@@ -88,6 +88,8 @@ def estimate_block(block: Block) -> int:
         return max(_sealed(block.data), 1)
     if isinstance(block, ToolUse):
         return TOOL_BLOCK_TOKENS + estimate_text(block.name) + estimate_text(_json(block.input))
+    if isinstance(block, CompactionBlock):
+        return estimate_text(block.content)
     return TOOL_BLOCK_TOKENS + estimate_text(block.content)
 
 

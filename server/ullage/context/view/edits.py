@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from ullage.context.blocks import CompactionBlock
 from ullage.context.entries import Compaction, Logged
 
 
@@ -23,6 +24,8 @@ class Replacement:
     """What the assistant is shown to have answered to the text; empty where nothing."""
     carried: frozenset[int] = frozenset()
     """The seqs of entries in the range that stay all the same, after the text."""
+    block: CompactionBlock | None = None
+    """What takes their place instead of the text."""
 
     def contains(self, other: Replacement) -> bool:
         """Whether this one speaks of all that `other` speaks of; of two alike, the later logged contains the earlier."""
@@ -54,7 +57,7 @@ def edits_of(active: Mapping[int, Compaction]) -> Edits:
         if compaction.summarised is not None:
             last = min(compaction.summarised.last_seq, seq - 1)
             told = compaction.summarised
-            summary = Replacement(0, last, told.text, seq, told.acknowledgement, frozenset(told.carried))
+            summary = Replacement(0, last, told.text, seq, told.acknowledgement, frozenset(told.carried), told.block)
             handoff = summary if handoff is None or summary.contains(handoff) else handoff
         if compaction.snipped is not None:
             last = min(compaction.snipped.last_seq, seq - 1)

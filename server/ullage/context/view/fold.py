@@ -2,7 +2,7 @@
 
 Whatever comes in, in whatever order, what comes out is valid: neighbours of the same role are one message; a user message has
 the results of the calls before it first, in the order of the calls, then texts; every call has one result; ids are
-unique; nothing is empty; the first message is the user's. Only the last message ever changes.
+unique; nothing is empty; the first message is the user's, unless it is a compaction block. Only the last message ever changes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ullage.context.blocks import AssistantBlock, Block, Role, Text, ToolResult, ToolUse
+from ullage.context.blocks import AssistantBlock, Block, CompactionBlock, Role, Text, ToolResult, ToolUse
 from ullage.context.view.message import Message
 from ullage.context.view.snapshot import Snapshot
 
@@ -50,9 +50,9 @@ class Fold:
         self._shown: Snapshot[Message] | None = None
 
     def add_reply(self, seq: int, blocks: Sequence[AssistantBlock]) -> None:
-        """A reply of the model. Calls that have no result by now never get one. Dropped where no user spoke before."""
+        """A reply of the model. Calls that have no result by now never get one. Dropped where nothing stands before."""
         self._settle_calls()
-        if not blocks or self._role is None:
+        if not blocks or (self._role is None and not self._closed):
             return
         self._turn_to("assistant")
         for block in blocks:
@@ -61,6 +61,13 @@ class Fold:
                 shown = replace(block, id=self._unique_id(block.id, seq))
                 self._calls.append(_Call(block, shown.id, seq))
             self._put(seq, shown, seq)
+
+    def add_block(self, source: int, block: CompactionBlock, end: int) -> None:
+        """The API's block for entries up to `end`, in a message of its own, as the API gave it. Comes before anything else."""
+        self._shown = None
+        self._closed.append(Message("assistant", (block,), (source,)))
+        self._ends.append(end)
+        self._end = end
 
     def add_result(self, seq: int, result: ToolResult) -> None:
         """The result of a call of the last reply. Dropped where no such call waits for one."""

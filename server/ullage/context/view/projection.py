@@ -133,7 +133,9 @@ class Projection:
         self._placeholders = edits.placeholders
         self._fold = Fold()
         for piece in applied(edits, self._entries):
-            if isinstance(piece, Replacement):
+            if isinstance(piece, Replacement) and piece.block is not None:
+                self._fold.add_block(piece.source, piece.block, piece.last)
+            elif isinstance(piece, Replacement):
                 self._fold.add_text(piece.source, piece.text, piece.last)
                 self._fold.add_acknowledgement(piece.source, piece.acknowledgement, piece.last)
             else:
@@ -147,15 +149,17 @@ class Projection:
             case Notice():
                 self._fold.add_words(seq, (entry.text,))
             case AssistantReply():
-                same_prefix = self._reply_keys[seq] == self.key
-                self._fold.add_reply(seq, replayed(entry) if same_prefix else spoken(entry))
+                may_think = self._epoch.holds(self._reply_keys[seq], seq, entry.model)
+                self._fold.add_reply(seq, replayed(entry) if may_think else spoken(entry))
             case ToolReturned():
                 content = self._placeholders.get(seq, entry.content)
                 self._fold.add_result(seq, ToolResult(entry.tool_use_id, content, entry.is_error))
             case Clipped() if entry.seq not in self._placeholders:
                 self._fold.shorten_result(entry.seq, entry.content)
             case Compaction() if seq in self._active:
-                for text in (*(file.text for file in entry.restored), entry.resume):
+                told = entry.summarised
+                completing = told.text if told is not None and told.block is not None else ""
+                for text in (completing, *(file.text for file in entry.restored), entry.resume):
                     self._fold.add_text(seq, text, seq)
             case _:
                 pass

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ullage.context.blocks import SystemPart, ToolSpec
+from ullage.context.blocks import CompactionBlock, SystemPart, ToolSpec
 from ullage.context.view.breakpoints import Breakpoint, place
 from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
@@ -24,6 +24,14 @@ class Request:
     tools: tuple[ToolSpec, ...]
     messages: Sequence[Message]
     breakpoints: tuple[Breakpoint, ...]
+    summarise: str | None = None
+    """Not None: the API is asked for a compaction block of all messages instead of a reply, with these instructions (its own if empty)."""
+
+    @property
+    def block(self) -> CompactionBlock | None:
+        """The block that the API put in the place of earlier messages."""
+        first = self.messages[0].blocks[0] if self.messages else None
+        return first if isinstance(first, CompactionBlock) else None
 
 
 def build_request(projection: Projection) -> Request:
