@@ -89,11 +89,13 @@ class SummaryNumbers:
 
 @dataclass(frozen=True, slots=True)
 class RestoreNumbers:
-    """How much is read again after a summary (files, tokens; Claude Code)."""
+    """What is read again after a summary, and how much of it (files, tokens; Claude Code)."""
 
     files: int = 5
     file_tokens: int = 5_000
     total_tokens: int = 50_000
+    by: Literal["evidence", "last edited"] = "evidence"
+    """The files with the most signs of being in use (`evidence.py`), or those that were edited last, as Claude Code takes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +109,11 @@ class BelowWindow:
 
 @dataclass(frozen=True, slots=True)
 class ShareOfWindow:
-    """At a share of the window, and never later than at `at_most` (tokens; None: no ceiling)."""
+    """At a share of the window, never later than at `at_most` (tokens; None: no ceiling) and never sooner than at `at_least`."""
 
     share: float
     at_most: int | None = None
+    at_least: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,8 +42,8 @@ def line(window: int, numbers: LineNumbers, cap: int | None = None) -> int:
             headroom = min(reserve + margin, int(window * LARGEST_HEADROOM_SHARE))
             at_most = own_cap if own_cap is None or cap is None else cap
             full = window - headroom if at_most is None else min(window - headroom, at_most)
-        case ShareOfWindow(share, at_most):
-            full = int(window * share) if at_most is None else min(int(window * share), at_most)
+        case ShareOfWindow(share, at_most, at_least):
+            full = max(int(window * share) if at_most is None else min(int(window * share), at_most), at_least)
         case FixedTokens(tokens):
             full = tokens
         case FixedCharacters(characters):

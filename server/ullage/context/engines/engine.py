@@ -6,8 +6,8 @@ back it gets as text. What an engine keeps from one compaction to the next it re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from ullage.context.entries import Logged, Trigger
@@ -48,6 +48,8 @@ class Covered:
     """What the user or the model wants favoured; may be empty."""
     room: int
     """Tokens that there are for it."""
+    files: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The source texts of the workspace by path (relative, with `/`), for an engine with `wants_files`; none in replay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,24 @@ class Engine(Protocol):
     def handoff(self, covered: Covered) -> Handoff:
         """The text of a planned summary, with what the model wrote for it or, without that, by program."""
         ...
+
+
+def tools_wanted(engine: Engine) -> frozenset[str]:
+    """The names of tools that are offered to the model only under this engine: its attribute `tools`, where it has one.
+
+    Live, `session/` gives them to `build_tools` beside those that every session has; a replay ignores them.
+    """
+    return getattr(engine, "tools", frozenset[str]())
+
+
+def wants_files(engine: Engine) -> bool:
+    """Whether a handoff is to be given the workspace's source texts (`Covered.files`): its attribute `wants_files`."""
+    return getattr(engine, "wants_files", False)
+
+
+def sweeps(engine: Engine) -> int:
+    """How many compactions may be made at one boundary, one after the other, as long as `plan` still gives one: its attribute `sweeps`."""
+    return getattr(engine, "sweeps", 1)
 
 
 class Unchanging:
