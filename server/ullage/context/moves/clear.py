@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ullage.context.blocks import Json
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import Cleared, Logged, UserPrompt
-from ullage.context.moves.results import Shown, entry_at, results_in_view, whole_output
+from ullage.context.entries import Cleared, Logged
+from ullage.context.moves.results import Shown, results_in_view, whole_output
+from ullage.context.moves.turns import start_of_turns
 from ullage.context.policy import ClearNumbers
 from ullage.context.view.projection import Projection
 
@@ -57,23 +58,8 @@ def _spared(projection: Projection, shown: Sequence[Shown], numbers: ClearNumber
         yield from (result.seq for result in shown if result.returned.tool in numbers.spared_tools)
     first = len(projection.messages) - numbers.spared_messages
     if numbers.spared_turns:
-        first = min(first, _start_of_turn(projection, numbers.spared_turns))
+        first = min(first, start_of_turns(projection, numbers.spared_turns))
     yield from (result.seq for result in shown if result.message >= first)
-
-
-def _start_of_turn(projection: Projection, turns: int) -> int:
-    """The index of the message that begins the newest `turns` turns of the user; 0 where there are no more than that in view."""
-    messages = projection.messages
-    for index in range(len(messages) - 1, -1, -1):
-        turns -= sum(1 for source in set(messages[index].sources) if _begins_turn(projection.entries, source))
-        if turns <= 0:
-            return index
-    return 0
-
-
-def _begins_turn(entries: Sequence[Logged], seq: int) -> bool:
-    entry = entry_at(entries, seq)
-    return isinstance(entry, UserPrompt) and not entry.steering
 
 
 def _within(tokens: int, newest_first: Iterable[Shown]) -> Iterator[int]:

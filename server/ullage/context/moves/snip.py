@@ -7,12 +7,13 @@ from itertools import groupby
 
 from ullage.context.entries import AssistantReply, Logged, Notice, Snipped, ToolReturned, UserPrompt
 from ullage.context.moves.cuts import legal_cuts
+from ullage.context.moves.news import has_news
 from ullage.context.policy import SnipNumbers
 from ullage.context.view.projection import Projection
 
 
 def snip(projection: Projection, numbers: SnipNumbers, digest: Callable[[Sequence[Logged]], str]) -> Snipped | None:
-    """The range that can go; None where the conversation is short or no legal cuts leave anything between them.
+    """The range that can go; None where the conversation is short or no legal cuts leave anything new between them.
 
     `digest` says in a few lines what stands in a range of the log: the user's words, the files touched.
     """
@@ -22,12 +23,28 @@ def snip(projection: Projection, numbers: SnipNumbers, digest: Callable[[Sequenc
     cuts = legal_cuts(messages)
     first = min((cut for cut in cuts if cut >= numbers.keep_first), default=len(messages))
     last = max(cut for cut in cuts if cut <= len(messages) - numbers.keep_last)
-    if first >= last:
+    return between(projection, first, last, digest)
+
+
+def between(projection: Projection, first: int, last: int, digest: Callable[[Sequence[Logged]], str]) -> Snipped | None:
+    """The messages between two legal cuts, as a range that can go; None where nothing new is between them."""
+    if first >= last or not has_news(projection, projection.messages[first:last]):
         return None
-    first_seq = projection.last_seq_before(first) + 1
+    first_seq = seq_after(projection, first)
     last_seq = projection.last_seq_before(last)
     gone = [logged for logged in projection.entries if first_seq <= logged.seq <= last_seq]
     return Snipped(first_seq, last_seq, _marker(gone, digest(gone)))
+
+
+def seq_after(projection: Projection, cut: int) -> int:
+    """The seq with which a range that begins at a legal cut begins: what was snipped right before it is in it, with its marker."""
+    first = projection.last_seq_before(cut) + 1
+    before = [
+        compaction.snipped.first_seq
+        for compaction in projection.active
+        if compaction.snipped and compaction.snipped.first_seq < first == compaction.snipped.last_seq + 1
+    ]
+    return min(before, default=first)
 
 
 def messages_in(entries: Sequence[Logged]) -> int:

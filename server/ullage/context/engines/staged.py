@@ -1,0 +1,148 @@
+"""The staged engine: cheap moves before every call and at the line, then a summary. Each system that works so is a set of its numbers.
+
+The numbers are in `staged_numbers.py`, the plan of the summary in `staged_summary.py`, what the model reads in `conversation_text.py`, the
+text of the handoff in `staged_handoff.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ullage.context.blocks import ToolResult
+from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf
+from ullage.context.engines.staged_handoff import handoff_text
+from ullage.context.engines.staged_numbers import CheapMove, SummaryShape, Upkeep, WindowNumbers
+from ullage.context.engines.staged_summary import SHORTER_TAIL, first_cut, summarised
+from ullage.context.entries import AssistantReply, Cleared, Logged, Snipped
+from ullage.context.moves.clear import clear
+from ullage.context.moves.clip import Arrival, Clip, clip
+from ullage.context.moves.plan import Plan
+from ullage.context.moves.preview import preview
+from ullage.context.moves.snip import between, snip
+from ullage.context.moves.tail import Tail, cut_before
+from ullage.context.moves.turns import begins_turn
+from ullage.context.policy import ClearNumbers, ClipNumbers, SnipNumbers
+from ullage.context.view.projection import Projection
+
+NO_UPKEEP = Upkeep()
+NO_TAIL = Tail()
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """Cheap moves before dear ones, by numbers."""
+
+    arrival: ClipNumbers | None = None
+    """What of a result is sent at all; None: all of it."""
+    every_call: Upkeep = NO_UPKEEP
+    at_line: tuple[CheapMove, ...] = ()
+    """Made where the context is full, in this order, and before the summary where there is one."""
+    summary: SummaryShape | None = None
+    """None: there are cheap moves alone."""
+
+    def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
+        """Results over their limit give way to a part of them."""
+        return clip(arrivals, self.arrival or ClipNumbers(None, None), path_of)
+
+    def upkeep(self, at: Occasion) -> Plan | None:
+        """The cheap moves of every call."""
+        if not self.every_call.moves or not _is_due(self.every_call, at.projection):
+            return None
+        return _cheap_alone(at, _made(at, self.every_call.moves))
+
+    def plan(self, at: Occasion) -> Plan | None:
+        """The cheap moves of the line, and the summary."""
+        if self.summary is None:
+            return _cheap_alone(at, _made(at, self.at_line))
+        cleared = _made(at, tuple(move for move in self.at_line if isinstance(move, ClearNumbers))).cleared
+        return summarised(at, cleared, self.summary) or _cheap_alone(at, _Cheap(cleared, None))
+
+    def handoff(self, covered: Covered) -> Handoff:
+        """The summary in its shape, by the model or by program."""
+        if self.summary is None:
+            return Handoff(covered.model_text or "")
+        return Handoff(handoff_text(self.summary, covered), self.summary.acknowledgement)
+
+
+@dataclass(frozen=True, slots=True)
+class _Cheap:
+    """Cheap moves as they were planned."""
+
+    cleared: tuple[Cleared, ...]
+    snipped: Snipped | None
+
+    def __bool__(self) -> bool:
+        return bool(self.cleared) or self.snipped is not None
+
+
+def _is_due(upkeep: Upkeep, projection: Projection) -> bool:
+    messages = projection.messages
+    if not messages:
+        return False
+    if upkeep.between_turns and messages[-1].role == "user" and not begins_turn(projection, messages[-1]):
+        return False
+    return upkeep.after_seconds <= 0 or _seconds_since_reply(projection.entries) >= upkeep.after_seconds
+
+
+def _seconds_since_reply(entries: Sequence[Logged]) -> float:
+    """0 where there was none, or its time is not known."""
+    replied = next((logged.at for logged in reversed(entries) if isinstance(logged.entry, AssistantReply)), 0.0)
+    return entries[-1].at - replied if replied > 0 else 0.0
+
+
+def _made(at: Occasion, moves: Sequence[CheapMove]) -> _Cheap:
+    """The moves in their order, each on what those before it left."""
+    cleared: tuple[Cleared, ...] = ()
+    snipped: Snipped | None = None
+    for move in moves:
+        view = preview(at.projection, cleared, snipped) if cleared or snipped else at.projection
+        match move:
+            case ClearNumbers():
+                cleared += clear(view, move)
+            case SnipNumbers():
+                snipped = snip(view, move, _says_nothing) or snipped
+            case WindowNumbers():
+                snipped = _window(at, view, move) or snipped
+    return _Cheap(cleared, snipped)
+
+
+def _window(at: Occasion, view: Projection, numbers: WindowNumbers) -> Snipped | None:
+    first = first_cut(view, numbers.keep_first)
+    cuts = (cut_before(tail, view, at.line, at.count) for tail in (numbers.tail, SHORTER_TAIL, NO_TAIL))
+    return next((snipped for cut in cuts if (snipped := between(view, first, cut, _says_nothing))), None)
+
+
+def _says_nothing(entries: Sequence[Logged]) -> str:
+    return ""
+
+
+def _cheap_alone(at: Occasion, cheap: _Cheap) -> Plan | None:
+    """The cheap moves as a plan, where they gain anything."""
+    if not cheap:
+        return None
+    if cheap.snipped is None:
+        gain = _gain(at, cheap.cleared)
+        after = max(at.used - gain, 0)
+    else:
+        after = at.count(preview(at.projection, cheap.cleared, cheap.snipped).messages)
+        gain = at.count(at.projection.messages) - after
+    return Plan(_through(at), cheap.cleared, cheap.snipped, None, 0, after) if gain > 0 else None
+
+
+def _gain(at: Occasion, cleared: Sequence[Cleared]) -> int:
+    """Tokens that clearing alone frees: counts only what it changes, since this may be asked before every call."""
+    placeholders = {each.seq: each.placeholder for each in cleared}
+    gain = 0
+    for message in at.projection.messages:
+        if not placeholders.keys().isdisjoint(message.sources):
+            shorter = tuple(
+                replace(block, content=placeholders[source]) if source in placeholders and isinstance(block, ToolResult) else block
+                for block, source in zip(message.blocks, message.sources, strict=True)
+            )
+            gain += at.count([message]) - at.count([replace(message, blocks=shorter)])
+    return gain
+
+
+def _through(at: Occasion) -> int:
+    return at.projection.entries[-1].seq if at.projection.entries else 0

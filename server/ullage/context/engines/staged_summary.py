@@ -1,0 +1,137 @@
+"""The plan of a staged engine's summary: what it stands for, what stays, and what a model is asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from ullage.context.blocks import Text
+from ullage.context.engines.conversation_text import FITS, conversation_text
+from ullage.context.engines.engine import Occasion
+from ullage.context.engines.staged_handoff import summary_in, verbatim, written
+from ullage.context.engines.staged_numbers import OwnText, SummaryShape
+from ullage.context.engines.ullage import handoff_room
+from ullage.context.entries import Cleared, Compaction, UserPrompt
+from ullage.context.moves.cuts import legal_cuts
+from ullage.context.moves.news import has_news
+from ullage.context.moves.plan import SMALLEST_SUMMARY, SUMMARY_SHARE, Asked, Plan
+from ullage.context.moves.preview import preview
+from ullage.context.moves.results import entry_at
+from ullage.context.moves.snip import messages_in, seq_after
+from ullage.context.moves.tail import Tail, cut_before
+from ullage.context.view.message import Message
+from ullage.context.view.projection import Projection
+
+SHORTER_TAIL = Tail(share_of_view=0.2)
+"""Where the usual tail leaves nothing to take out."""
+
+EARLIER_SUMMARY = "# The summary so far"
+SINCE_THEN = "# What was said and done since"
+
+
+def first_cut(view: Projection, keep_first: int) -> int:
+    """The first legal cut that leaves so many messages before it; after all messages where there is none."""
+    return next((cut for cut in legal_cuts(view.messages) if cut >= keep_first), len(view.messages)) if keep_first else 0
+
+
+def summarised(at: Occasion, cleared: tuple[Cleared, ...], shape: SummaryShape) -> Plan | None:
+    """The plan with a summary; None where none would gain more than the cheap moves do alone."""
+    view = preview(at.projection, cleared) if cleared else at.projection
+    if not view.messages:
+        return None
+    alone = at.count(view.messages)
+    staying = _last_prompt(view) if shape.carries_last_prompt else frozenset[int]()
+    for head, cut in _ranges(at, view, shape, staying):
+        if head < cut and has_news(view, view.messages[head:cut], staying):
+            plan = _with_summary(at, view, cleared, shape, head, cut, staying)
+            if plan.estimated_after < alone:
+                return plan
+    return None
+
+
+def _ranges(at: Occasion, view: Projection, shape: SummaryShape, staying: frozenset[int]) -> Iterator[tuple[int, int]]:
+    """What is summarised, as two cuts; where that leaves nothing, or is refused as too long, more and more of what should stay."""
+    head = first_cut(view, shape.keep_first)
+    usual = shape.reactive_tail if at.trigger == "reactive" and shape.reactive_tail else shape.tail
+    if shape.acknowledgement and not staying:  # the last word would be the assistant's
+        usual = replace(usual, unanswered=True)
+    none = Tail(unanswered=usual.unanswered)
+    for tail in (usual, replace(usual, at_prompts=False), SHORTER_TAIL, none):
+        cut = cut_before(tail, view, at.line, at.count)
+        if at.trigger != "reactive" or at.count(view.messages[:head]) + at.count(view.messages[cut:]) < at.line:
+            yield head, cut
+    yield head, cut_before(none, view, at.line, at.count)
+    yield 0, cut_before(none, view, at.line, at.count)
+
+
+def _with_summary(
+    at: Occasion, view: Projection, cleared: tuple[Cleared, ...], shape: SummaryShape, head: int, cut: int, staying: frozenset[int]
+) -> Plan:
+    first = seq_after(view, head) if head else 0
+    to = view.last_seq_before(cut)
+    entries = [logged for logged in view.entries if first <= logged.seq <= to]
+    covered = view.messages[head:cut]
+    tokens = at.count(covered)
+    output = shape.tokens.of(at.window, tokens)
+    carried = tuple(sorted(seq for seq in staying if first <= seq <= to))
+    stays = at.count(view.messages[:head]) + at.count(view.messages[cut:]) + at.count(_only(view.messages, lambda seq: seq in carried))
+    if shape.user_message_tokens:
+        said = verbatim(entries, min(shape.user_message_tokens, handoff_room(at.line)))
+        stays += at.count([Message("user", tuple(map(Text, said)), (0,) * len(said))]) if said else 0
+    return Plan(
+        through=at.projection.entries[-1].seq,
+        cleared=tuple(each for each in cleared if not first <= each.seq <= to),
+        snipped=None,
+        summarise_to=to,
+        covers=messages_in(entries),
+        estimated_after=stays + min(output, max(SMALLEST_SUMMARY, int(SUMMARY_SHARE * tokens))),
+        summarise_from=first,
+        asked=_asked(at, view, shape, view.messages[:head], covered, output),
+        carried=carried,
+    )
+
+
+def _last_prompt(view: Projection) -> frozenset[int]:
+    """The seq of what the user asked last, where the model is still at it."""
+    if view.messages[-1].role == "assistant":
+        return frozenset()
+    prompts = (logged.seq for logged in reversed(view.entries) if isinstance(logged.entry, UserPrompt) and logged.entry.text.strip())
+    return frozenset({seq}) if (seq := next(prompts, None)) is not None else frozenset()
+
+
+def _asked(
+    at: Occasion, view: Projection, shape: SummaryShape, before: Sequence[Message], covered: Sequence[Message], output: int
+) -> Asked | None:
+    """What the model is asked; None where it is not."""
+    if at.trigger == "reactive" and not shape.reactive_by_model:
+        return None
+    overflows = at.trigger == "reactive" or at.used + output > at.window
+    if shape.reads is None and not overflows:
+        return Asked(shape.prompt, output, check=shape.check)
+    own = shape.reads or OwnText()  # the oldest goes first, where the warm conversation does not fit
+    room = int(at.window * FITS) - output
+    earlier = _earlier(view, shape, (*before[-1:], *covered))
+    text = conversation_text(_only(covered, lambda seq: not isinstance(entry_at(view.entries, seq), Compaction)), own, room)
+    if earlier:
+        text = f"{EARLIER_SUMMARY}\n\n{earlier}\n\n{SINCE_THEN}\n\n{text}"
+    return Asked(shape.update if earlier and shape.update else shape.prompt, output, text, shape.check)
+
+
+def _earlier(view: Projection, shape: SummaryShape, messages: Sequence[Message]) -> str:
+    """The newest summary among what the messages show; empty where there is none."""
+    for message in reversed(messages):
+        for block, source in zip(reversed(message.blocks), reversed(message.sources), strict=True):
+            entry = entry_at(view.entries, source)
+            if isinstance(entry, Compaction) and isinstance(block, Text) and block.text == written(entry):
+                return summary_in(shape, block.text)
+    return ""
+
+
+def _only(messages: Iterable[Message], wanted: Callable[[int], bool]) -> list[Message]:
+    """What entries whose seqs are wanted say in the messages."""
+    said: list[Message] = []
+    for message in messages:
+        kept = [(block, source) for block, source in zip(message.blocks, message.sources, strict=True) if wanted(source)]
+        if kept:
+            said.append(Message(message.role, tuple(block for block, _ in kept), tuple(source for _, source in kept)))
+    return said

@@ -1,0 +1,30 @@
+"""Where the turns of the user begin among the messages in view."""
+
+from __future__ import annotations
+
+from ullage.context.entries import UserPrompt
+from ullage.context.moves.results import entry_at
+from ullage.context.view.message import Message
+from ullage.context.view.projection import Projection
+
+
+def begins_turn(projection: Projection, message: Message) -> bool:
+    """Whether the user asks for something new in it. What steers a running turn begins none."""
+    return _turns_in(projection, message) > 0
+
+
+def start_of_turns(projection: Projection, turns: int) -> int:
+    """The index of the message with which the newest `turns` turns begin; 0 where there are no more than that in view."""
+    messages = projection.messages
+    for index in range(len(messages) - 1, -1, -1):
+        turns -= _turns_in(projection, messages[index])
+        if turns <= 0:
+            return index
+    return 0
+
+
+def _turns_in(projection: Projection, message: Message) -> int:
+    if message.role == "assistant":
+        return 0
+    entries = (entry_at(projection.entries, source) for source in set(message.sources))
+    return sum(1 for entry in entries if isinstance(entry, UserPrompt) and not entry.steering)

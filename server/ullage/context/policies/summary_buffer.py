@@ -1,0 +1,37 @@
+"""`summary-buffer`: LangChain's `ConversationSummaryBufferMemory`. A running summary and the newest messages within 2,000 tokens.
+
+LangChain counts the messages alone, and its limit is meant for chats. Here the summary counts too: what is compared with the limit is all
+that is in view. What the model has not answered yet stays however long it is. LangChain sets no ceiling to the summary; half of the limit
+stands here.
+"""
+
+from __future__ import annotations
+
+from ullage.context.engines.staged import Staged
+from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens
+from ullage.context.moves.tail import Tail
+from ullage.context.policy import ClipNumbers, FixedTokens, LineNumbers, Policy
+
+PROMPT = "Summarise the lines of conversation above, in the order in which things happened. Answer with the summary alone."
+UPDATE = (
+    "Above stand a running summary and new lines of conversation. Add them to the summary and answer with the whole of it, nothing else."
+)
+
+SUMMARY_BUFFER = Policy(
+    name="summary-buffer",
+    title="A running summary and the newest messages, together within 2,000 tokens",
+    sources=("langchain/memory/summary_buffer.py: https://github.com/langchain-ai/langchain",),
+    engine=Staged(
+        arrival=ClipNumbers(),
+        summary=SummaryShape(
+            prompt=PROMPT,
+            update=UPDATE,
+            tokens=SummaryTokens(1_000),
+            reads=OwnText(),
+            tail=Tail(tokens=2_000, with_summary=True),
+            preface="[Summary of the conversation before this]",
+        ),
+    ),
+    line=LineNumbers(FixedTokens(2_000)),
+    measure="messages",
+)

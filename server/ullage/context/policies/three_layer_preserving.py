@@ -1,0 +1,51 @@
+"""`three-layer-preserving`: the three layers with protections, as a later article describes them.
+
+Only results that the model has answered go, the newest 3 of those stay, and what was read from files always stays. The summary is one
+message, written from the last 80,000 characters; nothing else is left.
+"""
+
+from __future__ import annotations
+
+from ullage.context.engines.staged import Staged
+from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens, Upkeep
+from ullage.context.moves.tail import Tail
+from ullage.context.policy import ClearNumbers, ClipNumbers, FixedTokens, LineNumbers, Policy
+
+PROMPT = (
+    "Summarise the conversation above for whoever continues it: what was accomplished, the present state, the main decisions. Keep it "
+    "short without dropping a detail that matters."
+)
+PREFACE = "[The conversation up to here was compressed. All of it is in the log: `recall` searches and opens it.]"
+
+THREE_LAYER_PRESERVING = Policy(
+    name="three-layer-preserving",
+    title="The three layers with protections: only answered results go, files that were read never; the summary is one message",
+    sources=(
+        "An article on three layers of context compression with four protections",
+        "learn-claude-code: https://github.com/shareAI-lab/learn-claude-code",
+    ),
+    engine=Staged(
+        arrival=ClipNumbers(result_characters=50_000, message_characters=None, preview_characters=50_000, tail_share=0.0),
+        every_call=Upkeep(
+            (
+                ClearNumbers(
+                    keep_results=3,
+                    counts_answered=True,
+                    minimum_characters=100,
+                    spares_newest_reads=False,
+                    spared_tools=frozenset({"read_file", "Read", "NotebookRead"}),
+                    placeholder="[Previous: used {tool}]",
+                ),
+            )
+        ),
+        summary=SummaryShape(
+            prompt=PROMPT,
+            tokens=SummaryTokens(2_048),
+            reads=OwnText(characters=80_000, keeps="end"),
+            tail=Tail(unanswered=False),
+            preface=PREFACE,
+        ),
+    ),
+    line=LineNumbers(FixedTokens(50_000)),
+    measure="characters / 4",
+)
