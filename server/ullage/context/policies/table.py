@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ullage.context.policies.aider import AIDER
 from ullage.context.policies.claude_code import CLAUDE_CODE
 from ullage.context.policies.cline import CLINE
 from ullage.context.policies.codex import CODEX
@@ -35,6 +36,7 @@ _IN_ORDER = (
     GEMINI_CLI,
     CLINE,
     GOOSE,
+    AIDER,
     SUMMARY_BUFFER,
     LOSSLESS,
     SINK_WINDOW,
