@@ -1,0 +1,116 @@
+"""Which policy is said to cost least, to keep most and to be the one to take; and which are ruled out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.replay.made_up_runs import run
+from ullage.context.blocks import Usage
+from ullage.replay.cost import Dollars
+from ullage.replay.html.choice import choose
+from ullage.replay.html.comparison import OPTIMUM, compared
+from ullage.replay.retention import KindRetention, by_kind
+from ullage.replay.runs import RequestPoint, Retained, Run
+
+
+def outcome(policy: str, dollars: float, gone: int, session: str = "s", **others: object) -> Run:
+    """A run that cost so much, and after whose compactions so many needed facts were gone."""
+    kept = Retained(1, {**by_kind(()), "path": KindRetention(in_view=1_000 - gone, lost=gone)})
+    point = RequestPoint(1, 0.0, 50_000, Usage(50_000, 100), True)
+    made = Run(policy, session, (point,), usage=Usage(50_000, 100), dollars=Dollars(input=dollars), retained=kept)
+    return replace(made, **others)
+
+
+@pytest.mark.parametrize(
+    ("runs", "cheapest", "keeps_most", "best", "front"),
+    [
+        ([("a", 1, 900), ("b", 2, 100), ("c", 9, 0)], "a", "c", "b", "abc"),
+        ([("a", 1, 900), ("b", 8, 800), ("c", 9, 0)], "a", "c", "a", "abc"),
+        ([("a", 1, 900), ("b", 2, 950), ("c", 9, 0)], "a", "c", None, "ac"),
+        ([("a", 1, 100), ("b", 2, 950)], "a", "a", "a", "a"),
+        ([("a", 1, 100), ("b", 1, 50)], "b", "b", "b", "b"),
+        ([("a", 1, 100), (OPTIMUM, 0.5, 0)], "a", "a", "a", "a"),
+    ],
+    ids=["between", "an end is nearest", "two ends", "one beats all", "as dear but keeps more", "the optimum is no choice"],
+)
+def test_what_is_chosen(runs: list[tuple[str, float, int]], cheapest: str, keeps_most: str, best: str | None, front: str):
+    choice = choose(compared(outcome(*each) for each in runs))
+    assert choice.cheapest is not None
+    assert choice.keeps_most is not None
+    assert (choice.cheapest.policy, choice.keeps_most.policy) == (cheapest, keeps_most)
+    assert (choice.best.policy if choice.best else None) == best
+    assert [each.policy for each in choice.front] == list(front)
+
+
+def test_costs_that_can_hardly_be_told_apart_are_named():
+    choice = choose(compared([outcome("a", 1.0, 5), outcome("b", 1.01, 5), outcome("c", 1.5, 5)]))
+    assert [each.policy for each in choice.about_as_cheap] == ["b"]
+
+
+@pytest.mark.parametrize(
+    ("flawed", "why"),
+    [
+        (Run("b", "s", failure="division by zero"), "it failed in 1 of 1 sessions"),
+        (outcome("b", 0.1, 0, requests=(RequestPoint(1, 0.0, 300_000, Usage(1, 1), False),)), "1 of its 1 requests would not have fitted"),
+        (outcome("b", 0.1, 0, violations=("a result without its call",)), "rules of the API (a result without its call)"),
+    ],
+    ids=["failed", "too long", "broken rules"],
+)
+def test_who_could_not_have_carried_the_sessions_is_ruled_out(flawed: Run, why: str):
+    choice = choose(compared([outcome("a", 1.0, 5), flawed]))
+    assert choice.cheapest is not None
+    assert choice.cheapest.policy == "a"
+    assert why in choice.ruled_out["b"]
+
+
+def test_without_prices_there_is_no_cheapest():
+    unpriced = [replace(outcome(name, 0.0, gone)) for name, gone in (("a", 5), ("b", 3))]
+    choice = choose(compared(unpriced))
+    assert (choice.cheapest, choice.front, choice.best) == (None, (), None)
+    assert choice.keeps_most is not None
+    assert choice.keeps_most.policy == "b"
+
+
+def test_blanks_for_summaries_say_nothing_of_what_is_kept():
+    blank = run("a", "s", 200)
+    blank = replace(blank, compactions=tuple(replace(each, stood_in="blank") for each in blank.compactions))
+    choice = choose(compared([blank, run("b", "s", 200)]))
+    assert choice.cheapest is not None
+    assert (choice.keeps_most, choice.best) == (None, None)
+
+
+def test_a_session_that_no_policy_got_through_is_in_no_sum():
+    comparison = compared(
+        [outcome("a", 1, 5), outcome("a", 2, 5, "t", failure="x"), outcome("b", 3, 5), outcome("b", 4, 5, "t", failure="y")]
+    )
+    assert comparison.sessions == ("s",)
+    assert list(comparison.left_out) == ["t"]
+    assert [each.total for each in comparison.by_cost()] == [1, 3]
+    assert not choose(comparison).ruled_out
+
+
+def test_a_policy_without_a_run_of_a_session_is_not_cheaper_for_it():
+    comparison = compared([outcome("a", 1, 5), outcome("a", 1, 5, "t"), outcome("b", 1.5, 5)])
+    assert "b" in choose(comparison).ruled_out
+
+
+@given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 50)), min_size=1, max_size=20))
+def test_nothing_beats_the_front_and_the_front_beats_the_rest(points: list[tuple[int, int]]):
+    runs = [outcome(f"p{index}", dollars, gone) for index, (dollars, gone) in enumerate(points)]
+    front = [(each.total, each.gone) for each in choose(compared(runs)).front]
+    assert front == sorted(set(front))
+    for dollars, gone in points:
+        assert any(other[0] <= dollars and other[1] <= gone for other in front)
+        assert not any(dollars <= other[0] and gone <= other[1] and (dollars, gone) != other for other in front)
+
+
+def test_sums_are_those_of_the_runs():
+    runs = [run("a", f"s{index}", 100, seed=index) for index in range(3)]
+    (sum_of,) = compared(runs).standings
+    assert sum_of.total == pytest.approx(sum(each.total for each in runs))
+    assert sum_of.compactions + sum_of.upkeep == sum(len(each.compactions) for each in runs)
+    assert sum_of.retained == sum((each.retained for each in runs), Retained())
