@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from ullage.replay_arguments import add_replay_options, policy_names
 from ullage.taken_secrets import take_secret
 
 logger = logging.getLogger("ullage")
@@ -22,7 +23,8 @@ _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 _REPLAY = """
 Reports what was recorded in sessions of Claude Code (JSONL, as in ~/.claude/projects), Codex (rollouts, as in ~/.codex/sessions)
 and Ullage (.ullage/ullage.db), plain or compressed: tokens, dollars, cache reads, sizes, and what was needed after the compactions
-that took place. It changes no transcript and sends nothing anywhere. It cannot yet run other compaction policies over a session.
+that took place. With --policy it carries the sessions through other ways of compacting, and reports what each would have cost and kept
+over the same work. It changes no transcript, asks no model and sends nothing anywhere.
 """
 
 
@@ -48,8 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.set_defaults(run=_serve)
     replay = commands.add_parser("replay", help="report what recorded sessions cost and what their compactions kept", description=_REPLAY)
     replay.add_argument("traces", nargs="+", metavar="TRACE", help="a transcript, a folder of transcripts, or a workspace of Ullage")
-    replay.add_argument("--format", choices=("table", "json"), default="table", help="how the report is written (default: table)")
-    replay.add_argument("--model", metavar="NAME", help="price all sessions as this model's (default: the models that they ran on)")
+    add_replay_options(replay)
     replay.set_defaults(run=_replay)
     inspect = commands.add_parser("inspect", help="print the epochs of a session of a workspace")
     inspect.add_argument("session", metavar="SESSION", help="the session's id, the beginning of it, or `last`")
@@ -84,9 +85,21 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _replay(options: argparse.Namespace) -> int:
     from ullage.replay.command import run
+    from ullage.replay.options import Options
 
+    asked = Options(
+        format=options.format,
+        as_model=options.model,
+        policies=policy_names(options.policy),
+        at=options.at,
+        summary=options.summary or ("recorded" if options.at == "recorded" else "digest"),
+        window=options.window,
+        views=options.views,
+        report=options.report,
+        jobs=options.jobs,
+    )
     try:
-        return run(options.traces, options.format, options.model)
+        return run(options.traces, asked)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:

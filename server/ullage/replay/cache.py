@@ -39,11 +39,13 @@ class Prefix:
     """Of this block and all before it."""
     before: Prefix | None = field(repr=False)
     """None for `START` alone, which holds no block."""
+    identity: str = field(default="", repr=False)
+    """Of its last block."""
 
     def then(self, identity: str, tokens: int) -> Prefix:
         """This prefix and one block more. Two blocks are the same where their `identity` is and all before them is."""
         digest = blake2b(identity.encode("utf-8", "surrogatepass"), key=self.digest, digest_size=16).digest()
-        return Prefix(digest, self.tokens + tokens, self)
+        return Prefix(digest, self.tokens + tokens, self, identity)
 
     def backwards(self) -> Iterator[Prefix]:
         """This prefix, the one without its last block, and so on; without `START`."""

@@ -1,4 +1,5 @@
-"""`ullage replay`: reads recorded sessions, one at a time, and reports what they cost and what their compactions kept."""
+"""`ullage replay`: reads recorded sessions, one at a time, and reports what they cost and what their compactions kept, as recorded and
+under the policies that were asked for."""
 
 from __future__ import annotations
 
@@ -6,39 +7,66 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TextIO, TypeAlias
+from typing import TextIO
 
+from ullage.installed_policies import installed, policies
+from ullage.replay.file_work import FileWork
 from ullage.replay.found import NothingFound, transcripts_in
+from ullage.replay.options import Options
 from ullage.replay.prices import prices_of
-from ullage.replay.readers import NotATranscript, read
+from ullage.replay.processes import work_through
 from ullage.replay.readers.values import printable
+from ullage.replay.report_html import Settings, as_html
 from ullage.replay.report_json import as_json
 from ullage.replay.report_table import as_table
-from ullage.replay.rows import Report, Row, row_of
-
-Format: TypeAlias = Literal["table", "json"]
+from ullage.replay.rows import Report, Row
 
 _USAGE_ERROR = 2
 
+EVERY_POLICY = "all"
+"""In the place of a policy's name."""
 
-def run(names: Sequence[str], format: Format = "table", as_model: str | None = None) -> int:
+
+def run(names: Sequence[str], options: Options) -> int:
     """Writes the report to stdout, and to stderr what could not be read; gives the exit code.
 
-    0 where at least one session was read, 1 where none was, 2 where `as_model` has no known prices.
+    0 where at least one session was read, 1 where none was or a file could not be written, 2 where a model has no known prices or no
+    policy that was asked for is known.
     """
-    if as_model is not None and prices_of(as_model) is None:
-        _complain(f"no prices are known for --model {as_model}")
+    if options.as_model is not None and prices_of(options.as_model) is None:
+        _complain(f"no prices are known for --model {options.as_model}")
+        return _USAGE_ERROR
+    wanted = options.policies
+    options = replace(options, policies=_known(wanted))
+    if wanted and not options.policies:
         return _USAGE_ERROR
     failures: list[str] = []
-    rows = tuple(_rows(_files(names, failures), failures, as_model))
+    works = list(_works(_files(names, failures), failures, options))
     for failure in failures:
         _complain(failure)
-    report = Report(rows, tuple(failures), as_model)
-    if format == "json":
+    rows = tuple(_told_twice(row for work in works for row in work.rows))
+    runs = tuple(each for work in works for each in work.runs)
+    report = Report(rows, tuple(failures), options.as_model, runs, options.policies, options.at, options.summary)
+    if options.format == "json":
         _write(sys.stdout, as_json(report) + "\n")
     elif rows:
         _write(sys.stdout, as_table(report))
+    if options.report is not None and not _write_page(options.report, report):
+        return 1
     return 0 if rows else 1
+
+
+def _known(wanted: Sequence[str]) -> tuple[str, ...]:
+    """The policies of these names, each once, in their order; those that there are not are complained of."""
+    known = policies()
+    if EVERY_POLICY in wanted:
+        wanted = [name for each in wanted for name in (known if each == EVERY_POLICY else (each,))]
+    unknown = [name for name in dict.fromkeys(wanted) if name not in known]
+    if unknown:
+        _complain(f"there is no policy {', '.join(map(repr, unknown))}; there are {', '.join(known)}")
+        for problem in installed().problems:
+            _complain(problem)
+    return tuple(name for name in dict.fromkeys(wanted) if name in known)
 
 
 def _files(names: Sequence[str], failures: list[str]) -> Sequence[Path]:
@@ -53,32 +81,36 @@ def _files(names: Sequence[str], failures: list[str]) -> Sequence[Path]:
     return tuple(found.values())
 
 
-def _rows(paths: Sequence[Path], failures: list[str], as_model: str | None) -> Iterator[Row]:
-    seen: dict[str, Path] = {}
+def _works(paths: Sequence[Path], failures: list[str], options: Options) -> Iterator[FileWork]:
+    done = work_through(paths, options)
     for number, path in enumerate(paths, 1):
         _show_progress(f"reading {number} of {len(paths)}: {path.name}")
-        try:
-            transcripts = list(read(path))
-        except NotATranscript as error:
-            failures.append(str(error))
-            continue
-        except OSError as error:
-            failures.append(f"{path} cannot be read: {error.strerror or error}")
-            continue
-        if not transcripts:
-            failures.append(f"{path} holds no sessions")
-        while transcripts:
-            yield _first_seen(row_of(path, transcripts.pop(0), as_model), seen)
+        work = next(done)
+        failures.extend(work.failures)
+        yield work
     _show_progress("")
 
 
-def _first_seen(row: Row, seen: dict[str, Path]) -> Row:
-    """The row; with a note where another file had a session of that name."""
-    other = seen.setdefault(row.session_id, row.path)
-    if other == row.path:
-        return row
-    note = f"A session of this name is also in {printable(str(other))}: what both hold is counted twice in all"
-    return replace(row, notes=(*row.notes, note))
+def _told_twice(rows: Iterator[Row]) -> Iterator[Row]:
+    """The rows; with a note where another file had a session of that name."""
+    seen: dict[str, Path] = {}
+    for row in rows:
+        other = seen.setdefault(row.session_id, row.path)
+        if other == row.path:
+            yield row
+            continue
+        note = f"A session of this name is also in {printable(str(other))}: what both hold is counted twice in all"
+        yield replace(row, notes=(*row.notes, note))
+
+
+def _write_page(path: Path, report: Report) -> bool:
+    titles = {name: policy.title for name, policy in policies().items() if name in report.policies}
+    try:
+        path.write_text(as_html(report, report.runs, Settings(report.places, report.summaries, titles)), encoding="utf-8")
+    except OSError as error:
+        _complain(f"{path} cannot be written: {error.strerror or error}")
+        return False
+    return True
 
 
 def _show_progress(text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ullage.replay.prices import as_of
+from ullage.replay.runs import Places, Summaries
 from ullage.replay.windows import WINDOW_MESSAGES
 
 SESSIONS = "A session with a / in its name is that of a sub-agent, which has a conversation of its own."
@@ -45,3 +46,39 @@ def cost(as_model: str | None) -> str:
         f"Cost: US dollars at the list prices of {as_model}, whichever model answered, as of {as_of()}: the same requests, reads and "
         "writes, with as many tokens as that model makes of the same text on average. The tokens shown are those recorded."
     )
+
+
+POLICY_COST = (
+    "Dollars by price class, as the cache model says: at full price, written to the prompt cache, read from it, output. Summaries: "
+    "the requests that would have written the summaries, with what the cache held then; uncached: the same with an empty cache. In all: "
+    "the agent's requests and the summaries. Upkeep: compactions that a policy makes before a call though nothing is full. Do not fit: "
+    "requests that the model would have refused as too long."
+)
+
+POLICY_KEPT = (
+    f"Needed as above: used in the {WINDOW_MESSAGES} messages after a compaction, and standing in the session before it. In view: in the "
+    "summary or in a message that stayed. Files that were read again beside it count under put back alone: of the files that the agent "
+    "read again in those messages, those that the policy had put back. Upkeep is not looked at. Violations: rules of the API that a "
+    "request would have broken. Seconds: of the policy's own work."
+)
+
+
+def policies(places: Places) -> str:
+    """What it means that sessions were carried through policies."""
+    where = "where the policy would have" if places == "policy" else "where the record has a compaction"
+    return (
+        f"The recorded sessions, compacted {where}. Prompts, replies and results are those recorded: what the agent would have done "
+        "otherwise, having forgotten something else, nobody knows."
+    )
+
+
+def stand_ins(places: Places, summaries: Summaries) -> str:
+    """Which text stands for one that a model would have written."""
+    digest = "what a program can write of the same messages (a digest); a model would keep other things"
+    match summaries:
+        case "recorded" if places == "recorded":
+            return f"For a summary that a model would write stands the one that was recorded there; where there is none, {digest}."
+        case "none":
+            return "For a summary that a model would write stands a blank of the usual size: what is kept says nothing of the policy then."
+        case _:
+            return f"For a summary that a model would write stands {digest}."

@@ -59,7 +59,7 @@ def predict(transcript: Transcript) -> Prediction:
     calls: list[PredictedCall] = []
     for number, request in enumerate(requests_of(transcript)):
         if number == 0:
-            cache.charge(_left_by_others(request))
+            cache.charge(left_by_others(request))
         charged = cache.charge(request.shape)
         predicted = charged if habits.writes_cost else without_writes(charged)
         calls.append(PredictedCall(request.seq, request.shape.at, predicted, request.recorded))
@@ -80,7 +80,7 @@ def without_writes(usage: Usage) -> Usage:
     )
 
 
-def _left_by_others(first: RecordedRequest) -> RequestShape:
+def left_by_others(first: RecordedRequest) -> RequestShape:
     """A request of another session just before the first one, that had as much in common with it as that one found."""
     found = first.recorded.cache_read_tokens
     marks = tuple(mark for mark in first.shape.marks if mark.prefix.tokens == found)

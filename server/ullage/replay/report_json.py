@@ -8,6 +8,7 @@ from dataclasses import asdict
 from ullage.context.blocks import Json
 from ullage.replay.cost import Dollars
 from ullage.replay.figures import Figures, together
+from ullage.replay.policies_json import policies_json
 from ullage.replay.prices import as_of
 from ullage.replay.rows import Report, Row
 from ullage.replay.shares import Share
@@ -22,6 +23,7 @@ def as_json(report: Report) -> str:
         "sessions": [_session(row) for row in report.rows],
         "all": _figures(together(row.figures for row in report.rows)),
         "not_read": list(report.failures),
+        **policies_json(report),
     }
     return json.dumps(whole, indent=2)
 

@@ -8,6 +8,8 @@ from textwrap import wrap
 from ullage.replay import explanations
 from ullage.replay.columns import ABSENT, columns, money, number, percent, ranges
 from ullage.replay.figures import Figures, together
+from ullage.replay.html.comparison import compared
+from ullage.replay.policies_table import cost_lines, kept_lines, listed
 from ullage.replay.readers.values import printable
 from ullage.replay.rows import Report, Row
 from ullage.replay.shares import Share
@@ -36,8 +38,25 @@ def _lines(report: Report) -> Iterator[str]:
     yield from _section("Context and cache", _context(rows), explanations.CONTEXT)
     if any(figures.compactions for _, figures in rows):
         yield from _section("Needed after compactions", _needed(rows), explanations.NEEDED, explanations.KINDS)
+    if report.policies:
+        yield from _policies(report)
     yield from _listed(f"Figures that are missing ({ABSENT}), or partial or estimated (*)", _shortfalls(rows))
     yield from _listed("What was mended or could not be read", _notes(report.rows))
+
+
+def _policies(report: Report) -> Iterator[str]:
+    comparison = compared(report.runs)
+    standings = [*comparison.standings, *([comparison.optimum] if comparison.optimum is not None else [])]
+    yield from _section(
+        "Policies: what they would have cost", cost_lines(standings), explanations.policies(report.places), explanations.POLICY_COST
+    )
+    yield from _section(
+        "Policies: what was needed after their compactions and was in view",
+        kept_lines(comparison.standings),
+        explanations.stand_ins(report.places, report.summaries),
+        explanations.POLICY_KEPT,
+    )
+    yield from _listed("What went wrong under policies", listed(standings, comparison))
 
 
 def _section(title: str, table: Iterable[str], *told: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TypeAlias
 
-from ullage.context.blocks import RedactedThinking, Thinking, Usage
+from ullage.context.blocks import RedactedThinking, Text, Thinking, Usage
 from ullage.context.counting.tokens import HIGHEST_RATIO, LOWEST_RATIO, TOOL_BLOCK_TOKENS, estimate_block, estimate_text
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, Prelude, ToolReturned, UserPrompt
 from ullage.replay.cache import START, Mark, Prefix, RequestShape, Ttl
@@ -31,8 +31,12 @@ this many, the thinking of the last turn (at its end); more, old tool results (a
 REPLIES_TO_LEARN_FROM = 10
 """How many replies the ratio of recorded to estimated tokens is taken from, before the size of the prelude is inferred with it."""
 
-_Piece: TypeAlias = tuple[str, int]
+Piece: TypeAlias = tuple[str, int]
 """A block that the next request adds: identity, and tokens as estimated."""
+
+SYSTEM, OPENING, CHANGED, SYSTEM_ANEW, UNSEEN = "system", "opening", "changed by ", "system of ", "unseen before "
+"""Identities of what no entry tells: system prompt and tools; what else precedes the first prompt; and, each with the seq of the reply
+that a request got, what was changed in the prefix, a new system prompt, and what was sent without being recorded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +88,12 @@ class _Builder:
     def __init__(self, habits: Habits, first: _First) -> None:
         self._habits = habits
         self._ttl: Ttl = habits.ttl or first.ttl
-        self._system: Prefix = START.then("system", first.system)
+        self._system: Prefix = START.then(SYSTEM, first.system)
         self._head: Prefix = self._system
         self._last_end: Prefix = self._system
         """Where the last message of the user ended in the last request: marked there, and marked again by the next."""
         self._turn = _Turn()
-        self._pieces: list[_Piece] = [("opening", first.opening)]
+        self._pieces: list[Piece] = [(OPENING, first.opening)]
         self._started = 0.0
         self._kept: Prefix | None = None
         """Where the log says that all after it was changed since the last request."""
@@ -97,7 +101,7 @@ class _Builder:
     def add(self, logged: Logged) -> None:
         """An entry that the next request sends for the first time."""
         entry = logged.entry
-        self._pieces.extend(_pieces(logged))
+        self._pieces.extend(pieces_of(logged))
         if isinstance(entry, AssistantReply):
             self._turn.reasoned |= any(isinstance(block, Thinking | RedactedThinking) for block in entry.blocks)
             return
@@ -132,14 +136,14 @@ class _Builder:
     def _reach(self, total: int, seq: int) -> None:
         shared = self._shared(total)
         if shared is START:
-            self._system = shared = START.then(f"system of {seq}", min(self._system.tokens, total))
+            self._system = shared = START.then(f"{SYSTEM_ANEW}{seq}", min(self._system.tokens, total))
         if shared is not self._head:
             self._head = self._last_end = shared
             changed = max(total - shared.tokens - sum(tokens for _, tokens in self._pieces), 0)
-            self._pieces.insert(0, (f"changed by {seq}", changed))
+            self._pieces.insert(0, (f"{CHANGED}{seq}", changed))
             if not any(prefix is self._turn.start for prefix in shared.backwards()):
                 self._turn.start = None
-        self._append(total - self._head.tokens, self._pieces or [(f"unseen before {seq}", 1)])
+        self._append(total - self._head.tokens, self._pieces or [(f"{UNSEEN}{seq}", 1)])
         self._pieces = []
         if self._turn.ended or self._turn.start is None:
             self._turn = _Turn(self._head)
@@ -157,7 +161,7 @@ class _Builder:
         self._kept = None
         return next((prefix for prefix in shared.backwards() if prefix.tokens <= total), START)
 
-    def _append(self, growth: int, pieces: list[_Piece]) -> None:
+    def _append(self, growth: int, pieces: list[Piece]) -> None:
         """The pieces, scaled so that they take `growth` tokens together."""
         estimated = sum(tokens for _, tokens in pieces)
         base, so_far = self._head.tokens, 0
@@ -177,11 +181,13 @@ class _Turn:
     """Whether the user has spoken since its first request."""
 
 
-def _pieces(logged: Logged) -> Iterator[_Piece]:
+def pieces_of(logged: Logged) -> Iterator[Piece]:
+    """The blocks that an entry brings into a request, as far as the cache tells them apart. Their identities are unique in a session."""
     entry = logged.entry
     if isinstance(entry, AssistantReply):
         for index, block in enumerate(entry.blocks):
-            yield f"{logged.seq}.{index}", estimate_block(block)
+            if not isinstance(block, Text) or block.text.strip():
+                yield f"{logged.seq}.{index}", estimate_block(block)
     elif isinstance(entry, ToolReturned):
         yield str(logged.seq), TOOL_BLOCK_TOKENS + estimate_text(entry.content)
     elif isinstance(entry, Notice):
@@ -236,7 +242,7 @@ def _prelude_tokens(transcript: Transcript) -> int:
             total, estimate = usage.total_input_tokens, 0
         if len(ratios) == REPLIES_TO_LEARN_FROM:
             break
-        estimate += sum(tokens for _, tokens in _pieces(logged))
+        estimate += sum(tokens for _, tokens in pieces_of(logged))
     ratio = median(ratios) if ratios else 1.0
     ratio = min(max(ratio, LOWEST_RATIO), HIGHEST_RATIO)
     return max((first_total or 0) - round(first_estimate * ratio), 0)

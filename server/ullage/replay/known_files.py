@@ -1,0 +1,115 @@
+"""The texts of files as far as a transcript lets one rebuild them: what was read and written, with the edits since.
+
+Calls are known by their inputs, whichever program's they are; commands that print or change files are not followed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ullage.context.blocks import Json, ToolUse
+from ullage.context.entries import AssistantReply, FileTouch, Logged, ToolReturned
+
+_OLD_TEXT_KEYS = ("old_string", "old_text", "old_str")
+_NEW_TEXT_KEYS = ("new_string", "new_text", "new_str")
+_WHOLE_TEXT_KEYS = ("content", "file_text")
+"""Claude Code's tools; Ullage's; Anthropic's text editor tool."""
+
+_NUMBERED = re.compile(r"^ *(\d+)(?:→|\t|: ?| \| ?)(.*)$")
+"""A line with its number, as tools for reading print it."""
+_REMINDER = re.compile(r"\n*<system-reminder>.*", re.DOTALL)
+"""What Claude Code says below what it read."""
+
+
+@dataclass(slots=True)
+class KnownFile:
+    """A file. `text` is what is known of it; where that is not all, parts that were seen apart stand one below the other."""
+
+    text: str
+    whole: bool
+    near_line: int
+    """Where it was edited last, counted from 1; 0 where it was not."""
+    touch: FileTouch
+
+
+class KnownFiles:
+    """All files of a session, as they are after the entries so far."""
+
+    def __init__(self) -> None:
+        self._calls: dict[str, ToolUse] = {}
+        self._files: dict[str, KnownFile | None] = {}
+
+    def take(self, logged: Logged) -> None:
+        """The next entry of the transcript."""
+        entry = logged.entry
+        if isinstance(entry, AssistantReply):
+            self._calls.update((block.id, block) for block in entry.blocks if isinstance(block, ToolUse))
+        elif isinstance(entry, ToolReturned):
+            call = self._calls.get(entry.tool_use_id)
+            for touch in entry.touched:
+                self._touch(touch, call.input if call is not None else {}, entry.content)
+
+    def of(self, path: str) -> KnownFile | None:
+        """A file under its name in `FileTouch`; None where nothing of it is known (it may be gone, too)."""
+        return self._files.get(path)
+
+    def is_gone(self, path: str) -> bool:
+        """Whether it was deleted."""
+        return path in self._files and self._files[path] is None
+
+    def _touch(self, touch: FileTouch, input: Mapping[str, Json], shown: str) -> None:
+        known = self._files.get(touch.path)
+        if touch.kind == "deleted":
+            self._files[touch.path] = None
+        elif touch.kind == "read":
+            text = without_numbers(shown)
+            if known is None or not touch.partial:
+                self._files[touch.path] = KnownFile(text, not touch.partial, known.near_line if known is not None else 0, touch)
+            elif text not in known.text:
+                self._files[touch.path] = KnownFile(f"{known.text}\n{text}" if not known.whole else known.text, known.whole, 0, touch)
+        else:
+            self._files[touch.path] = _written(touch, input, known)
+
+
+def _written(touch: FileTouch, input: Mapping[str, Json], known: KnownFile | None) -> KnownFile | None:
+    whole = next((text for key in _WHOLE_TEXT_KEYS if isinstance(text := input.get(key), str)), None)
+    if whole is not None:
+        return KnownFile(whole, True, 0, touch)
+    file = known
+    for old, new, everywhere in _edits(input):
+        if file is None:
+            file = KnownFile(new, False, 1, touch)
+        elif old and old in file.text:
+            line = file.text.count("\n", 0, file.text.index(old)) + 1
+            file = KnownFile(file.text.replace(old, new, -1 if everywhere else 1), file.whole, line, touch)
+        else:
+            line = file.text.count("\n") + 2
+            file = KnownFile(f"{file.text}\n{new}", False, line, touch)
+    if file is not None and file is known:
+        file = KnownFile(file.text, file.whole, file.near_line, touch)
+    return file
+
+
+def _edits(input: Mapping[str, Json]) -> Iterator[tuple[str, str, bool]]:
+    """Old text, new text, and whether it is replaced wherever it stands."""
+    several = input.get("edits")
+    for edit in several if isinstance(several, list) else [input]:
+        if not isinstance(edit, Mapping):
+            continue
+        old, new = _first_text(edit, _OLD_TEXT_KEYS), _first_text(edit, _NEW_TEXT_KEYS)
+        if old or new:
+            yield old, new, edit.get("replace_all") is True
+
+
+def _first_text(edit: Mapping[str, Json], keys: Sequence[str]) -> str:
+    return next((text for key in keys if isinstance(text := edit.get(key), str)), "")
+
+
+def without_numbers(shown: str) -> str:
+    """What a tool for reading showed, without the numbers of its lines and what the program said below it."""
+    lines = _REMINDER.sub("", shown).split("\n")
+    found = [_NUMBERED.match(line) for line in lines]
+    numbered = [match.group(2) for match in found if match is not None]
+    return "\n".join(numbered) if len(numbered) * 2 > len(lines) else "\n".join(lines)

@@ -1,0 +1,116 @@
+"""The policies as JSON: each over all sessions, and each session under each of them with its requests and compactions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from ullage.context.blocks import Json
+from ullage.replay.fact_patterns import FactKind
+from ullage.replay.html.comparison import Standing, compared
+from ullage.replay.retention import KindRetention
+from ullage.replay.rows import Report
+from ullage.replay.runs import CompactionPoint, RequestPoint, Retained, Run
+from ullage.replay.shares import Share
+
+
+def policies_json(report: Report) -> dict[str, Json]:
+    """Nothing where no policy was asked for."""
+    if not report.policies:
+        return {}
+    comparison = compared(report.runs)
+    standings = [*comparison.standings, *([comparison.optimum] if comparison.optimum is not None else [])]
+    return {
+        "compacted_at": report.places,
+        "summaries_by": report.summaries,
+        "policies": [_standing(each) for each in standings],
+        "runs": [_run(run) for run in report.runs],
+    }
+
+
+def _standing(standing: Standing) -> Json:
+    return {
+        "policy": standing.policy,
+        "sessions": standing.runs,
+        "failures": [{"session": session, "why": why} for session, why in standing.failures],
+        "requests": standing.requests,
+        "requests_that_do_not_fit": standing.refused,
+        "tokens": asdict(standing.usage),
+        "dollars": {**asdict(standing.dollars), "total": standing.dollars.total} if standing.priced else None,
+        "dollars_for_summaries": {"as_cached": standing.summaries.total, "uncached": standing.summaries_cold.total}
+        if standing.priced
+        else None,
+        "dollars_in_all": standing.total if standing.priced else None,
+        "compactions": standing.compactions,
+        "upkeep": standing.upkeep,
+        "stood_in": dict(standing.stood_in),
+        "context_tokens": {"mean": standing.mean_context, "largest": standing.largest_context},
+        "retained": _retained(standing.retained),
+        "violations": list(standing.violations),
+        "seconds": round(standing.seconds, 3),
+    }
+
+
+def _run(run: Run) -> Json:
+    if run.failure:
+        return {"policy": run.policy, "session": run.session_id, "failure": run.failure}
+    return {
+        "policy": run.policy,
+        "session": run.session_id,
+        "line": run.line,
+        "window": run.window,
+        "tokens": asdict(run.usage),
+        "dollars": {**asdict(run.dollars), "total": run.dollars.total},
+        "dollars_for_summaries": {"as_cached": run.summaries.total, "uncached": run.summaries_cold.total},
+        "dollars_in_all": run.total,
+        "compactions": [_compaction(point) for point in run.compactions],
+        "requests": [_request(point) for point in run.requests],
+        "retained": _retained(run.retained),
+        "violations": list(run.violations),
+        "seconds": round(run.seconds, 3),
+    }
+
+
+def _compaction(point: CompactionPoint) -> Json:
+    return {
+        "after_entry": point.after_seq,
+        "at": point.at,
+        "trigger": point.trigger,
+        "rung": point.rung,
+        "tokens_before": point.tokens_before,
+        "tokens_after": point.tokens_after,
+        "summary_characters": point.summary_characters,
+        "upkeep": point.upkeep,
+        "stood_in": point.stood_in,
+    }
+
+
+def _request(point: RequestPoint) -> Json:
+    return {"entry": point.seq, "at": point.at, "context_tokens": point.context_tokens, "fits": point.fits, **asdict(point.usage)}
+
+
+def _retained(retained: Retained) -> Json:
+    return {
+        "compactions": retained.compactions,
+        "kinds": _kinds(retained.kinds),
+        "in_summary": {kind.replace(" ", "_"): {"hits": of_it.in_view, "of": of_it.needed} for kind, of_it in retained.in_summary.items()},
+        "identifier_beside_its_file": _share(retained.tied),
+        "files_put_back": _share(retained.restored),
+    }
+
+
+def _kinds(kinds: Mapping[FactKind, KindRetention]) -> Json:
+    return {
+        kind.replace(" ", "_"): {
+            "needed": of_it.needed,
+            "in_view": of_it.in_view,
+            "recallable": of_it.recallable,
+            "shown_again": of_it.seen_again,
+            "lost": of_it.lost,
+        }
+        for kind, of_it in kinds.items()
+    }
+
+
+def _share(share: Share) -> Json:
+    return {"hits": share.hits, "of": share.of}

@@ -1,0 +1,90 @@
+"""The policies side by side, for a terminal: what each would have cost, and what it would have kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ullage.replay.columns import ABSENT, columns, money, number, percent
+from ullage.replay.html.comparison import Comparison, Standing
+from ullage.replay.runs import Retained
+from ullage.replay.shares import Share
+
+
+def cost_lines(standings: Iterable[Standing]) -> Iterator[str]:
+    """Requests, dollars by price class, summaries, compactions and contexts, a line a policy."""
+    head = [
+        "policy",
+        "requests",
+        "full|price",
+        "written",
+        "read",
+        "output",
+        "summaries",
+        "uncached",
+        "in all",
+        "compactions",
+        "upkeep",
+        "context|mean",
+        "context|largest",
+        "do not|fit",
+    ]
+    return columns(head, [[each.policy, *_cost_cells(each)] for each in standings], left=1)
+
+
+def _cost_cells(standing: Standing) -> list[str]:
+    if not standing.runs:
+        return [ABSENT] * 13
+    dollars = standing.dollars
+    classes = (dollars.input, dollars.cache_write_5m + dollars.cache_write_1h, dollars.cache_read, dollars.output)
+    told = [*classes, standing.summaries.total, standing.summaries_cold.total, standing.total]
+    return [
+        number(standing.requests),
+        *(money(each) if standing.priced else ABSENT for each in told),
+        number(standing.compactions),
+        number(standing.upkeep),
+        number(standing.mean_context),
+        number(standing.largest_context),
+        number(standing.refused),
+    ]
+
+
+def kept_lines(standings: Iterable[Standing]) -> Iterator[str]:
+    """What was needed after the compactions and was in view, a line a policy."""
+    head = [
+        "policy",
+        "after",
+        "paths",
+        "names",
+        "hashes",
+        "errors",
+        "user's|messages",
+        "names by|file",
+        "put|back",
+        "violations",
+        "seconds",
+    ]
+    return columns(head, [[each.policy, *_kept_cells(each)] for each in standings], left=1)
+
+
+def _kept_cells(standing: Standing) -> list[str]:
+    if not standing.runs:
+        return [ABSENT] * 10
+    kept = standing.retained
+    shares = _shares(kept) if kept.compactions and standing.keeps_known else [ABSENT] * 7
+    return [number(kept.compactions), *shares, number(len(standing.violations)), f"{standing.seconds:.1f}"]
+
+
+def _shares(kept: Retained) -> list[str]:
+    return [_share(each) for each in (*(of_kind.kept for of_kind in kept.kinds.values()), kept.tied, kept.restored)]
+
+
+def _share(share: Share) -> str:
+    return f"{percent(share.value)} of {share.of:,}" if share.of else ABSENT
+
+
+def listed(standings: Sequence[Standing], of_all: Comparison) -> Iterator[str]:
+    """What went wrong, in words: policies that failed, sessions without any figures, rules that requests would have broken."""
+    for each in standings:
+        yield from (f"{each.policy} failed on {session}: {why}" for session, why in each.failures)
+        yield from (f"{each.policy}: {rule}" for rule in each.violations)
+    yield from (f"{session} is left out: {why}" for session, why in of_all.left_out.items())
