@@ -20,6 +20,7 @@ from ullage.context.policies.sink_window import SINK_WINDOW
 from ullage.context.policies.summary_buffer import SUMMARY_BUFFER
 from ullage.context.policies.three_layer import THREE_LAYER
 from ullage.context.policies.three_layer_preserving import THREE_LAYER_PRESERVING
+from ullage.context.policies.token_prune import TOKEN_PRUNE
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 
@@ -40,6 +41,7 @@ _IN_ORDER = (
     SUMMARY_BUFFER,
     LOSSLESS,
     SINK_WINDOW,
+    TOKEN_PRUNE,
     NONE,
 )
 
