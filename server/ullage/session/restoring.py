@@ -1,4 +1,4 @@
-"""Putting back what the agent needs after a summary: recently edited files, the task list, rules, how to go on."""
+"""Putting back what the agent needs after a summary: files that are likely to be needed, the task list, rules, how to go on."""
 
 from __future__ import annotations
 
@@ -6,17 +6,23 @@ from collections.abc import Sequence
 
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Compaction, Logged, RestoredFile, ToolReturned
+from ullage.context.evidence import likely
 from ullage.context.policy import RestoreNumbers
 from ullage.context.restore import FileEdit, choose, resume_text, take
+from ullage.context.view.pins import pins
 from ullage.context.view.projection import Projection
 from ullage.context.view.seen import touches_in_view
 from ullage.session.conversation import Conversation
 from ullage.session.prelude import RulesInForce
+from ullage.session.signs import gathered
 from ullage.session.surroundings import Surroundings
 from ullage.tools.tool import PlanEntry
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.reads import FileReads
 from ullage.workspace.text_file import NotText, TooLarge
+
+CONSIDERED = 20
+"""Files that are looked at, the likeliest first, until as many as wanted are read again."""
 
 
 class Restoring:
@@ -29,16 +35,21 @@ class Restoring:
         self._rules = rules
 
     async def files(self, after: Projection, numbers: RestoreNumbers) -> tuple[RestoredFile, ...]:
-        """The recently edited files as they are now, unsaved text included, that `after` does not hold whole already."""
+        """The files that are likely to be needed, as they are now, unsaved text included, that `after` does not hold whole already."""
         in_view = {touch.path: touch for touch in touches_in_view(after)}
         lines = {edit.path: edit.line for edit in self._surroundings.recent.latest()}
+        edited = {edit.path for edit in self._edits()}
         budget = numbers.total_tokens
         restored: list[RestoredFile] = []
-        for path in choose(self._edits(), numbers):
+        for path in await self._candidates(numbers):
+            if len(restored) == numbers.files:
+                break
             known = await self._text_of(path)
             if known is None:
                 continue
             text, sha256 = known
+            if text is None and path not in edited:  # it is gone, and was only read: nothing to know about it
+                continue
             seen = in_view.get(path)
             if text is not None and seen is not None and seen.sha256 == sha256 and not seen.partial:
                 continue
@@ -47,6 +58,15 @@ class Restoring:
             budget -= estimate_text(file.text)
             restored.append(file)
         return tuple(restored)
+
+    async def _candidates(self, numbers: RestoreNumbers) -> Sequence[str]:
+        """The likeliest first; more than are read again where some of them are in view already."""
+        if numbers.by == "last edited":
+            return choose(self._edits(), numbers)
+        entries = self._conversation.entries
+        pinned = sorted(pins(entries).paths)
+        found = likely(await gathered(entries, self._surroundings), CONSIDERED)
+        return tuple(dict.fromkeys((*pinned, *found)))
 
     async def renewed(self, path: str) -> RestoredFile | None:
         """A file that the newest compaction read again, as it is now; None for any other, and once the model has answered since.

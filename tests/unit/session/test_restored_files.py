@@ -1,0 +1,80 @@
+"""Which files are read again after a compaction, by what the log, the editor and git show."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fake_api import Call, Say
+from tests.unit.session.filling import WINDOW, fill, summaries
+from tests.unit.session.harness import OpenEditor, Stage, compactions, stage
+from ullage.session.session import Session
+from ullage.workspace.editor import Diagnostic
+
+NAMES = tuple(f"part{number}.py" for number in range(7))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "project"
+    made.mkdir()
+    for name in NAMES:
+        (made / name).write_text(f"NAME = {name!r}\n")
+    (made / "readings.csv").write_text("\n".join(f"{n},{n * 7919 % 1000}" for n in range(400)))
+    return made
+
+
+class WithProblems(OpenEditor):
+    """An editor whose language server reports an error in one file."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._path = path
+
+    async def diagnostics(self, path: Path | None) -> list[Diagnostic] | None:
+        return [Diagnostic(self._path, 1, "error", "pyright", "NAME is not defined")]
+
+
+async def read_all_then_compact(here: Stage) -> Session:
+    here.fake.add_rules(summaries())
+    session = await here.new()
+    for name in NAMES:
+        here.fake.enqueue([Call("read_file", {"path": name})], Say("Seen."))
+        await here.say(session, f"Look at {name}")
+    await fill(here, session, 2)
+    session.compact()
+    await here.idle(session)
+    return session
+
+
+def restored(session: Session) -> list[str]:
+    [card] = compactions(session)
+    return [file.path for file in card.restored]
+
+
+async def test_unsaved_text_in_the_editor_comes_first(folder: Path) -> None:
+    editor = OpenEditor()
+    editor.texts[folder / NAMES[0]] = "NAME = 'not saved'\n"
+    async with stage(folder, window=WINDOW, editor=editor) as here:
+        paths = restored(await read_all_then_compact(here))
+    assert paths[0] == NAMES[0]
+    assert len(paths) == 5
+
+
+async def test_a_file_with_errors_is_read_again_before_one_without(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, editor=WithProblems(folder / NAMES[1])) as here:
+        paths = restored(await read_all_then_compact(here))
+    assert NAMES[1] in paths
+    assert NAMES[0] not in paths
+
+
+async def test_a_pinned_file_is_read_again_before_all(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        session.history.pin_file(NAMES[3], pinned=True)
+        await fill(here, session, 2)
+        session.compact()
+        await here.idle(session)
+    assert restored(session)[0] == NAMES[3]
