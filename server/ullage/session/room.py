@@ -246,12 +246,17 @@ class Room:
 
     async def _try(self, trigger: Trigger, *, at_work: bool, must: bool = False) -> Compaction | None:
         """Makes a compaction; a failure is logged and counted, and gives None."""
-        made = await self._attempt(Wanted(new_id("c"), trigger), at_work=at_work, must=must)
-        if made is None:
-            self._breaker.failed(self._conversation.clock())
-        else:
+        wanted = Wanted(new_id("c"), trigger)
+        made = await self._attempt(wanted, at_work=at_work, must=must)
+        if made is not None:
             self._breaker.succeeded()
-        return made
+        elif must or self._policy.policy is ULLAGE or self._is_told_as_failed(wanted):
+            self._breaker.failed(self._conversation.clock())
+        return made  # that another policy finds nothing to do at its line is no failure: at the window it is stood in for
+
+    def _is_told_as_failed(self, wanted: Wanted) -> bool:
+        last = self._conversation.entries[-1].entry
+        return isinstance(last, CompactionFailed) and last.id == wanted.id
 
     async def _attempt(self, wanted: Wanted, *, at_work: bool, must: bool = False) -> Compaction | None:
         """Makes a compaction. One that does not come about has changed nothing; the timeline says why, and None is given."""

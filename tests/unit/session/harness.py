@@ -9,6 +9,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.fake_api import FakeApi
+from ullage.context.entries import Compaction
+from ullage.context.policies.table import BUILT_IN
+from ullage.context.policy import Policy
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.choose import Provider
 from ullage.models.model import Model
@@ -81,6 +84,7 @@ class Stage:
     sessions: Sessions
     watcher: Watcher
     editor: OpenEditor
+    settings: Settings
 
     async def new(self) -> Session:
         return await self.sessions.create()
@@ -93,6 +97,19 @@ class Stage:
         """Prompts and waits for the end of the turn."""
         await session.prompt(text)
         await self.idle(session)
+
+    def use_policy(self, name: str) -> None:
+        """The user chooses another policy."""
+        self.sessions.configure(replace(self.settings, policy_name=name))
+
+    def made(self, session: Session) -> list[Compaction]:
+        """The compactions of the session's log."""
+        entries = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+        return [logged.entry for logged in entries if isinstance(logged.entry, Compaction)]
+
+    def refused(self) -> list[str | None]:
+        """What the API refused as malformed."""
+        return [record.error for record in self.fake.requests if record.status == 400]
 
     async def asked(self, session: Session) -> ToolCallItem:
         """Waits until a call needs an approval."""
@@ -137,10 +154,11 @@ async def stage(
     window: int = 200_000,
     fake: FakeApi | None = None,
     editor: OpenEditor | None = None,
+    extra: Sequence[Policy] = (),
 ) -> AsyncGenerator[Stage]:
-    """A workspace in `folder` whose model has that window. With `fake`, an API that is running already."""
+    """A workspace in `folder` whose model has that window. With `fake`, an API that is running already; `extra` are installed policies."""
     if fake is None:
-        async with FakeApi(windows={MODEL: window}) as own, stage(folder, settings=settings, fake=own, editor=editor) as made:
+        async with FakeApi(windows={MODEL: window}) as own, stage(folder, settings=settings, fake=own, editor=editor, extra=extra) as made:
             yield made
         return
     watcher = Watcher()
@@ -157,10 +175,11 @@ async def stage(
         lambda: None,
         watcher.warn,
         choose=_at_once,
+        find_policies=lambda: {**BUILT_IN, **{policy.name: policy for policy in extra}},
     )
     await sessions.start()
     try:
-        yield Stage(folder or Path(), fake, sessions, watcher, opened)
+        yield Stage(folder or Path(), fake, sessions, watcher, opened, base)
     finally:
         await sessions.close()
 

@@ -190,6 +190,7 @@ class Story:
         if transcripts.exists():
             transcripts.rename(aside)
         transcripts.write_text("in the way")
+        await session.learn_model()  # else the gauge may learn the window in between
         before = session.snapshot().gauge
         made = len([card for card in compactions(session) if card.status == "completed"])
         session.compact()
