@@ -128,5 +128,8 @@ class Unchanging:
 
 
 def has_upkeep(engine: Engine) -> bool:
-    """Whether it may do anything before a call that finds room: asking it costs a fold of the whole log."""
-    return getattr(type(engine), "upkeep", None) is not Unchanging.upkeep
+    """Whether it may do anything before a call that finds room (asking it costs a fold of the whole log): its attribute `keeps_up`.
+
+    An engine without one does where it does not leave `upkeep` as it is in `Unchanging`.
+    """
+    return getattr(engine, "keeps_up", getattr(type(engine), "upkeep", None) is not Unchanging.upkeep)

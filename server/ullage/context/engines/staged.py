@@ -41,6 +41,11 @@ class Staged:
     summary: SummaryShape | None = None
     """None: there are cheap moves alone."""
 
+    @property
+    def keeps_up(self) -> bool:
+        """Whether anything is done before every call (`has_upkeep`)."""
+        return bool(self.every_call.moves)
+
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """Results over their limit give way to a part of them."""
         return clip(arrivals, self.arrival or ClipNumbers(None, None), path_of)
