@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from math import sqrt
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.context.logs import compaction, prompt, session
+from ullage.context.blocks import Text, Usage
+from ullage.context.economy import (
+    ECONOMIES,
+    SUMMARY_OUTPUT_TOKENS,
+    USUAL_LEFT,
+    Carried,
+    EconomyNumbers,
+    Terms,
+    carried,
+    is_cold,
+    pays,
+    pays_before_cold,
+    pays_when_cold,
+    price,
+)
+from ullage.context.entries import AssistantReply, Compaction, Entry
+
+TERMS = Terms(read=0.1, write=1.25, output=5.0)
+FIXED = 10_000
+
+
+def replied(tokens: int) -> AssistantReply:
+    return AssistantReply("r", (Text("yes"),), "m", "end_turn", Usage(tokens, 10))
+
+
+def made(estimated_after: int) -> Compaction:
+    return replace(compaction("c"), estimated_after=estimated_after)
+
+
+def test_before_any_compaction_what_one_usually_leaves_is_taken():
+    found = carried(session(prompt("go"), replied(20_000), replied(40_000)), (), FIXED)
+    left = FIXED + USUAL_LEFT
+    assert (found.beyond, found.left) == (40_000 - left, left)
+
+
+def test_after_a_compaction_it_counts_from_there_with_what_it_left():
+    newest = made(15_000)
+    steps: list[Entry] = [prompt("go"), replied(90_000), newest, replied(16_000), replied(20_000)]
+    found = carried(session(*steps), (newest,), FIXED)
+    assert (found.beyond, found.left) == (1_000 + 5_000, 15_000)
+
+
+def test_a_compaction_costs_its_summary_and_writing_what_is_left():
+    assert price(100_000, FIXED, 30_000, TERMS, by_model=False) == pytest.approx(1.15 * 20_000)
+    assert price(100_000, FIXED, 30_000, TERMS, by_model=True) == pytest.approx(1.15 * 20_000 + 10_000 + 5 * SUMMARY_OUTPUT_TOKENS)
+
+
+@pytest.mark.parametrize(("beyond", "expected"), [(229_999, False), (230_000, True)])
+def test_the_cheapest_compacts_where_carrying_has_cost_as_much(beyond: int, expected: bool):
+    so_far = Carried(beyond, 30_000, 0.0)
+    assert pays(100_000, FIXED, so_far, TERMS, ECONOMIES["cheapest"], by_model=False) is expected
+
+
+@pytest.mark.parametrize(("beyond", "expected"), [(459_999, False), (460_000, True)])
+def test_the_balanced_waits_for_twice_that(beyond: int, expected: bool):
+    so_far = Carried(beyond, 30_000, 0.0)
+    assert pays(100_000, FIXED, so_far, TERMS, ECONOMIES["balanced"], by_model=False) is expected
+
+
+def test_the_fullest_never_compacts_to_save():
+    so_far = Carried(10**9, 30_000, 1.0)
+    assert not pays(150_000, FIXED, so_far, TERMS, ECONOMIES["fullest"], by_model=False)
+    assert not pays_when_cold(150_000, so_far, ECONOMIES["fullest"])
+    assert not pays_before_cold(150_000, FIXED, so_far, TERMS, ECONOMIES["fullest"], by_model=False)
+
+
+@pytest.mark.parametrize(("used", "expected"), [(39_999, False), (40_000, True)])
+def test_with_little_to_gain_it_does_not_compact(used: int, expected: bool):
+    so_far = Carried(10**9, 30_000, 1.0)
+    assert pays(used, FIXED, so_far, TERMS, ECONOMIES["cheapest"], by_model=False) is expected
+    assert pays_when_cold(used, so_far, ECONOMIES["balanced"]) is expected
+
+
+def test_before_the_cache_goes_it_compacts_where_writing_less_saves_more_than_it_costs():
+    so_far = Carried(0, 30_000, 1.0)
+    assert not pays_before_cold(55_000, FIXED, so_far, TERMS, ECONOMIES["balanced"], by_model=True)
+    assert pays_before_cold(90_000, FIXED, so_far, TERMS, ECONOMIES["balanced"], by_model=True)
+
+
+@pytest.mark.parametrize(("now", "last", "cold"), [(300.0, 0.0, False), (400.0, 100.0, False), (400.1, 100.0, True)])
+def test_the_cache_lives_five_minutes(now: float, last: float, cold: bool):
+    assert is_cold(now, last) is cold
+
+
+def total(growth: int, requests: int, left: int, numbers: EconomyNumbers) -> float:
+    """What an evenly growing session costs when it compacts by program where that pays."""
+    used, so_far, cost = left, Carried(0, left, 0.0), 0.0
+    for _ in range(requests):
+        if pays(used, 0, so_far, TERMS, numbers, by_model=False):
+            cost += price(used, 0, left, TERMS, by_model=False)
+            used, so_far = left, Carried(0, left, 0.0)
+        cost += TERMS.read * (used - left)
+        used += growth
+        so_far = Carried(so_far.beyond + max(0, used - growth - left), left, 0.0)
+    return cost
+
+
+@given(growth=st.integers(500, 4_000), left=st.integers(15_000, 60_000))
+def test_the_cheapest_is_within_a_tenth_of_the_best_even_schedule(growth: int, left: int):
+    """The least possible is √(2 · price · read · growth) a request, for a schedule that may compact between two requests."""
+    requests = 2_000
+    least = requests * sqrt(2 * price(0, 0, left, TERMS, by_model=False) * TERMS.read * growth)
+    assert total(growth, requests, left, ECONOMIES["cheapest"]) <= 1.1 * least
+    assert total(growth, requests, left, ECONOMIES["balanced"]) <= 1.2 * least
