@@ -8,7 +8,7 @@ A draft or commit that fails has changed nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ullage.context.blocks import Usage
@@ -16,7 +16,7 @@ from ullage.context.counting.accounting import Account
 from ullage.context.counting.gauge import line as full_at
 from ullage.context.counting.measured import measured
 from ullage.context.counting.tokens import Calibration, estimate_message
-from ullage.context.engines.engine import Covered, Handoff, Occasion
+from ullage.context.engines.engine import Covered, Handoff, Occasion, wants_files
 from ullage.context.engines.entry import planned_entry
 from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import Compaction, Logged, Rung, Trigger
@@ -32,6 +32,7 @@ from ullage.session.breaker import Breaker
 from ullage.session.conversation import Conversation
 from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.restoring import Restoring
+from ullage.session.source_texts import source_texts
 from ullage.session.summary import SummaryFailed, write_summary
 from ullage.session.surroundings import Surroundings
 from ullage.store.transcripts import write_transcript
@@ -222,7 +223,8 @@ class Compactor:
         """Written in another thread: reading the facts out of a long log takes a quarter of a second. Raises `PolicyFailed`."""
         last = draft.plan.summarise_to or 0
         covered = [logged for logged in self._conversation.entries if logged.seq <= last]
-        told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room)
+        files: Mapping[str, str] = await source_texts(self._surroundings.folders) if wants_files(draft.policy.engine) else {}
+        told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files)
         return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told))
 
     def _shrinks(self, draft: Draft, calibration: Calibration) -> bool:

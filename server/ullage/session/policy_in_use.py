@@ -34,9 +34,10 @@ class PolicyFailed(Exception):
 class PolicyInUse:
     """The policy that the user chose, as one session uses it."""
 
-    def __init__(self, surroundings: Surroundings) -> None:
+    def __init__(self, surroundings: Surroundings, taken_over: Callable[[], None]) -> None:
         self._surroundings = surroundings
-        self._policy = surroundings.policy
+        self._taken_over = taken_over
+        self._policy = self._at_boundary = surroundings.policy
         self._breaker = Breaker()
 
     @property
@@ -45,6 +46,12 @@ class PolicyInUse:
         if self._surroundings.policy is not self._policy:
             self._policy, self._breaker = self._surroundings.policy, Breaker()
         return self._policy
+
+    def take_over(self) -> None:
+        """At a boundary: says so where the policy is another one than at the boundary before, since the tools may be others too."""
+        if self.policy is not self._at_boundary:
+            self._at_boundary = self.policy
+            self._taken_over()
 
     @property
     def by_itself(self) -> bool:

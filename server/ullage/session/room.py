@@ -16,6 +16,7 @@ from ullage.context.counting.accounting import Account, Counted
 from ullage.context.counting.gauge import USUAL_GROWTH, growth, line
 from ullage.context.counting.measured import Measuring
 from ullage.context.counting.tokens import estimate_block, estimate_prelude
+from ullage.context.engines.engine import sweeps
 from ullage.context.entries import (
     AssistantReply,
     Compaction,
@@ -109,6 +110,7 @@ class Room:
 
         Raises `ContextFull`.
         """
+        self._policy.take_over()
         await self._keep_up()
         full = self.fullness()
         if full.used + more < full.line and not self._is_held(full, more):
@@ -250,9 +252,20 @@ class Room:
         made = await self._attempt(wanted, at_work=at_work, must=must)
         if made is not None:
             self._breaker.succeeded()
+            if trigger == "threshold":
+                made = await self._sweep(made, at_work=at_work)
         elif must or self._policy.policy is ULLAGE or self._is_told_as_failed(wanted):
             self._breaker.failed(self._conversation.clock())
         return made  # that another policy finds nothing to do at its line is no failure: at the window it is stood in for
+
+    async def _sweep(self, made: Compaction, *, at_work: bool) -> Compaction:
+        """The compactions that some policies make at the same boundary, one after the other; gives the last."""
+        for _ in range(1, sweeps(self._policy.policy.engine)):
+            more = await self._attempt(Wanted(new_id("c"), "threshold"), at_work=at_work)
+            if more is None:
+                break
+            made = more
+        return made
 
     def _is_told_as_failed(self, wanted: Wanted) -> bool:
         last = self._conversation.entries[-1].entry

@@ -89,7 +89,7 @@ class Session:
         self._rules = RulesInForce(surroundings.folders)
         restoring = Restoring(self._conversation, surroundings, self._reads, self._rules)
         self._notices = FileNotices(surroundings, self._reads, self._rules, restoring)
-        self._policy = PolicyInUse(surroundings)
+        self._policy = PolicyInUse(surroundings, self._renew_tools)
         self._compactor = Compactor(self._conversation, surroundings, self._policy, restoring)
         self._room = Room(
             self._conversation,
@@ -298,6 +298,7 @@ class Session:
         return ending.went_well
 
     async def _turn_to_its_end(self, prompt: UserPrompt | None) -> TurnEnded:
+        self._policy.take_over()
         self._use_prelude()
         if prompt is None:
             self._conversation.append(Notice("resume", RESUMED))
@@ -328,6 +329,16 @@ class Session:
         begun = bool(self._conversation.projection.messages)
         if before is None or before.tools != now.tools or before.system[:1] != now.system[:1] or (not begun and before != now):
             self._conversation.append(now)
+
+    def _renew_tools(self) -> None:
+        """Another policy is in force: some come with tools of their own."""
+        tools = self._make_tools(self.id, self._reads)
+        gone = self._tools.keys() - tools.keys()
+        self._tools.update(tools)
+        for name in gone:
+            del self._tools[name]
+        if self._conversation.projection.prelude is not None:
+            self._use_prelude()
 
     def _renew_prelude(self) -> None:
         """At an epoch boundary rules that changed go where rules belong."""

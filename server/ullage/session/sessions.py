@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
 from ullage.context.counting.tokens import Calibration
+from ullage.context.engines.engine import tools_wanted
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.installed_policies import policies
@@ -231,7 +232,7 @@ class Sessions:
             settings.bash_timeout,
             settings.bash_sandbox == "auto",
         )
-        return build_tools(dependencies, trusted=settings.trusted)
+        return build_tools(dependencies, trusted=settings.trusted, wanted=tools_wanted(around.policy.engine))
 
     # Models
 

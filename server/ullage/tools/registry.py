@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ullage.tools.bash import Bash
 from ullage.tools.compact import Compact
@@ -17,13 +17,18 @@ from ullage.tools.todo import Todo
 from ullage.tools.tool import Tool
 from ullage.tools.write_file import WriteFile
 
+OF_POLICIES: Mapping[str, Callable[[ToolDependencies], Tool]] = {}
+"""Tools that a session has only under a policy whose engine wants them, by name."""
 
-def build_tools(dependencies: ToolDependencies, *, trusted: bool) -> Mapping[str, Tool]:
+
+def build_tools(dependencies: ToolDependencies, *, trusted: bool, wanted: frozenset[str] = frozenset()) -> Mapping[str, Tool]:
     """The tools by name, always in the same order, since it is part of what the prompt cache holds.
 
-    In a workspace that the user does not trust there is none that writes or runs anything.
+    In a workspace that the user does not trust there is none that writes or runs anything. `wanted` are those `OF_POLICIES` that the
+    policy in force comes with; a name that nobody knows gives no tool.
     """
     tools = _reading(dependencies) + (_acting(dependencies) if trusted else [])
+    tools += [make(dependencies) for name, make in OF_POLICIES.items() if name in wanted]
     return {tool.spec.name: tool for tool in tools}
 
 

@@ -76,6 +76,11 @@ class TokenPruneEngine:
     numbers: PruneNumbers = PRUNE
     rest: UllageEngine = REST
 
+    @property
+    def keeps_up(self) -> bool:
+        """As `ullage`: there is no upkeep (`has_upkeep`)."""
+        return False
+
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """Long results without the words that say little; head and tail of what is too long even so."""
         longest = self.rest.numbers.clip.result_characters

@@ -64,6 +64,11 @@ class AiderEngine:
     wants_files: bool = True
     """See `engine.py`: the map is of these files, and of what the log shows."""
 
+    @property
+    def keeps_up(self) -> bool:
+        """There is no upkeep (`has_upkeep`)."""
+        return False
+
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """Results as they came."""
         return Unchanging().arrive(arrivals, path_of)

@@ -82,6 +82,11 @@ class LosslessEngine:
     clip: ClipNumbers = LARGE_RESULTS
     sweeps: int = 12
 
+    @property
+    def keeps_up(self) -> bool:
+        """There is no upkeep (`has_upkeep`)."""
+        return False
+
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """The largest results give way to their head and tail."""
         return clip(arrivals, self.clip, path_of)
