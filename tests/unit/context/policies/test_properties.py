@@ -1,0 +1,168 @@
+"""What holds of every policy that comes with Ullage, whatever the history.
+
+All of them are tried on the same histories, since making these takes longest. `ULLAGE_POLICY_EXAMPLES` says on how many (usually
+few, since everybody runs this), `ULLAGE_POLICY_TRIED` names one policy to try alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+
+from hypothesis import given, note, settings
+from hypothesis import strategies as st
+
+from tests.fake_api.validation import validate_request
+from tests.unit.context.engines.rehearsal import occasion, tokens
+from tests.unit.context.logs import prompt
+from tests.unit.context.strategies import histories, turns
+from tests.unit.context.validity import problems
+from ullage.context.engines.engine import Covered, Handoff
+from ullage.context.engines.entry import planned_entry
+from ullage.context.engines.ullage import handoff_room
+from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, Entry, Logged, Rung, Trigger
+from ullage.context.moves.plan import Plan
+from ullage.context.policies.table import BUILT_IN
+from ullage.context.policy import Policy
+from ullage.context.view.projection import Projection
+from ullage.context.view.request import build_request
+from ullage.models.serialise import Serialiser, betas
+
+EXAMPLES = int(os.environ.get("ULLAGE_POLICY_EXAMPLES", "20"))
+ALONE = os.environ.get("ULLAGE_POLICY_TRIED")
+MODEL = "claude-opus-5-5"
+
+examples = settings(max_examples=EXAMPLES)
+
+triggers = st.sampled_from(["threshold", "idle", "manual", "tool", "reactive"])
+windows = st.sampled_from([3_000, 20_000, 200_000])
+model_texts = st.sampled_from([None, "What a model wrote.", "# What a model wrote\n\n" + "It goes on for some lines. " * 8])
+
+
+@st.composite
+def boundaries(draw: st.DrawFn) -> list[Logged]:
+    """A log up to a place where an engine is asked."""
+    log = draw(histories(max_chunks=10))
+    return log[: draw(st.integers(1, len(log)))] if draw(st.booleans()) else log
+
+
+def then(log: Sequence[Logged], *entries: Entry) -> list[Logged]:
+    last = log[-1].seq
+    return [*log, *(Logged(last + number, float(last + number), entry) for number, entry in enumerate(entries, 1))]
+
+
+def entry_of(policy: Policy, log: Sequence[Logged], plan: Plan, trigger: Trigger, model_text: str | None, line: int) -> Compaction:
+    """The plan carried out, as session and replay do it."""
+    told, rung = Handoff(""), "moves"
+    if plan.summarise_to is not None:
+        covered = [logged for logged in log if logged.seq <= plan.summarise_to]
+        written = model_text if plan.asked is not None else None
+        told = policy.engine.handoff(Covered(covered, plan, written, "", handoff_room(line)))
+        rung: Rung = "digest" if written is None else "model"
+    return planned_entry(f"made after {log[-1].seq}", trigger, plan, told, rung, policy=policy.name, tokens_before=0)
+
+
+def kept_up(policy: Policy, log: list[Logged], window: int) -> list[Logged]:
+    """The log after the policy's upkeep."""
+    plan = policy.engine.upkeep(occasion(policy, log, "upkeep", window))
+    return log if plan is None else then(log, entry_of(policy, log, plan, "upkeep", None, 1))
+
+
+def made(policy: Policy, log: list[Logged], trigger: Trigger, model_text: str | None, window: int) -> tuple[Plan, list[Logged]] | None:
+    """A plan and the log after it; None where the policy does nothing."""
+    at = occasion(policy, log, trigger, window)
+    plan = policy.engine.plan(at)
+    return None if plan is None else (plan, then(log, entry_of(policy, log, plan, trigger, model_text, at.line)))
+
+
+def is_valid(log: Sequence[Logged]) -> None:
+    """Both judges take the next request, with another prompt and, where the model is still at it, without."""
+    for entries in (then(log, prompt("Go on, please.")), log):
+        projection = Projection(entries)
+        if projection.prelude is None or not projection.messages or projection.complete_messages[-1].role == "assistant":
+            continue
+        request = build_request(projection)
+        assert problems(request) == []
+        body = Serialiser().body(request, model=MODEL, max_tokens=1_000, adaptive_thinking=True)
+        validate_request(json.loads(body), betas=betas(request))
+
+
+def is_asked(log: Sequence[Logged]) -> bool:
+    """Whether the model owes an answer."""
+    messages = Projection(log).complete_messages
+    return bool(messages) and messages[-1].role == "user"
+
+
+def every_policy() -> Iterator[Policy]:
+    """Each in turn; the last one noted is the one that failed."""
+    for name, policy in BUILT_IN.items():
+        if ALONE in (None, name):
+            note(f"policy {name}")
+            yield policy
+
+
+@examples
+@given(log=boundaries(), more=turns(), trigger=triggers, window=windows, text=model_texts)
+def test_requests_stay_valid_and_nothing_is_lost(log: list[Logged], more: list[Entry], trigger: Trigger, window: int, text: str | None):
+    for policy in every_policy():
+        upkept = kept_up(policy, log, window)
+        done = made(policy, upkept, trigger, text, window)
+        after = upkept if done is None else done[1]
+        for before, then_after in ((log, upkept), (upkept, after)):
+            if then_after is not before:
+                loses_nothing(before, then_after)
+        if after is not log:
+            is_valid(then(after, *more))
+
+
+def loses_nothing(before: Sequence[Logged], after: Sequence[Logged]) -> None:
+    """The compaction that `after` ends with leaves the log alone, can be undone and redone, and leaves the model what it is to answer."""
+    *untouched, last = after
+    assert untouched == before
+    assert isinstance(last.entry, Compaction)
+    assert is_asked(after) or not is_asked(before)
+    is_valid(after)
+    undone = then(after, CompactionUndone(last.entry.id))
+    assert Projection(undone).messages == Projection(before).messages
+    assert Projection(undone).key == Projection(before).key
+    assert Projection(then(undone, CompactionRedone(last.entry.id))).messages == Projection(after).messages
+
+
+@examples
+@given(log=boundaries(), trigger=triggers, window=windows)
+def test_a_plan_keeps_its_word_that_the_context_gets_smaller(log: list[Logged], trigger: Trigger, window: int):
+    for policy in every_policy():
+        upkept = kept_up(policy, log, window)
+        size = tokens(Projection(upkept).messages)
+        assert upkept is log or size < tokens(Projection(log).messages)
+        done = made(policy, upkept, trigger, "What a model wrote.", window)
+        if done is None:
+            continue
+        plan, after = done
+        assert plan.estimated_after < max(size, occasion(policy, upkept, trigger, window).used)
+        if plan.asked is not None or plan.summarise_to is None:  # what a program writes may be longer, and is then not taken
+            assert tokens(Projection(after).messages) < size
+
+
+@examples
+@given(log=boundaries(), trigger=triggers, window=windows)
+def test_no_policy_goes_round_in_circles(log: list[Logged], trigger: Trigger, window: int):
+    for policy in every_policy():
+        upkept = kept_up(policy, log, window)
+        assert kept_up(policy, upkept, window) is upkept
+        comes_to_an_end(policy, upkept, trigger, window)
+
+
+def comes_to_an_end(policy: Policy, log: list[Logged], trigger: Trigger, window: int) -> None:
+    """Asked again and again, it has nothing to gain any more after a few compactions, each of which gains something."""
+    for _ in range(8):
+        size = tokens(Projection(log).messages)
+        done = made(policy, log, trigger, "What a model wrote.", window)
+        if done is None:
+            return
+        plan, log = done
+        if plan.asked is None and plan.summarise_to is not None:
+            return
+        assert tokens(Projection(log).messages) < size
+    raise AssertionError("after 8 compactions there was still something to gain")
