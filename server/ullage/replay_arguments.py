@@ -42,7 +42,12 @@ def add_replay_options(replay: argparse.ArgumentParser) -> None:
         "of the usual size, for cost alone (default: recorded with --at recorded, else digest)",
     )
     replay.add_argument("--window", type=_window, metavar="TOKENS", help="take this for the model's window")
-    replay.add_argument("--views", type=Path, metavar="DIR", help="write the request that follows each compaction to this folder, as JSON")
+    replay.add_argument(
+        "--views",
+        type=Path,
+        metavar="DIR",
+        help="write the request that follows each compaction to this folder, as JSON (of several policies each to a folder of its own)",
+    )
     replay.add_argument("--report", type=Path, metavar="FILE", help="write the report as one HTML page, too")
     replay.add_argument("--jobs", type=_jobs, metavar="N", help="how many processes work (default: one for each core)")
 

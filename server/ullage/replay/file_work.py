@@ -12,8 +12,9 @@ from ullage.replay.options import Options
 from ullage.replay.readers import NotATranscript, read
 from ullage.replay.rows import Row, row_of
 from ullage.replay.runs import Run
-from ullage.replay.simulation import Prepared, Settings, Watch, simulate
+from ullage.replay.simulation import Prepared, Settings, simulate
 from ullage.replay.transcript import Transcript
+from ullage.replay.views import Views
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +38,15 @@ def file_work(path: Path, options: Options) -> FileWork:
         return FileWork(failures=(f"{path} holds no sessions",))
     rows: list[Row] = []
     runs: list[Run] = []
+    failures: list[str] = []
     while transcripts:
         transcript = transcripts.pop(0)
         rows.append(row_of(path, transcript, options.as_model))
-        runs.extend(_runs(transcript, options))
-    return FileWork(tuple(rows), tuple(runs))
+        runs.extend(_runs(transcript, options, failures))
+    return FileWork(tuple(rows), tuple(runs), tuple(failures))
 
 
-def _runs(transcript: Transcript, options: Options) -> Iterator[Run]:
+def _runs(transcript: Transcript, options: Options, failures: list[str]) -> Iterator[Run]:
     if not options.policies:
         return
     told = transcript if options.as_model is None else as_if(transcript, options.as_model)
@@ -52,8 +54,13 @@ def _runs(transcript: Transcript, options: Options) -> Iterator[Run]:
     settings = Settings(options.at, options.summary, options.as_model, options.window)
     known = policies()
     for name in options.policies:
-        yield simulate(session, known[name], settings, _watch(options, told, name))
+        views = _views(options, transcript, name)
+        yield simulate(session, known[name], settings, views.write if views is not None else None)
+        failures.extend(views.failures if views is not None else ())
 
 
-def _watch(options: Options, transcript: Transcript, policy: str) -> Watch | None:
-    return None
+def _views(options: Options, transcript: Transcript, policy: str) -> Views | None:
+    """Of several policies each has a folder of its own."""
+    if options.views is None:
+        return None
+    return Views(options.views / policy if len(options.policies) > 1 else options.views, transcript, policy)

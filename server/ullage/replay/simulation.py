@@ -35,6 +35,7 @@ from ullage.replay.memo import Memo
 from ullage.replay.model_windows import window_in
 from ullage.replay.predicted import left_by_others
 from ullage.replay.put_back import put_back
+from ullage.replay.recalled import SessionSearch
 from ullage.replay.recorded_sizes import RecordedSizes, Size, SizedRequest, recorded_sizes
 from ullage.replay.retaining import Left, Needed, left_by
 from ullage.replay.runs import CompactionPoint, Places, RequestPoint, Run, Summaries
@@ -59,16 +60,18 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """The view that follows a compaction: `number` counts them from 1, `after_seq` is the transcript's last entry in it."""
+    """The request that follows a compaction: `number` counts them from 1, `after_seq` is the transcript's last entry before it. Upkeep is
+    no compaction here."""
 
     number: int
     after_seq: int
+    trigger: Trigger
     view: Projection
     carried: Carried
 
 
 Watch = Callable[[Epoch], None]
-"""Gets every view that follows a compaction."""
+"""Gets every request that follows a compaction."""
 
 
 class Prepared:
@@ -77,7 +80,7 @@ class Prepared:
     def __init__(self, transcript: Transcript, needed: Needed | None = None) -> None:
         self.transcript = transcript
         self.sizes: RecordedSizes = recorded_sizes(transcript)
-        self.needed = needed or Needed(transcript)
+        self.needed = needed or Needed(transcript, SessionSearch(transcript))
         self.memo = Memo()
         self.requests = {each.recorded.seq: each for each in self.sizes.requests}
         self.precedes = 0 if tells_prelude(transcript.entries) else self._tokens_before_the_messages()
@@ -127,8 +130,10 @@ class _Simulation:
         self._replied = True
         """Since the last compaction that made room: without a reply another one would change nothing."""
         self._new_turn = True
-        self._unchecked: bool = False
+        self._unchecked = False
         """Whether a compaction was made since the last request."""
+        self._unseen: CompactionPoint | None = None
+        """The compaction since the last request, upkeep aside."""
         self._last_seq = 0
         """Of the transcript's entries that were taken."""
 
@@ -300,8 +305,7 @@ class _Simulation:
         )
         if not upkeep:
             self._made.left.append(left_by(entry, self._last_seq, seq, after))
-            if self._watch is not None:
-                self._watch(Epoch(len(self._made.left), self._last_seq, after, self._carried))
+            self._unseen = self._made.compactions[-1]
         self._unchecked = True
 
     def _charge_summary(self, recorded: RequestShape, before: Prefix, planned: Plan, answer: int) -> None:
@@ -323,6 +327,9 @@ class _Simulation:
         projection = self._carried.projection
         self._made.violations.update(dict.fromkeys(violations(projection.complete_messages, projection.entries)))
         self._unchecked = False
+        if self._unseen is not None and self._watch is not None:
+            self._watch(Epoch(len(self._made.left), self._unseen.after_seq, self._unseen.trigger, projection, self._carried))
+        self._unseen = None
 
     # How much
 

@@ -72,9 +72,10 @@ class SearchIndex:
         """Lets go of the file."""
         self._connection.close()
 
-    def search(self, words: str, limit: int) -> list[SearchHit]:
+    def search(self, words: str, limit: int, through_seq: int | None = None) -> list[SearchHit]:
         """The entries that hold all the words (or beginnings of words), best first; those that hold any where none holds
-        all; those that hold them inside other words where none does either. Nothing in `words` is an operator."""
+        all; those that hold them inside other words where none does either. Nothing in `words` is an operator. Entries beyond
+        `through_seq` of their session are passed over."""
         wanted = words.replace("\0", " ").split()  # SQLite ends a text at NUL
         if not wanted or limit < 1:
             return []
@@ -82,7 +83,7 @@ class SearchIndex:
         sessions = {record.id for record in self._log.sessions()}
         with self._using("search") as connection:
             for rows in _attempts(connection, wanted):
-                hits = _best(rows, sessions, limit)
+                hits = _best(rows, sessions, limit, through_seq)
                 if hits:
                     return hits
         return []
@@ -215,11 +216,12 @@ def _phrase(word: str) -> str:
     return '"{}"*'.format(_storable(word).replace('"', '""'))
 
 
-def _best(rows: Iterable[tuple[Any, ...]], sessions: set[str], limit: int) -> list[SearchHit]:
+def _best(rows: Iterable[tuple[Any, ...]], sessions: set[str], limit: int, through_seq: int | None) -> list[SearchHit]:
     """The first hit of each entry; entries of deleted sessions are passed over."""
     hits: dict[tuple[str, int], SearchHit] = {}
     for session_id, seq, at, what, excerpt, tool_use_id in rows:
-        if session_id in sessions and (session_id, seq) not in hits:
+        is_later = through_seq is not None and seq > through_seq
+        if session_id in sessions and (session_id, seq) not in hits and not is_later:
             hits[session_id, seq] = SearchHit(session_id, seq, at, what, " ".join(excerpt.split()), tool_use_id)
         if len(hits) == limit:
             break
