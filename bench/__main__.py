@@ -1,4 +1,9 @@
-"""`python -m bench [MESSAGES …]`: latency of the server. `python -m bench peers`: the pipeline beside peers. `python -m bench policies`."""
+"""What is measured: the server's latency, the pipeline beside peers, what policies cost and keep.
+
+python -m bench [MESSAGES …]
+python -m bench peers
+python -m bench policies [POLICY …]
+"""
 
 from __future__ import annotations
 
@@ -6,24 +11,28 @@ import asyncio
 import sys
 from datetime import UTC, datetime
 
-from bench import latency
+from bench import latency, policies
 from bench.peers.report import section
 from bench.peers.run import LONGEST, SIZES, run
 from bench.results import FILE, write_section
 
 
-def peers() -> None:
-    """Measures all of them, and writes the section of RESULTS.md."""
-    write_section("peers", section(run(SIZES, LONGEST), datetime.now(UTC).date().isoformat()))
-    sys.stdout.write(f"{FILE.name} is written\n")
-
-
 def main(words: list[str]) -> int:
     """Gives the exit code."""
-    if words == ["peers"]:
-        peers()
-        return 0
-    asyncio.run(latency.main([int(each) for each in words] or [100, 1_000, 10_000]))
+    today = datetime.now(UTC).date().isoformat()
+    try:
+        match words:
+            case ["peers"]:
+                write_section("peers", section(run(SIZES, LONGEST), today))
+            case ["policies", *names]:
+                write_section("policies", policies.section(today, names))
+            case _:
+                asyncio.run(latency.main([int(each) for each in words] or [100, 1_000, 10_000]))
+                return 0
+    except policies.NoReport as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    sys.stdout.write(f"{FILE.name} is written\n")
     return 0
 
 

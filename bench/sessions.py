@@ -66,6 +66,7 @@ class Generated:
 
     def __init__(self, seed: int = 1) -> None:
         self._random = Random(seed)  # noqa: S311 - nothing secret comes of it
+        self._commits: list[str] = []
         self._calls = 0
         self._clock = 0.0
         self._asked = 0.0
@@ -120,8 +121,11 @@ class Generated:
 
     def _command(self, file: _File, name: str, *, failed: bool) -> tuple[dict[str, Any], str]:
         random = self._random
+        if self._commits and random.random() < 0.1:
+            return {"command": f"git show --stat {random.choice(self._commits[-8:])}"}, f" {file.path} | {random.randint(1, 90)} +++--"
         if random.random() < 0.2:
             digest = f"{random.getrandbits(160):040x}"
+            self._commits.append(digest)
             return {"command": f"git commit -qam 'Change {name}' && git rev-parse HEAD"}, digest
         cases = [f"{file.path}::test_{random.choice(file.names)} PASSED" for _ in range(random.choice((3, 5, 8, 20, 120)))]
         if failed:

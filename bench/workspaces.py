@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -13,7 +14,7 @@ BEGAN = 1_770_000_000.0
 """Unix seconds of the first entry."""
 
 
-def lay_down(folder: Path, lengths: list[int], seed: int = 1) -> None:
+def lay_down(folder: Path, lengths: Sequence[int], seed: int = 1) -> None:
     """One session for each of `lengths` (messages), into the `.ullage` of `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     with closing(LogStore.open(folder)) as store:

@@ -38,8 +38,8 @@ NO_LINE = 10**12
 class Adapter(Protocol):
     """One way of keeping a context, set up by what its package exports. Only `turn` and `compact` are timed."""
 
-    def hold(self, messages: Sequence[Message]) -> None:
-        """Takes a history over."""
+    def hold(self, messages: Sequence[Message]) -> int:
+        """Takes a history over. How many messages it is in the adapter's own terms."""
         ...
 
     def prepare(self, messages: Sequence[Message]) -> Any:
@@ -90,18 +90,17 @@ def measure(adapter: Adapter, history: Sequence[Message], size: int, distributio
     """Raises `ValueError` where the adapter did not do what is timed."""
     size -= history[size - 1]["role"] == "assistant"
     compactions: list[float] = []
-    left = size
+    left = held = adapter.hold(history[:size])
     began = time.perf_counter()
-    adapter.hold(history[:size])
     while len(compactions) < COMPACTIONS and (len(compactions) < FEWEST or time.perf_counter() - began < SECONDS):
         adapter.before_compaction()
         start = time.process_time()
         left = adapter.compact()
         compactions.append((time.process_time() - start) * 1_000)
-        if not 0 < left < size:
-            raise ValueError(f"{left} messages are left of {size}")
+        if not 0 < left < held:
+            raise ValueError(f"{left} messages are left of {held}")
     turns: list[float] = []
-    adapter.hold(history[:size])
+    held = adapter.hold(history[:size])
     began = time.perf_counter()
     while len(turns) < TURNS and (len(turns) < FEWEST or time.perf_counter() - began < SECONDS):
         at = size + 2 * len(turns)
@@ -109,8 +108,8 @@ def measure(adapter: Adapter, history: Sequence[Message], size: int, distributio
         start = time.process_time()
         sent = adapter.turn(new)
         turns.append((time.process_time() - start) * 1_000)
-        if sent < size:
-            raise ValueError(f"{sent} messages would be sent of {at + 2}: there was a compaction")
+        if sent < held:
+            raise ValueError(f"{sent} messages would be sent of {held} and more: there was a compaction")
     return Figures({name: version(name) for name in distributions}, python_version(), timed(turns), timed(compactions), left)
 
 

@@ -38,9 +38,10 @@ class Summarizing:
         self._wide = ChatSummary([model], NO_LINE)
         self._usual = ChatSummary([model], model.max_chat_history_tokens)
 
-    def hold(self, messages: Sequence[Message]) -> None:
+    def hold(self, messages: Sequence[Message]) -> int:
         """Nothing is kept but the messages."""
         self._held = self.prepare(messages)
+        return len(self._held)
 
     def prepare(self, messages: Sequence[Message]) -> list[dict[str, str]]:
         """Plain text."""

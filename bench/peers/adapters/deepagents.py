@@ -55,9 +55,10 @@ class Summarizing:
         backend = Memory()
         return model, create_summarization_middleware(model, backend), backend
 
-    def hold(self, messages: Sequence[Message]) -> None:
+    def hold(self, messages: Sequence[Message]) -> int:
         """Nothing is kept but the messages."""
         self._held = messages_of(messages)
+        return len(self._held)
 
     def prepare(self, messages: Sequence[Message]) -> list[AnyMessage]:
         """LangChain's types."""

@@ -37,9 +37,10 @@ class Compressing:
         self._wide = compressor(NO_LINE)
         self._filled = self._wide
 
-    def hold(self, messages: Sequence[Message]) -> None:
+    def hold(self, messages: Sequence[Message]) -> int:
         """Nothing is kept but the messages."""
         self._held = [{"role": "system", "content": "You are a coding agent."}, *_messages_of(messages)]
+        return len(self._held)
 
     def prepare(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """The types of the OpenAI API."""

@@ -32,9 +32,10 @@ class Summarizing:
         self._never = SummarizationMiddleware(model(), trigger=("tokens", NO_LINE))
         self._always = SummarizationMiddleware(model(), trigger=("tokens", 1))
 
-    def hold(self, messages: Sequence[Message]) -> None:
+    def hold(self, messages: Sequence[Message]) -> int:
         """Nothing is kept but the messages."""
         self._held = messages_of(messages)
+        return len(self._held)
 
     def prepare(self, messages: Sequence[Message]) -> list[AnyMessage]:
         """LangChain's types."""
@@ -64,9 +65,10 @@ class Clearing:
         self._never = ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=NO_LINE)])
         self._always = ContextEditingMiddleware(edits=[ClearToolUsesEdit(trigger=1)])
 
-    def hold(self, messages: Sequence[Message]) -> None:
+    def hold(self, messages: Sequence[Message]) -> int:
         """Nothing is kept but the messages."""
         self._held = messages_of(messages)
+        return len(self._held)
 
     def prepare(self, messages: Sequence[Message]) -> list[AnyMessage]:
         """LangChain's types."""

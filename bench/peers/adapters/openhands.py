@@ -48,10 +48,11 @@ class Condensing:
         self._before: list[LLMConvertibleEvent] = []
         self._last_calls: dict[str, ActionEvent] = {}
 
-    def hold(self, messages: Sequence[Message]) -> None:
+    def hold(self, messages: Sequence[Message]) -> int:
         """A view of all events."""
         self._view = View.from_events(self.prepare(messages))
         self._before = list(self._view.events)
+        return len(LLMConvertibleEvent.events_to_messages(self._before))
 
     def prepare(self, messages: Sequence[Message]) -> list[Any]:
         """Its events: a reply with two calls is two of them."""

@@ -35,11 +35,12 @@ class Pipeline:
         self._writer = Writer()
         self._used = 0
 
-    def hold(self, messages: Sequence[Message]) -> None:
+    def hold(self, messages: Sequence[Message]) -> int:
         """Folds the history and counts it once, as opening a session does."""
         self._start()
         self._append(self.prepare(messages))
         self._used = self._account.count(self._projection, CALIBRATION).used
+        return len(self._projection.messages)
 
     def prepare(self, messages: Sequence[Message]) -> list[Entry]:
         """The new entries."""

@@ -30,8 +30,9 @@ class Counting:
         self.sent = sent
         self.left = left
 
-    def hold(self, messages: Sequence[Message]) -> None:
+    def hold(self, messages: Sequence[Message]) -> int:
         self.held = len(messages)
+        return self.held
 
     def prepare(self, messages: Sequence[Message]) -> int:
         return len(messages)
