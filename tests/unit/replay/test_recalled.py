@@ -9,7 +9,7 @@ from ullage.replay.recalled import SessionSearch
 
 def test_it_finds_what_was_said_before_and_nothing_that_came_after():
     transcript = session(
-        prompt("Where is the harbour master?"),
+        prompt("Where is it?"),
         reply(10, blocks=(ToolUse("call", "read_file", {"path": "src/harbour.py"}),)),
         returned("def harbour_master(tide): ..."),
         reply(10, blocks=(Text("In src/harbour.py, as harbour_master."),)),
