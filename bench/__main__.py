@@ -26,9 +26,12 @@ def main(words: list[str]) -> int:
                 write_section("peers", section(run(SIZES, LONGEST), today))
             case ["policies", *names]:
                 write_section("policies", policies.section(today, names))
-            case _:
+            case _ if all(each.isdecimal() for each in words):
                 asyncio.run(latency.main([int(each) for each in words] or [100, 1_000, 10_000]))
                 return 0
+            case _:
+                sys.stderr.write(f"There is nothing to measure of that name.\n\n{__doc__}")
+                return 2
     except policies.NoReport as error:
         sys.stderr.write(f"{error}\n")
         return 1
