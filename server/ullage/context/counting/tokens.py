@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 
 from ullage.context.blocks import Block, CompactionBlock, RedactedThinking, Text, Thinking, ToolUse
 from ullage.context.entries import Prelude
@@ -47,6 +48,9 @@ SAMPLED_ABOVE = 65_536
 WINDOWS = 32
 WINDOW_CHARACTERS = 1_024
 
+REMEMBERED = 32_768
+"""Texts whose estimate is remembered: those of a session of some 20,000 messages."""
+
 MESSAGE_TOKENS = 4
 """Framing of one message: role and turn marks. A guess; the learned ratio corrects it."""
 TOOL_BLOCK_TOKENS = 24
@@ -66,8 +70,10 @@ LOWEST_RATIO, HIGHEST_RATIO = 0.5, 2.5
 """How fast and how far the ratio is learned (rate, step and lower bound are those of Gemini CLI's token calculator)."""
 
 
+@lru_cache(maxsize=REMEMBERED)
 def estimate_text(text: str) -> int:
-    """Tokens of `text`; at least 1, except 0 for the empty text. Takes about a millisecond at most."""
+    """Tokens of `text`; at least 1, except 0 for the empty text. Takes about a millisecond at most; the newest are remembered, since
+    whatever is planned counts the same texts again."""
     if not text:
         return 0
     if len(text) <= SAMPLED_ABOVE:

@@ -40,5 +40,8 @@ PROPERTIES: tuple[Property, ...] = (
 
 def legal_cuts(messages: Sequence[Message]) -> tuple[int, ...]:
     """Every legal cut, ascending. 0 is always one."""
-    cuts = range(len(messages) + 1)
-    return tuple(cut for cut in cuts if all(holds(messages, cut) for holds in PROPERTIES))
+    seen = tuple(messages)
+    cuts: Sequence[int] = range(len(seen) + 1)
+    for holds in PROPERTIES:
+        cuts = [cut for cut in cuts if holds(seen, cut)]
+    return tuple(cuts)

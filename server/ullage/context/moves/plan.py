@@ -7,21 +7,20 @@ business of `session/`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ullage.context.blocks import Text
-from ullage.context.entries import Cleared, Compaction, Logged, Snipped, UserPrompt
+from ullage.context.entries import Cleared, Logged, Snipped, UserPrompt
 from ullage.context.moves.clear import clear
 from ullage.context.moves.cuts import legal_cuts
-from ullage.context.moves.preview import preview
+from ullage.context.moves.news import has_news
+from ullage.context.moves.sizes import Count, Sizes, sizes_after, sizes_now
 from ullage.context.moves.snip import messages_in, snip
 from ullage.context.policy import SummaryNumbers, UllageNumbers
 from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 
-Count: TypeAlias = Callable[[Sequence[Message]], int]
-"""How many tokens messages take."""
 Digest: TypeAlias = Callable[[Sequence[Logged]], str]
 """A few lines on what stands in a range of the log."""
 
@@ -84,15 +83,16 @@ def plan(
     0 means that a summary is wanted in any case.
     """
     wanted = int(numbers.goal_share * line) if goal is None else goal
-    cleared = _moved(projection, count, clear(projection, numbers.clear))
-    cheap = _with_snip(cleared, projection, numbers, count, digest)
+    view = _View(projection, count)
+    cleared = view.with_moves(clear(projection, numbers.clear))
+    cheap = _with_snip(view, cleared, numbers, digest)
     if _prelude_tokens(projection, count) + cheap.tokens <= wanted:
-        return _alone(cheap, projection, count)
+        return _alone(cheap, view)
     usual_tail = min(numbers.summary.tail_tokens, int(numbers.summary.tail_share * line))
     # Where the usual tail leaves nothing to summarise it must be shorter.
     tails = (usual_tail, int(numbers.summary.tail_share * cleared.tokens), 0)
-    cuts = (_cut_before_tail(cleared.view.messages, tail, count) for tail in tails)
-    return _with_summary(cleared, cuts, numbers.summary, count) or _alone(cheap, projection, count)
+    cuts = (view.cut_from(cleared.sizes.start_of_tail(tail)) for tail in tails)
+    return _with_summary(view, cleared, cuts, numbers.summary) or _alone(cheap, view)
 
 
 def reactive_plan(
@@ -107,86 +107,97 @@ def reactive_plan(
     Everything but the last few messages is summarised; where these do not fit under `line` (tokens, with system and tools) or
     are all there is, fewer stay.
     """
-    cleared = _moved(projection, count, clear(projection, numbers.clear))
-    messages = cleared.view.messages
-    cuts = legal_cuts(messages)
-    usual = max(cut for cut in cuts if cut <= max(len(messages) - numbers.summary.reactive_keep_messages, 0))
-    later = [cut for cut in cuts if cut >= usual]
+    view = _View(projection, count)
+    cleared = view.with_moves(clear(projection, numbers.clear))
+    usual = max(cut for cut in view.cuts if cut <= max(len(view.messages) - numbers.summary.reactive_keep_messages, 0))
+    later = [cut for cut in view.cuts if cut >= usual]
     room = line - _prelude_tokens(projection, count)
-    fitting = [cut for cut in later if count(messages[cut:]) <= room]
-    summarised = _with_summary(cleared, fitting or later[-1:], numbers.summary, count)
-    return summarised or _alone(_with_snip(cleared, projection, numbers, count, digest), projection, count)
+    fitting = [cut for cut in later if cleared.sizes.total - cleared.sizes.before[cut] <= room]
+    summarised = _with_summary(view, cleared, fitting or later[-1:], numbers.summary)
+    return summarised or _alone(_with_snip(view, cleared, numbers, digest), view)
 
 
 @dataclass(frozen=True, slots=True)
 class _Moves:
-    """Cheap moves, planned when `through` was the last entry; the view after them, and the tokens of its messages."""
+    """Cheap moves, and what is left after them (tokens)."""
 
-    through: int
     cleared: tuple[Cleared, ...]
     snipped: Snipped | None
-    view: Projection
+    sizes: Sizes
+    """Of the messages after the clearing, those that are snipped among them."""
     tokens: int
+    """Of all that is left."""
 
 
-def _moved(projection: Projection, count: Count, cleared: tuple[Cleared, ...], snipped: Snipped | None = None) -> _Moves:
-    view = preview(projection, cleared, snipped)
-    through = projection.entries[-1].seq if projection.entries else 0
-    return _Moves(through, cleared, snipped, view, count(view.messages))
+class _View:
+    """The view that is planned for, with what its messages take."""
+
+    def __init__(self, projection: Projection, count: Count) -> None:
+        self.projection = projection
+        self.count = count
+        self.messages = tuple(projection.messages)
+        self.cuts = legal_cuts(self.messages)
+        self._now = sizes_now(self.messages, count)
+        self.tokens = sum(self._now)
+
+    @property
+    def through(self) -> int:
+        """The seq of the last entry."""
+        return self.projection.entries[-1].seq if self.projection.entries else 0
+
+    def with_moves(self, cleared: tuple[Cleared, ...]) -> _Moves:
+        """The view with these results cleared."""
+        sizes = Sizes(sizes_after(self.messages, self._now, cleared, self.count))
+        return _Moves(cleared, None, sizes, sizes.total)
+
+    def cut_from(self, start: int) -> int:
+        """The first legal cut at or after a message; the last legal one where there is none."""
+        return min((cut for cut in self.cuts if cut >= start), default=self.cuts[-1])
 
 
-def _with_snip(cleared: _Moves, projection: Projection, numbers: UllageNumbers, count: Count, digest: Digest) -> _Moves:
-    """Snip, then clear; clearing alone where nothing can be snipped or the marker is longer than what it stands for."""
-    snipped = snip(projection, numbers.snip, digest)
+def _with_snip(view: _View, cleared: _Moves, numbers: UllageNumbers, digest: Digest) -> _Moves:
+    """Snip and clear; clearing alone where nothing can be snipped or the marker is longer than what it stands for."""
+    snipped = snip(view.projection, numbers.snip, digest)
     if snipped is None:
         return cleared
-    both = _moved(projection, count, clear(preview(projection, snipped=snipped), numbers.clear), snipped)
-    return both if both.tokens < cleared.tokens else cleared
+    outside = tuple(each for each in cleared.cleared if not snipped.first_seq <= each.seq <= snipped.last_seq)
+    first, last = (_cut_of(view, seq) for seq in (snipped.first_seq - 1, snipped.last_seq))
+    gone = cleared.sizes.between(first, last)
+    marker = view.count((Message("user", (Text(snipped.marker),), (0,)),))
+    if marker >= gone:
+        return cleared
+    return replace(cleared, cleared=outside, snipped=snipped, tokens=cleared.tokens - gone + marker)
 
 
-def _alone(moves: _Moves, projection: Projection, count: Count) -> Plan | None:
+def _cut_of(view: _View, seq: int) -> int:
+    """The legal cut before which everything up to entry `seq` stands."""
+    return next(cut for cut in reversed(view.cuts) if view.projection.last_seq_before(cut) <= max(seq, 0))
+
+
+def _alone(moves: _Moves, view: _View) -> Plan | None:
     """Cheap moves alone, where they gain anything; that old thinking goes with any compaction is a gain too."""
-    if moves.tokens >= count(projection.messages):
+    if moves.tokens >= view.tokens:
         return None
-    return Plan(moves.through, moves.cleared, moves.snipped, None, 0, moves.tokens)
+    return Plan(view.through, moves.cleared, moves.snipped, None, 0, moves.tokens)
 
 
-def _cut_before_tail(messages: Sequence[Message], tail_tokens: int, count: Count) -> int:
-    """The first legal cut with at most `tail_tokens` after it; the last legal one where there is none."""
-    start = len(messages)
-    tokens = 0
-    while start > 0:
-        tokens += count(messages[start - 1 : start])
-        if tokens > tail_tokens:
-            break
-        start -= 1
-    cuts = legal_cuts(messages)
-    return min((cut for cut in cuts if cut >= start), default=cuts[-1])
-
-
-def _with_summary(cleared: _Moves, cuts: Iterable[int], numbers: SummaryNumbers, count: Count) -> Plan | None:
+def _with_summary(view: _View, cleared: _Moves, cuts: Iterable[int], numbers: SummaryNumbers) -> Plan | None:
     """A summary of what is before the first of `cuts` that has anything new before it, and what is cleared after it.
 
     Nothing is snipped beside it: it takes the place of the middle too. None where there is no such cut, or where the
     summary would not make the context smaller than clearing alone does.
     """
-    view = cleared.view
-    cut = next((cut for cut in cuts if _has_news(view, cut)), None)
+    cut = next((cut for cut in cuts if has_news(view.projection, view.messages[:cut])), None)
     if cut is None:
         return None
-    to = view.last_seq_before(cut)
-    covered = [logged for logged in view.entries if logged.seq <= to]
-    tokens = count(view.messages[cut:]) + _summary_tokens(covered, count(view.messages[:cut]), numbers, count)
+    to = view.projection.last_seq_before(cut)
+    covered = [logged for logged in view.projection.entries if logged.seq <= to]
+    left = cleared.sizes.total - cleared.sizes.before[cut]
+    tokens = left + _summary_tokens(covered, cleared.sizes.before[cut], numbers, view.count)
     if tokens >= cleared.tokens:
         return None
     kept = tuple(each for each in cleared.cleared if each.seq > to)
-    return Plan(cleared.through, kept, None, to, messages_in(covered), tokens, asked=Asked("", numbers.output_tokens))
-
-
-def _has_news(view: Projection, cut: int) -> bool:
-    """Whether anything before the cut is more than what an earlier compaction left."""
-    left_by_compactions = {logged.seq for logged in view.entries if isinstance(logged.entry, Compaction)}
-    return any(source not in left_by_compactions for message in view.messages[:cut] for source in message.sources)
+    return Plan(view.through, kept, None, to, messages_in(covered), tokens, asked=Asked("", numbers.output_tokens))
 
 
 def _summary_tokens(covered: Sequence[Logged], tokens: int, numbers: SummaryNumbers, count: Count) -> int:

@@ -49,6 +49,16 @@ class Fold:
         self._ids: set[str] = set()
         self._shown: Snapshot[Message] | None = None
 
+    def copy(self) -> Fold:
+        """Another one that goes on from here by itself; costs copies of lists, no folding."""
+        other = Fold()
+        other._closed, other._ends = self._closed.copy(), self._ends.copy()
+        other._role, other._end = self._role, self._end
+        other._blocks, other._sources = self._blocks.copy(), self._sources.copy()
+        other._calls = [replace(call) for call in self._calls]
+        other._ids = self._ids.copy()
+        return other
+
     def add_reply(self, seq: int, blocks: Sequence[AssistantBlock]) -> None:
         """A reply of the model. Calls that have no result by now never get one. Dropped where nothing stands before."""
         self._settle_calls()

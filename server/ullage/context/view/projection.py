@@ -60,8 +60,20 @@ class Projection:
             self._refold()
 
     def with_appended(self, logged: Logged) -> Projection:
-        """A projection of the same log and one more entry; this one stays as it is. Costs one whole fold."""
-        return Projection([*self._entries, logged])
+        """A projection of the same log and one more entry; this one stays as it is. Costs a fold where the key changes."""
+        other = self.copy()
+        other.append(logged)
+        return other
+
+    def copy(self) -> Projection:
+        """Another projection of the same log, which does not grow with this one; costs copies of lists, no folding."""
+        other = Projection()
+        other._entries = self._entries.copy()
+        other._reply_keys = self._reply_keys.copy()
+        other._epoch, other._active = self._epoch, self._active
+        other._placeholders = self._placeholders
+        other._fold = self._fold.copy()
+        return other
 
     def key_at(self, seq: int) -> EpochKey:
         """The key under which the reply of entry `seq` was made. Raises `KeyError` where that is no reply."""

@@ -1,0 +1,69 @@
+"""What the messages of a view would take after a compaction, worked out without folding the log again: planning tries several moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
+from typing import TypeAlias
+
+from ullage.context.blocks import RedactedThinking, Thinking, ToolResult
+from ullage.context.entries import Cleared
+from ullage.context.view.message import Message
+
+Count: TypeAlias = Callable[[Sequence[Message]], int]
+"""How many tokens messages take."""
+
+
+class Sizes:
+    """Tokens of messages, by their place; `before[i]` is all before message `i`."""
+
+    def __init__(self, tokens: Sequence[int]) -> None:
+        self.before = [0, *accumulate(tokens)]
+
+    @property
+    def total(self) -> int:
+        """Of all messages."""
+        return self.before[-1]
+
+    def between(self, first: int, last: int) -> int:
+        """Of the messages from `first` up to and without `last`."""
+        return self.before[last] - self.before[first]
+
+    def start_of_tail(self, tokens: int) -> int:
+        """The first message of the longest tail that takes no more than `tokens`."""
+        start = len(self.before) - 1
+        while start > 0 and self.total - self.before[start - 1] <= tokens:
+            start -= 1
+        return start
+
+
+def sizes_now(messages: Sequence[Message], count: Count) -> list[int]:
+    """Tokens of each message as it is."""
+    return [count((message,)) for message in messages]
+
+
+def sizes_after(messages: Sequence[Message], now: Sequence[int], cleared: Iterable[Cleared], count: Count) -> list[int]:
+    """Tokens of each message after a compaction that clears these results: their placeholders, and no thinking any more."""
+    placeholders = {each.seq: each.placeholder for each in cleared}
+    after = (_after(message, placeholders) for message in messages)
+    return [size if left is message else count((left,)) for message, left, size in zip(messages, after, now, strict=True)]
+
+
+def _after(message: Message, placeholders: Mapping[int, str]) -> Message:
+    if message.role == "assistant":
+        kept = [index for index, block in enumerate(message.blocks) if not isinstance(block, Thinking | RedactedThinking)]
+        if len(kept) == len(message.blocks):
+            return message
+        return replace(
+            message,
+            blocks=tuple(message.blocks[index] for index in kept),
+            sources=tuple(message.sources[index] for index in kept),
+        )
+    if placeholders.keys().isdisjoint(message.sources):
+        return message
+    blocks = (
+        replace(block, content=placeholders[source]) if isinstance(block, ToolResult) and source in placeholders else block
+        for block, source in zip(message.blocks, message.sources, strict=True)
+    )
+    return replace(message, blocks=tuple(blocks))
