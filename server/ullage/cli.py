@@ -1,4 +1,4 @@
-"""The command line: `ullage serve` and `ullage replay`. Imports nothing that takes long before it knows what is wanted."""
+"""The command line: `ullage serve`, `replay`, `policies` and `inspect`. Imports nothing that takes long before it knows what is wanted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import gc
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ullage.replay_arguments import add_replay_options, policy_names
@@ -52,6 +52,10 @@ def _parser() -> argparse.ArgumentParser:
     replay.add_argument("traces", nargs="+", metavar="TRACE", help="a transcript, a folder of transcripts, or a workspace of Ullage")
     add_replay_options(replay)
     replay.set_defaults(run=_replay)
+    policies = commands.add_parser("policies", help="list the ways of compacting, or show the whole of one")
+    policies.add_argument("name", nargs="?", metavar="POLICY", help="show everything of this one")
+    policies.add_argument("--format", choices=("table", "json"), default="table", help="how it is written (default: table)")
+    policies.set_defaults(run=_policies)
     inspect = commands.add_parser("inspect", help="print the epochs of a session of a workspace")
     inspect.add_argument("session", metavar="SESSION", help="the session's id, the beginning of it, or `last`")
     inspect.add_argument("--folder", type=Path, default=Path(), metavar="DIR", help="the workspace (default: the current folder)")
@@ -98,8 +102,19 @@ def _replay(options: argparse.Namespace) -> int:
         report=options.report,
         jobs=options.jobs,
     )
+    return _reporting(lambda: run(options.traces, asked))
+
+
+def _policies(options: argparse.Namespace) -> int:
+    from ullage.policies_command import run
+
+    return _reporting(lambda: run(options.name, options.format))
+
+
+def _reporting(run: Callable[[], int]) -> int:
+    """Runs a command that writes a report to stdout; gives the exit code."""
     try:
-        return run(options.traces, asked)
+        return run()
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:

@@ -26,6 +26,9 @@ MAY_IMPORT = {
 }
 """Beside itself, by folder. Modules at the top (the command line) may import anything."""
 
+MAY_KNOW_PACKAGES = {"session", "replay", "lsp"}
+"""May import `installed_policies`, which loads other people's packages, from the top; what they look at is below all of them."""
+
 INSIDE_CONTEXT = {
     "view": set[str](),
     "counting": {"view"},
@@ -158,6 +161,17 @@ def test_a_folder_of_the_context_imports_only_what_is_below_it(folder: str):
 @pytest.mark.parametrize("folder", MAY_IMPORT)
 def test_no_folder_imports_the_command_line(folder: str):
     check_none([each for each in IMPORTS if each.folder == folder and each.module.startswith(("ullage.cli", "ullage.__main__"))])
+
+
+def test_policies_of_packages_are_looked_for_only_where_a_session_or_a_replay_is_carried_out():
+    found = [each for each in IMPORTS if each.module.startswith("ullage.installed_policies")]
+    check_none([each for each in found if each.folder not in MAY_KNOW_PACKAGES | {""}])
+    own = [each for each in IMPORTS if each.file.name == "installed_policies.py" and each.package == "ullage"]
+    check_none([each for each in own if each.target != "context"])
+
+
+def test_policies_are_looked_for_late_before_initialize_is_answered():
+    check_none([each for each in IMPORTS if each.folder == "lsp" and each.early and each.module.startswith("ullage.installed_policies")])
 
 
 @pytest.mark.parametrize("package", ONLY_IN)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ullage.context.policies.table import BUILT_IN
 from ullage.lsp.configuration import read_settings
 from ullage.lsp.initialization import Options, read_options
 from ullage.session.settings import Settings
@@ -36,6 +37,7 @@ JSON = st.recursive(
             {"compaction": {"auto": False, "cap": 50_000, "summary": "digest"}},
             Settings(auto_compact=False, line_cap=50_000, summary_engine="digest"),
         ),
+        ({"compaction": {"policy": "none"}}, Settings(policy_name="none")),
         ({"bash": {"timeout": 2.5, "sandbox": "off"}}, Settings(bash_timeout=2.5, bash_sandbox="off")),
     ],
 )
@@ -60,6 +62,9 @@ def test_what_is_given_is_used_and_the_rest_is_default(section: object, settings
         ("compaction", "cap", 1e6),
         ("compaction", "cap", True),
         ("compaction", "summary", "none"),
+        ("compaction", "policy", ""),
+        ("compaction", "policy", "Ullage"),
+        ("compaction", "policy", ["none"]),
         ("bash", "timeout", 0),
         ("bash", "timeout", "120"),
         ("bash", "timeout", float("inf")),
@@ -71,6 +76,13 @@ def test_a_bad_value_is_named_and_its_default_used(area: str, name: str, value: 
     assert settings == Settings()
     (complaint,) = complaints
     assert f"ullage.{area}.{name} " in complaint
+
+
+def test_a_policy_that_there_is_not_is_answered_with_those_that_there_are() -> None:
+    _, [complaint] = read_settings({"compaction": {"policy": "nobody"}}, trusted=True)
+    for name in BUILT_IN:
+        assert f'"{name}"' in complaint
+    assert "its default, 'ullage', is used" in complaint
 
 
 @given(JSON)

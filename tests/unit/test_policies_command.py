@@ -1,0 +1,104 @@
+"""`ullage policies`: the list, the whole of one, and what is said where something is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.example_policy import install, install_metadata
+from ullage.cli import main
+from ullage.context.policies.table import BUILT_IN
+from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policy import BelowWindow, FixedCharacters, FixedTokens, FullAt, LineNumbers, Measure, Never, Policy, ShareOfWindow
+from ullage.policies_command import line_in_words, unit_of
+
+
+def run(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, with a folder on its path."""
+    command = [sys.executable, "-m", "ullage", "policies", *arguments]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(path), *sys.path]), "PYTHONIOENCODING": "utf-8"}
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment, timeout=50)
+
+
+def test_the_list_has_every_policy_with_its_line_and_moves(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policies"]) == 0
+    listed = capsys.readouterr().out
+    for policy in BUILT_IN.values():
+        assert f"\n{policy.name} " in f"\n{listed}"
+    assert "Full at: 33,000 tokens below the window, at 200,000 at the latest" in listed
+    assert "Moves: clip on arrival, clear, snip, summary, restore files" in listed
+
+
+@pytest.mark.parametrize("policy", BUILT_IN.values(), ids=BUILT_IN)
+def test_the_whole_of_one_has_its_title_engine_and_sources(policy: Policy, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policies", policy.name]) == 0
+    shown = capsys.readouterr().out
+    for expected in (policy.title, type(policy.engine).__name__, *policy.sources):
+        assert expected in shown
+    assert main(["policies", policy.name, "--format", "json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    assert (whole["name"], whole["values"]["sources"]) == (policy.name, list(policy.sources))
+
+
+def test_every_number_is_shown_with_its_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["policies", "ullage"])
+    shown = " ".join(capsys.readouterr().out.split())
+    for expected in (
+        "line.full_at.reserve 20,000 tokens",
+        "line.hold_share 0.98 (98 %)",
+        "engine.numbers.clip.result_characters 30,000 characters",
+        "engine.numbers.clear.answered_only yes",
+        "engine.numbers.snip.keep_last 47 messages",
+        "restore.files 5 files",
+        " characters): This conversation is about to outgrow",
+    ):
+        assert expected in shown
+
+
+@pytest.mark.parametrize(
+    ("full_at", "measure", "words"),
+    [
+        (BelowWindow(20_000, 0, None), "usage", "20,000 tokens below the window"),
+        (ShareOfWindow(0.5), "usage", "50 % of the window"),
+        (ShareOfWindow(1 / 16, 8_192), "messages", "6.25 % of the window, at 8,192 tokens at the latest, of the messages alone"),
+        (FixedTokens(50_000), "characters / 4", "50,000 tokens, by a quarter of the messages' characters"),
+        (FixedCharacters(50_000), "characters / 4", "50,000 characters of the messages"),
+        (Never(), "usage", "never by itself"),
+    ],
+)
+def test_the_line_is_said_in_words(full_at: FullAt, measure: Measure, words: str) -> None:
+    assert line_in_words(Policy("p", "", (), ULLAGE.engine, LineNumbers(full_at), measure)) == words
+
+
+def test_names_of_numbers_say_what_they_count() -> None:
+    names = ("keep_tokens", "spared_turns", "margin", "preview_characters", "after_seconds", "tail_share", "fanout")
+    assert [unit_of(name) for name in names] == ["tokens", "turns", "tokens", "characters", "seconds", "", ""]
+
+
+def test_an_unknown_name_is_an_error_that_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["policies", "nobody"]) == 2
+    written = capsys.readouterr()
+    assert written.out == ""
+    assert written.err.startswith("ullage policies: there is no policy 'nobody'. There are: ullage, ")
+
+
+def test_a_package_is_listed_beside_ullages_own(tmp_path: Path) -> None:
+    ran = run(install(tmp_path), "example-ten-sentences")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "Package: ullage-example-policies 0.1.0" in ran.stdout
+    assert "engine.keep_messages" in ran.stdout
+    listed = json.loads(run(tmp_path, "--format", "json").stdout)
+    assert [row["name"] for row in listed][-2:] == ["example-early", "example-ten-sentences"]
+
+
+def test_a_broken_package_is_named_and_the_list_still_comes(tmp_path: Path) -> None:
+    (tmp_path / "broken.py").write_text("raise RuntimeError('out of order')")
+    ran = run(install_metadata(tmp_path, "broken", "2.0", {"p": "broken:P"}))
+    assert ran.returncode == 0
+    assert ran.stderr == "ullage policies: The policies 'p' of the package broken 2.0 cannot be loaded: RuntimeError: out of order\n"
+    assert "claude-code" in ran.stdout or "none" in ran.stdout
