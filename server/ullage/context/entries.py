@@ -12,11 +12,11 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import AssistantBlock, CompactionBlock, SystemPart, ToolSpec, Usage
 
 Trigger: TypeAlias = Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep"]
-"""Why a compaction was made: the user asked, the line was reached, while editing, the API refused, the model asked, the policy does it before
-every call."""
+"""Why a compaction was made: the user asked, the line was reached, while editing, the API refused, the model asked, the policy does
+it before every call."""
 
-Rung: TypeAlias = Literal["moves", "model", "digest", "tail"]
-"""What wrote the summary: nothing was summarised (cheap moves sufficed), the model, the program, or only a tail stayed."""
+Rung: TypeAlias = Literal["moves", "api", "model", "digest", "tail"]
+"""What wrote the summary: nothing was summarised (cheap moves sufficed), the API itself, the model, the program, or only a tail stayed."""
 
 Outcome: TypeAlias = Literal["end_turn", "max_tokens", "refusal", "cancelled", "interrupted", "error"]
 """How a turn ended: the Agent Client Protocol's stop reasons, and a crash or an error."""
@@ -67,6 +67,8 @@ class AssistantReply:
     usage: Usage | None
     cost: float | None = None
     """Dollars of the call, at the prices of the day; None where they are not known."""
+    dropped_thinking: int = 0
+    """How many thinking blocks of its request the API dropped, since it took what stood before them for changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +170,11 @@ class Summarised:
     acknowledgement: str = ""
     carried: tuple[int, ...] = ()
     block: CompactionBlock | None = None
+
+    @property
+    def words(self) -> str:
+        """All of the summary that can be read."""
+        return self.text if self.block is None else f"{self.block.content}\n\n{self.text}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,14 +20,17 @@ from ullage.context.engines.engine import Covered, Handoff, Occasion, wants_file
 from ullage.context.engines.entry import planned_entry
 from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import Compaction, Logged, Rung, Trigger
+from ullage.context.moves.api_cut import keeps_turns
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.moves.spare import spare
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
+from ullage.context.record.api_summary import ELSEWHERE, completing
 from ullage.context.record.handoff import tail_note
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.request import Message, Request, request_so_far
 from ullage.models.model import Model, ModelCard
+from ullage.session.api_summary import NotForTheApi, write_api_summary
 from ullage.session.breaker import Breaker
 from ullage.session.conversation import Conversation
 from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
@@ -69,6 +72,8 @@ class Draft:
     """Without upkeep, which leaves a draft as good as it was."""
     policy: Policy
     """The one that planned it."""
+    key: EpochKey
+    """The whole epoch. What the API wrote serves in no other: it is bound to each message before it."""
 
     def as_wanted(self, wanted: Wanted) -> Draft:
         """The same draft for another reason: one prepared in the background serves whoever needs it first."""
@@ -93,6 +98,8 @@ class Compactor:
         self._restoring = restoring
         self.model_breaker = Breaker()
         """Open: summaries are not asked of the model for a while; the program writes them."""
+        self.api_breaker = Breaker()
+        """Open: the API is not asked for its own."""
 
     async def draft(self, wanted: Wanted, model: Model, card: ModelCard, line: int) -> Draft:
         """Plans a compaction and has its summary written. Raises `NothingToCompact` and `PolicyFailed`.
@@ -131,11 +138,12 @@ class Compactor:
     async def _drafted(self, wanted: Wanted, policy: Policy, model: Model, card: ModelCard, line: int) -> Draft:
         if not self._conversation.projection.messages:
             raise NothingToCompact
-        request = request_so_far(self._conversation.projection)
+        projection = self._conversation.projection
+        request, entries = request_so_far(projection), tuple(projection.entries)
         empty = await self._planned(wanted, policy, card, line)
         if empty.plan.summarise_to is None:
             return empty
-        return await self._with_summary(empty, request, model, card, self._surroundings.calibration(card))
+        return await self._with_summary(empty, request, entries, model, card, self._surroundings.calibration(card))
 
     async def forecast(self, wanted: Wanted, card: ModelCard, line: int) -> Forecast:
         """What a compaction would do now. Changes nothing and calls no model. Raises `NothingToCompact`."""
@@ -148,7 +156,7 @@ class Compactor:
         if draft.plan.summarise_to is not None and rung == "moves":
             draft = await self._by_program(draft, [], calibration)
             by_model = draft.plan.asked is not None and self._may_ask_model(wanted, card, [])
-            rung = "model" if by_model else draft.rung
+            rung = ("api" if self._may_ask_api(draft, card) else "model") if by_model else draft.rung
         entry = await self._with_restored(entry_of(draft), draft, at_work=False)
         return Forecast(self._without_what_does_not_fit(entry, calibration), rung)
 
@@ -159,25 +167,37 @@ class Compactor:
             raise NothingToCompact
         calibration = self._surroundings.calibration(card)
         before = self._conversation.counted(calibration).used
-        epoch, entries = _epoch_of(projection), tuple(projection.entries)
+        epoch, key, entries = _epoch_of(projection), projection.key, tuple(projection.entries)
         # In another thread: for a long log planning takes a second, and nobody's typing may wait for it.
         planned = await self._policy.ask(policy, lambda: _plan_of(policy, entries, wanted, calibration, card.window, line, before))
         if planned is None:
             raise NothingToCompact
-        return Draft(wanted, planned, "moves", Handoff(""), None, None, (), before, handoff_room(line), epoch, policy)
+        return Draft(wanted, planned, "moves", Handoff(""), None, None, (), before, handoff_room(line), epoch, policy, key)
 
-    async def _with_summary(self, draft: Draft, request: Request, model: Model, card: ModelCard, calibration: Calibration) -> Draft:
+    async def _with_summary(
+        self, draft: Draft, request: Request, entries: Sequence[Logged], model: Model, card: ModelCard, calibration: Calibration
+    ) -> Draft:
         """The draft with its handoff, by the first rung that works."""
         skipped: list[str] = []
         asked = draft.plan.asked
+        if asked is not None and self._may_ask_api(draft, card):
+            try:
+                written = await self._by_api(draft, asked, request, entries, model, card, calibration)
+                self.api_breaker.succeeded()
+                return written
+            except NotForTheApi as reason:
+                skipped.append(str(reason))
+            except SummaryFailed as failure:
+                self.api_breaker.failed(self._surroundings.clock())
+                skipped.append(str(failure))
+                draft = _spent(draft, failure.usage, card)
         if asked is not None and self._may_ask_model(draft.wanted, card, skipped):
             try:
-                return await self._by_model(draft, asked, request, model, card, calibration)
+                return await self._by_model(draft, asked, request, model, card, calibration, tuple(skipped))
             except SummaryFailed as failure:
                 self.model_breaker.failed(self._surroundings.clock())
                 skipped.append(str(failure))
-                if failure.usage is not None:
-                    draft = replace(draft, usage=failure.usage, cost=card.cost(failure.usage))
+                draft = _spent(draft, failure.usage, card)
         return await self._by_program(draft, skipped, calibration)
 
     async def _by_program(self, draft: Draft, skipped: Sequence[str], calibration: Calibration) -> Draft:
@@ -190,6 +210,35 @@ class Compactor:
         if self._shrinks(tail, calibration):
             return tail
         raise NothingToCompact
+
+    def _may_ask_api(self, draft: Draft, card: ModelCard) -> bool:
+        """Whether the API is asked for its own summary: where it writes them for this model, for the policy that is written for that."""
+        if not card.compacts or draft.policy is not ULLAGE or draft.wanted.trigger == "reactive":
+            return False
+        return self._surroundings.settings.summary_engine == "model" and not self.api_breaker.is_open(self._surroundings.clock())
+
+    async def _by_api(
+        self,
+        draft: Draft,
+        asked: Asked,
+        request: Request,
+        entries: Sequence[Logged],
+        model: Model,
+        card: ModelCard,
+        calibration: Calibration,
+    ) -> Draft:
+        """The draft with the API's block and the program's record to complete it. Raises `SummaryFailed` and `NotForTheApi`."""
+        summary = await write_api_summary(model, card, request, entries, draft.plan, asked, draft.wanted.focus, calibration)
+        planned = replace(draft, plan=summary.plan)
+        record = await self._handoff(planned, ELSEWHERE)
+        told = replace(record, text=completing(record.text), block=summary.block)
+        written = _spent(replace(planned, rung="api", handoff=told), summary.usage, card)
+        after = self._conversation.projection.with_appended(Logged(self._conversation.entries[-1].seq + 1, 0.0, entry_of(written)))
+        if not keeps_turns(request.messages, summary.cut, after.complete_messages):
+            raise SummaryFailed("The API's summary did not fit what stands after it", summary.usage)
+        if not self._shrinks(written, calibration):
+            raise SummaryFailed("The API's summary was not shorter than what it stands for", summary.usage)
+        return written
 
     def _may_ask_model(self, wanted: Wanted, card: ModelCard, skipped: list[str]) -> bool:
         """Whether the model is asked for its part; `skipped` gets the reason where the user would wonder why not."""
@@ -204,7 +253,14 @@ class Compactor:
         return True
 
     async def _by_model(
-        self, draft: Draft, asked: Asked, request: Request, model: Model, card: ModelCard, calibration: Calibration
+        self,
+        draft: Draft,
+        asked: Asked,
+        request: Request,
+        model: Model,
+        card: ModelCard,
+        calibration: Calibration,
+        skipped: tuple[str, ...],
     ) -> Draft:
         """The draft with the model's part in its handoff. Raises `SummaryFailed`."""
         asked = replace(asked, output_tokens=min(asked.output_tokens, card.max_output))
@@ -213,7 +269,7 @@ class Compactor:
             told = await self._handoff(draft, summary.text)
         except PolicyFailed as failure:
             raise PolicyFailed(str(failure), summary.usage) from failure
-        written = replace(draft, rung="model", handoff=told, usage=summary.usage, cost=card.cost(summary.usage))
+        written = _spent(replace(draft, rung="model", handoff=told, skipped=skipped), summary.usage, card)
         if not self._shrinks(written, calibration):
             raise SummaryFailed("The model's summary was not shorter than what it stands for", summary.usage)
         self.model_breaker.succeeded()
@@ -241,7 +297,10 @@ class Compactor:
 
     def still_fits(self, draft: Draft) -> bool:
         """Whether the draft speaks of the policy and the epoch in force."""
-        return draft.policy in (self._policy.policy, ULLAGE) and draft.epoch == _epoch_of(self._conversation.projection)
+        projection = self._conversation.projection
+        if draft.handoff.block is not None and draft.key != projection.key:
+            return False
+        return draft.policy in (self._policy.policy, ULLAGE) and draft.epoch == _epoch_of(projection)
 
     async def commit(self, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:
         """Reads files again and logs the compaction. Raises `StoreFailed` and has then changed nothing."""
@@ -293,6 +352,14 @@ def entry_of(draft: Draft) -> Compaction:
         focus=wanted.focus,
     )
     return replace(entry, usage=draft.usage, cost=draft.cost, skipped=draft.skipped)
+
+
+def _spent(draft: Draft, usage: Usage | None, card: ModelCard) -> Draft:
+    """The draft with what one more call has used."""
+    if usage is None:
+        return draft
+    spent = draft.usage + usage if draft.usage else usage
+    return replace(draft, usage=spent, cost=card.cost(spent))
 
 
 def _together(*texts: str) -> str:

@@ -56,7 +56,7 @@ def _texts(entry: Entry) -> Iterator[str]:
         case Notice():
             yield f"notice: {entry.text}"
         case Compaction(summarised=summarised) if summarised is not None:
-            yield f"summary:\n{summarised.text}"
+            yield f"summary:\n{summarised.words}"
         case _:
             return
 

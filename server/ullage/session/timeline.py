@@ -49,6 +49,11 @@ Describe = Callable[[str, Mapping[str, Json]], tuple[str, ToolKind]]
 """Title and kind of a call, from the tool's name and input."""
 
 
+DROPPED_THINKING = (
+    "The API left earlier thinking out of the request ({} blocks): it takes what stood before it for changed. The conversation goes on, "
+    "without that thinking. Undoing the last compaction brings it back."
+)
+
 LATEST = 200
 """More items than one reply has calls, so that finding them costs the same however long the session is."""
 
@@ -63,6 +68,7 @@ class Timeline:
         self._call_of: dict[int, str] = {}
         self._said: set[str] = set()
         self._upkeep = UpkeepLines()
+        self._told_of_thinking = False
         self.plan: tuple[PlanEntry, ...] = ()
 
     def newest(self, limit: int) -> tuple[tuple[Item, ...], int]:
@@ -111,6 +117,8 @@ class Timeline:
     def log(self, logged: Logged) -> None:
         """Shows what a durable entry says. Preludes and notices to the model are not shown."""
         at, entry = logged.at, logged.entry
+        if isinstance(entry, Compaction | CompactionUndone | CompactionRedone):
+            self._told_of_thinking = False
         if isinstance(entry, UserPrompt):
             # A queued prompt moves to the end of the timeline, where its turn begins.
             self.remove(entry.id)
@@ -154,6 +162,10 @@ class Timeline:
             if item_id.startswith(f"{reply.id}."):  # it streamed in, and the whole reply has it not
                 self.remove(item_id)
         self._said.clear()
+        if reply.dropped_thinking and not self._told_of_thinking:
+            # The same blocks are dropped from every request of the epoch: once is enough.
+            self._told_of_thinking = True
+            self.put(NoticeItem(f"{reply.id}.dropped", at, "warning", DROPPED_THINKING.format(reply.dropped_thinking)))
 
     def _put_if_new(self, item: AssistantItem | ThinkingItem) -> None:
         seen = self._items.get(item.id)
@@ -226,7 +238,7 @@ def compaction_item(entry: Compaction, at: float) -> CompactionItem:
         rung=entry.rung,
         tokens_before=entry.tokens_before,
         tokens_after=entry.estimated_after,
-        summary=entry.summarised.text if entry.summarised else "",
+        summary=entry.summarised.words if entry.summarised else "",
         restored=tuple(RestoredFileItem(file.path, file.note) for file in entry.restored),
         cleared=len(entry.cleared),
         snipped=entry.snipped.last_seq - entry.snipped.first_seq + 1 if entry.snipped else 0,

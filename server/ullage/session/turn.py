@@ -87,7 +87,7 @@ class Turn:
         finally:
             self._retrying(None)
         cost = card.cost(reply.usage)
-        entry = AssistantReply(incoming.reply_id, reply.blocks, reply.model, reply.stop_reason, reply.usage, cost)
+        entry = AssistantReply(incoming.reply_id, reply.blocks, reply.model, reply.stop_reason, reply.usage, cost, reply.dropped_thinking)
         self._conversation.append(entry)
         self._learn(card)
         return entry

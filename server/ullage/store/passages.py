@@ -49,7 +49,7 @@ def _whole(entry: Entry, results: ResultFiles) -> Iterator[Passage]:
         case Notice():
             yield Passage("notice", entry.text)
         case Compaction(summarised=summarised) if summarised is not None:
-            yield Passage("summary", summarised.text)
+            yield Passage("summary", summarised.words)
         case _:
             return
 

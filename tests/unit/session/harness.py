@@ -155,10 +155,17 @@ async def stage(
     fake: FakeApi | None = None,
     editor: OpenEditor | None = None,
     extra: Sequence[Policy] = (),
+    compaction: bool = False,
 ) -> AsyncGenerator[Stage]:
-    """A workspace in `folder` whose model has that window. With `fake`, an API that is running already; `extra` are installed policies."""
+    """A workspace in `folder` whose model has that window. With `fake`, an API that is running already; `extra` are installed policies.
+
+    `compaction`: the API writes summaries of its own.
+    """
     if fake is None:
-        async with FakeApi(windows={MODEL: window}) as own, stage(folder, settings=settings, fake=own, editor=editor, extra=extra) as made:
+        async with (
+            FakeApi(windows={MODEL: window}, compaction=compaction) as own,
+            stage(folder, settings=settings, fake=own, editor=editor, extra=extra) as made,
+        ):
             yield made
         return
     watcher = Watcher()
@@ -190,4 +197,4 @@ def _at_once(*, provider: Provider, name: str, base_url: str, api_key: str | Non
     async def no_wait(seconds: float) -> None:
         pass
 
-    return AnthropicModel(name, api_key=api_key, base_url=base_url, sleep=no_wait)
+    return AnthropicModel(name, api_key=api_key, base_url=base_url, mismatch="error", sleep=no_wait)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -50,6 +51,7 @@ steps = st.lists(
                 "window full",
                 "compact",
                 "compact by digest",
+                "compact without the API",
                 "compact in vain",
                 "undo",
                 "redo",
@@ -67,19 +69,21 @@ steps = st.lists(
 )
 
 
-@given(steps)
+@pytest.mark.parametrize("compaction", [False, True])
+@given(happenings=steps)
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_the_api_takes_every_request_and_no_prompt_is_lost(happenings: list[Step]) -> None:
-    asyncio.run(live(happenings))
+def test_the_api_takes_every_request_and_no_prompt_is_lost(happenings: list[Step], compaction: bool) -> None:
+    asyncio.run(live(happenings, compaction))
 
 
-async def live(happenings: list[Step]) -> None:
+async def live(happenings: list[Step], compaction: bool) -> None:
+    """With `compaction` the API writes summaries of its own, and refuses thinking that does not fit its blocks."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary).resolve() / "project"
         folder.mkdir()
         for number in range(6):
             (folder / f"f{number}.txt").write_text("".join(f"{number} {line} tank {line * 7919 % 1009}\n" for line in range(150)))
-        async with FakeApi(windows={MODEL: WINDOW}) as fake:
+        async with FakeApi(windows={MODEL: WINDOW}, compaction=compaction) as fake:
             story = Story(fake, folder)
             while happenings:
                 async with stage(folder, fake=fake) as here:
@@ -172,6 +176,10 @@ class Story:
                 await here.idle(session)
             case "compact":
                 session.compact("the units")
+                await here.idle(session)
+            case "compact without the API":
+                self.fake.enqueue_summaries(Reply((), stop_reason="refusal"))
+                session.compact()
                 await here.idle(session)
             case "compact in vain":
                 await self._compact_in_vain(here, session)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
+from ullage.context.blocks import CompactionBlock
 from ullage.context.entries import Logged, Trigger
 from ullage.context.moves.clip import Arrival, Clip
 from ullage.context.moves.plan import Count, Plan
@@ -61,6 +62,8 @@ class Handoff:
     """What the assistant is shown to have answered to it; empty: nothing."""
     resume: str = ""
     """What is said after all that stays; empty: nothing."""
+    block: CompactionBlock | None = None
+    """The API's own summary, which takes their place; `text` then completes it, after the turns that stay."""
 
 
 class Engine(Protocol):

@@ -15,7 +15,7 @@ def planned_entry(
     if plan.summarise_to is not None and plan.summarise_from:
         snipped = Snipped(plan.summarise_from, plan.summarise_to, handoff.text, plan.carried)
     elif plan.summarise_to is not None:
-        summarised = Summarised(plan.summarise_to, handoff.text, plan.covers, handoff.acknowledgement, plan.carried)
+        summarised = Summarised(plan.summarise_to, handoff.text, plan.covers, handoff.acknowledgement, plan.carried, handoff.block)
     return Compaction(
         id=id,
         trigger=trigger,

@@ -87,5 +87,5 @@ def _moved(entry: Entry, places: dict[int, int]) -> Entry | None:
 
 
 def _recorded(compaction: Compaction, after_seq: int, at: float) -> RecordedCompaction:
-    summary = compaction.summarised.text if compaction.summarised is not None else ""
+    summary = compaction.summarised.words if compaction.summarised is not None else ""
     return RecordedCompaction(after_seq, summary, compaction.trigger != "manual", compaction.tokens_before, at)
