@@ -105,7 +105,10 @@ def _earlier(entries: Sequence[Logged], room: int) -> _Written | None:
             newest = entry
     if newest is None or newest.summarised is None:
         return None
-    return _written_in(newest.summarised.text, min(EARLIER_TOKENS, int(room * EARLIER_SHARE)))
+    told, tokens = newest.summarised, min(EARLIER_TOKENS, int(room * EARLIER_SHARE))
+    if told.block is not None:
+        return _Written(_within(told.block.content.strip(), tokens), told.last_seq)
+    return _written_in(told.text, tokens)
 
 
 def _written_in(text: str, tokens: int) -> _Written | None:
@@ -114,8 +117,9 @@ def _written_in(text: str, tokens: int) -> _Written | None:
     body, ended, _ = body.partition(f"\n{LOGGED}\n")
     if not begun or not ended or not number.isdigit():
         return None
-    body = body.strip()
-    size = estimate_text(body)
-    if size > tokens:
-        body = body[: int(len(body) * tokens / size)].rstrip() + " …"
-    return _Written(body, int(number))
+    return _Written(_within(body.strip(), tokens), int(number))
+
+
+def _within(text: str, tokens: int) -> str:
+    size = estimate_text(text)
+    return text if size <= tokens else text[: int(len(text) * tokens / size)].rstrip() + " …"
