@@ -57,8 +57,9 @@ NAMES = re.compile(
 """Of variables, settings and headers that hold secrets."""
 NAME_HINTS = ("passw", "passphrase", "secret", "key", "token", "_pwd")
 """One of them stands in each name; they are looked for first: it is fast."""
-VALUE = re.compile(r"\w{0,20}['\"]?\s{0,4}(?:=|:=|:(?=\s|['\"])|=>)\s{0,4}(?P<quote>['\"]?)(?P<secret>[^\s'\",;)}\]]{6,})(?P=quote)")
-"""What follows such a name where a value is assigned to it."""
+VALUE = re.compile(r"\w{0,20}['\"]?\s{0,4}(?:=|:=|:(?=\s|['\"])|=>)\s{0,4}(?P<quote>['\"]?)(?P<secret>[^\s'\",;)}\]]{6})")
+VALUE_END = re.compile(r"[\s'\",;)}\]]|\Z")
+"""What follows such a name where a value is assigned to it, up to the sixth character of the value, and where a value ends."""
 
 
 def redact(text: str) -> str:
@@ -76,16 +77,21 @@ def redact(text: str) -> str:
 
 def _redact_assigned(text: str) -> str:
     pieces: list[str] = []
-    done = 0
+    done = ended = 0
     for name in NAMES.finditer(text):
         if name.start() < done:
             continue
         value = VALUE.match(text, name.end())
-        if value is None or not _looks_secret(value.group("secret"), quoted=bool(value.group("quote"))):
+        if value is None:
             continue
-        start, end = value.span("secret")
+        start, quote = value.start("secret"), value.group("quote")
+        if ended < value.end():  # else this value is a part of the last one and ends with it: nothing is looked through twice
+            found = VALUE_END.search(text, value.end())
+            ended = found.start() if found else len(text)
+        if not text.startswith(quote, ended) or not _looks_secret(text[start : min(ended, start + JUDGED_CHARACTERS)], quoted=bool(quote)):
+            continue
         pieces += (text[done:start], MARK.format(kind="secret"))
-        done = end
+        done = ended
     return "".join((*pieces, text[done:]))
 
 
@@ -114,7 +120,6 @@ def _looks_secret(value: str, *, quoted: bool) -> bool:
         return False
     if quoted:
         return True
-    value = value[:JUDGED_CHARACTERS]
     if "(" in value or "[" in value:
         return False
     mixed = any(character.isdigit() for character in value) and any(character.isalpha() for character in value)

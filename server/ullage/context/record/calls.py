@@ -1,40 +1,65 @@
-"""Tool calls as the log has them: each result beside the call that it answers. Nothing is judged here."""
+"""Tool calls as the log has them: each result beside the call that it answers, and what both say of themselves."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.entries import AssistantReply, Logged, ToolReturned
 
+COMMAND_CHARACTERS = 90
 
-@dataclass(frozen=True, slots=True)
+PATH_KEYS = ("path", "file_path", "notebook_path")
+"""How tools call the file that they are about: Ullage's and most others'; Claude Code's; Claude Code's for notebooks."""
+COMMAND_KEYS = ("command", "cmd")
+"""How tools call what they run: Ullage's and most others'; Codex's."""
+
+
+@dataclass(frozen=True)
 class Call:
-    """A call that has its result. `seq` is the result's entry."""
+    """A call that has its result. `seq` is the result's entry. What is worked out is kept, since calls are asked again and again."""
 
     seq: int
     input: Mapping[str, Json]
     returned: ToolReturned
 
+    @cached_property
+    def command(self) -> str | None:
+        """The command that the call ran; None where it ran none."""
+        for key in COMMAND_KEYS:
+            command = self.input.get(key)
+            if isinstance(command, str) and command.strip():
+                return command.strip()
+        return None
 
-PATH_KEYS = ("path", "file_path", "notebook_path")
-"""How tools call the file that they are about: Ullage's and most others', Claude Code's, Claude Code's for notebooks."""
-COMMAND_KEYS = ("command", "cmd")
-"""How tools call what they run: Ullage's and most others', Codex's."""
+    @cached_property
+    def source(self) -> str:
+        """What was called, in a line: the command, shortened, or the tool with its path."""
+        if self.command is not None:
+            return one_line(self.command, COMMAND_CHARACTERS)
+        path = next((path for key in PATH_KEYS if isinstance(path := self.input.get(key), str)), None)
+        return self.returned.tool if path is None else f"{self.returned.tool} {path}"
 
+    @cached_property
+    def exit_code(self) -> int | None:
+        """The exit code that the first or last line of the result names, where a command ran; None where none is named."""
+        content = self.returned.content
+        if self.command is None or ("exit" not in content and "Exit" not in content):
+            return None
+        content = content.strip()
+        for line in (content[content.rfind("\n") + 1 :], content.partition("\n")[0]):
+            found = EXIT_CODE.fullmatch(line.strip())
+            if found:
+                return int(found.group(1))
+        return None
 
-def strings_of(value: Json | Mapping[str, Json]) -> Iterator[str]:
-    """Every string in a JSON value, keys aside."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from strings_of(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from strings_of(inner)
+    @property
+    def failed(self) -> bool:
+        """Whether the call says of itself that it failed."""
+        return self.returned.is_error or self.exit_code not in (None, 0)
 
 
 def answered_calls(entries: Sequence[Logged]) -> list[Call]:
@@ -51,34 +76,19 @@ def answered_calls(entries: Sequence[Logged]) -> list[Call]:
     return calls
 
 
-def command_of(call: Call) -> str | None:
-    """The command that the call ran; None where it ran none."""
-    for key in COMMAND_KEYS:
-        command = call.input.get(key)
-        if isinstance(command, str) and command.strip():
-            return command.strip()
-    return None
-
-
 EXIT_CODE = re.compile(r"(?i)\(?(?:process |command )?exit(?:ed)?(?: with)?(?: (?:code|status))?[:= ]+(-?\d{1,3})\W*")
 
 
-def exit_code(call: Call) -> int | None:
-    """The exit code that the first or last line of the result names, where a command ran; None where none is named."""
-    content = call.returned.content
-    if command_of(call) is None or ("exit" not in content and "Exit" not in content):
-        return None
-    lines = content.strip().splitlines()
-    for line in (lines[-1], lines[0]) if lines else ():
-        found = EXIT_CODE.fullmatch(line.strip())
-        if found:
-            return int(found.group(1))
-    return None
-
-
-def failed(call: Call) -> bool:
-    """Whether the call says of itself that it failed."""
-    return call.returned.is_error or exit_code(call) not in (None, 0)
+def strings_of(value: Json | Mapping[str, Json]) -> Iterator[str]:
+    """Every string in a JSON value, keys aside."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from strings_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings_of(inner)
 
 
 def one_line(text: str, characters: int) -> str:

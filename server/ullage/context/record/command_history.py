@@ -6,14 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ullage.context.record.calls import EXIT_CODE, Call, command_of, exit_code, failed, one_line, path_in_a_line
+from ullage.context.record.calls import EXIT_CODE, Call, one_line, path_in_a_line
 from ullage.context.view.fold import NO_OUTPUT
 
-COMMAND_CHARACTERS = 160
-OUTCOME_CHARACTERS = 120
-ERROR_CHARACTERS = 200
+OUTCOME_CHARACTERS = 60
+ERROR_CHARACTERS = 120
 SEARCHED_CHARACTERS = 6_000
 """The end of a failed output is where the error stands; the start is looked at as well."""
+LAST_OPEN = 3
+CHANGED_NAMED = 4
+CHANGES_LOOKED_AT = 60
+"""Since an error came up, for the files among them that are named with it."""
 MATCHED_CHARACTERS = 500
 """Of a line; a longer one is packed data."""
 
@@ -52,45 +55,51 @@ class ErrorFact:
 
 def command_history(calls: Sequence[Call]) -> tuple[CommandFact, ...]:
     """One fact a command, the last run last."""
-    facts: dict[str, CommandFact] = {}
+    latest: dict[str, tuple[Call, int]] = {}
     for call in calls:
-        command = command_of(call)
-        if command is None:
+        if call.command is None:
             continue
-        shown = one_line(command, COMMAND_CHARACTERS)
-        earlier = facts.pop(shown, None)
-        last = last_line(call.returned.content) if call.returned.refusal is None else ""
-        facts[shown] = CommandFact(shown, earlier.runs + 1 if earlier else 1, _ended(call), last, call.seq)
-    return tuple(facts.values())
+        _, runs = latest.pop(call.command, (call, 0))
+        latest[call.command] = (call, runs + 1)
+    return tuple(_command_fact(call, runs) for call, runs in latest.values())
+
+
+def _command_fact(call: Call, runs: int) -> CommandFact:
+    last = last_line(call.returned.content) if call.returned.refusal is None else ""
+    return CommandFact(call.source, runs, _ended(call), last, call.seq)
 
 
 def error_history(calls: Sequence[Call]) -> tuple[ErrorFact, ...]:
     """The errors in order; the same one from the same call only once, where it came last."""
     pending: dict[str, _Pending] = {}
     settled: list[ErrorFact] = []
+    changes: list[str] = []
     for call in calls:
         if call.returned.refusal is not None:
             continue
-        source = source_of(call)
-        if failed(call):
+        source = call.command or call.source
+        if call.failed:
             text = error_line(call.returned.content)
             known = pending.pop(source, None)
             if known is not None and known.text != text:
-                settled.append(known.fact(f"gave way to another error (#{call.seq})"))
+                settled.append(known.fact(f"gave way to another error (#{call.seq})", changes))
                 known = None
-            pending[source] = known or _Pending(text, source, call.seq, [])
+            pending[source] = known or _Pending(text, call.source, call.seq, len(changes))
             pending[source].seq = call.seq
         elif source in pending:
             was = pending.pop(source)
-            how = f"after changes in {', '.join(was.changed)}" if was.changed else "without a change of files"
-            settled.append(was.fact(f"worked later (#{call.seq}), {how}"))
-        for touch in call.returned.touched:
-            if touch.kind != "read":
-                for each in pending.values():
-                    each.note(path_in_a_line(touch.path))
+            changed = was.changed(changes)
+            how = f"after changes in {', '.join(changed)}" if changed else "without a change of files"
+            settled.append(was.fact(f"worked later (#{call.seq}), {how}", changes))
+        changes += (path_in_a_line(touch.path) for touch in call.returned.touched if touch.kind != "read")
     facts = {(fact.source, fact.text): fact for fact in settled}
-    facts.update({(each.source, each.text): each.fact("") for each in pending.values()})
+    facts.update({(each.source, each.text): each.fact("", changes) for each in pending.values()})
     return tuple(sorted(facts.values(), key=lambda fact: fact.seq))
+
+
+def last_open(errors: Sequence[ErrorFact]) -> tuple[ErrorFact, ...]:
+    """Those that no summary may lose."""
+    return tuple(error for error in errors if error.is_open)[-LAST_OPEN:]
 
 
 @dataclass(slots=True)
@@ -98,31 +107,22 @@ class _Pending:
     text: str
     source: str
     seq: int
-    changed: list[str]
+    changes_before: int
 
-    def note(self, path: str) -> None:
-        if path not in self.changed and len(self.changed) < 4:
-            self.changed.append(path)
+    def changed(self, changes: Sequence[str]) -> tuple[str, ...]:
+        """The first files that were changed since it came up."""
+        since = changes[self.changes_before : self.changes_before + CHANGES_LOOKED_AT]
+        return tuple(dict.fromkeys(since))[:CHANGED_NAMED]
 
-    def fact(self, fix: str) -> ErrorFact:
-        return ErrorFact(self.text, self.source, self.seq, fix, tuple(self.changed))
-
-
-def source_of(call: Call) -> str:
-    """What was called, in a line: the command, or the tool with its path."""
-    command = command_of(call)
-    if command is not None:
-        return one_line(command, COMMAND_CHARACTERS)
-    path = call.input.get("path")
-    return f"{call.returned.tool} {path}" if isinstance(path, str) else call.returned.tool
+    def fact(self, fix: str, changes: Sequence[str]) -> ErrorFact:
+        return ErrorFact(self.text, self.source, self.seq, fix, self.changed(changes))
 
 
 def _ended(call: Call) -> str:
     if call.returned.refusal is not None:
         return "refused by the user"
-    code = exit_code(call)
-    if code:
-        return f"exit {code}"
+    if call.exit_code:
+        return f"exit {call.exit_code}"
     return "failed" if call.returned.is_error else "ok"
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Collection, Sequence
 
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.record import wording
+from ullage.context.record.command_history import last_open
 from ullage.context.record.facts import Facts
+from ullage.context.record.words import basename
 from ullage.context.redact import redact
 
 HEADING = "## Also to be kept"
-LAST_ERRORS = 3
+FILE_TOKEN = re.compile(r"[^\s`'\",;:()]+")
 ADDED_TOKENS = 2_000
 """What is added at most; the newest first."""
 
@@ -31,14 +34,20 @@ def complete(text: str, found: Facts) -> str:
 def missing(text: str, found: Facts) -> list[str]:
     """A line for each thing that must be in the handoff and is not; of each kind the newest first."""
     flat = _flat(text)
-    open_errors = [error for error in found.errors if error.is_open][-LAST_ERRORS:]
+    files = {basename(token) for token in FILE_TOKEN.findall(text)}
     wanted = [
         *((said.text, wording.said_line(said)) for said in reversed(found.constraints)),
         *((task.content, wording.task_line(task)) for task in found.tasks if task.is_open),
-        *((error.text, wording.error_line(error)) for error in reversed(open_errors)),
-        *((file.path, wording.file_line(file)) for file in found.files if file.changed),
+        *((error.text, wording.error_line(error)) for error in reversed(last_open(found.errors))),
     ]
-    return _unique([redact(line) for needle, line in wanted if _flat(redact(needle)) not in flat])
+    lines = [redact(line) for needle, line in wanted if _flat(redact(needle)) not in flat]
+    changed = [file for file in found.files if file.changed and not _named(file.path, flat, files)]
+    return _unique([*lines, *(redact(wording.file_line(file)) for file in changed)])
+
+
+def _named(path: str, flat: str, files: Collection[str]) -> bool:
+    """Whether a file is named: by its path, or by its name in a line of its folder."""
+    return basename(path) in files or _flat(redact(path)) in flat
 
 
 def _flat(text: str) -> str:

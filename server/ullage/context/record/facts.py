@@ -6,20 +6,20 @@ How they are put into words is in `digest.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.entries import AssistantReply, Logged, ToolReturned, TurnEnded, UserPrompt
-from ullage.context.record.calls import Call, answered_calls, one_line
-from ullage.context.record.command_history import CommandFact, ErrorFact, command_history, error_history, source_of
+from ullage.context.record.calls import Call, one_line
+from ullage.context.record.command_history import CommandFact, ErrorFact, command_history, error_history
 from ullage.context.record.file_history import FileFact, file_history
-from ullage.context.record.names import NameFact, names_in_use
-from ullage.context.record.sentences import constraints_in, decisions_in
+from ullage.context.record.names import NamesInUse, names_in_use
+from ullage.context.record.reading import ReadEntry, Reading
 
-TEXTS_FOR_DECISIONS = 500
-"""Of the assistant, the newest: of a decision that is older, the files and the model's own summaries speak."""
-LAST_WORDS_CHARACTERS = 1_500
+REPLIES_FOR_DECISIONS = 300
+"""The newest: of a decision that is older, the files and the model's own summaries speak."""
+LAST_WORDS_CHARACTERS = 700
 CALL_CHARACTERS = 200
 REASON_CHARACTERS = 400
 
@@ -60,8 +60,7 @@ class Facts:
     commands: tuple[CommandFact, ...]
     errors: tuple[ErrorFact, ...]
     tasks: tuple[Task, ...]
-    names: tuple[NameFact, ...]
-    """The ones most likely to be needed first."""
+    names: NamesInUse
     last_words: Said | None
     """The end of the assistant's last text."""
     last_call: Said | None
@@ -70,35 +69,44 @@ class Facts:
     """Whether a turn was running where the entries end."""
 
 
-def facts(entries: Sequence[Logged]) -> Facts:
-    """Reads the facts out of `entries`, which should begin with the session's first."""
-    calls = answered_calls(entries)
-    asked = tuple(Said(logged.seq, _typed(logged.entry)) for logged in entries if isinstance(logged.entry, UserPrompt))
+def facts(entries: Sequence[Logged], reading: Reading | None = None) -> Facts:
+    """Reads the facts out of `entries`, which should begin with the session's first.
+
+    `reading` is what was read of the same log before: it saves time and changes nothing.
+    """
+    read = (reading or Reading()).of(entries)
+    calls = [call for entry in read if (call := entry.call) is not None]
     return Facts(
-        asked=asked,
-        constraints=_once(_constraints(asked, calls)),
-        decisions=_once(
-            [Said(said.seq, sentence) for said in _told(entries)[-TEXTS_FOR_DECISIONS:] for sentence in decisions_in(said.text)]
-        ),
+        asked=tuple(Said(logged.seq, _typed(logged.entry)) for logged in entries if isinstance(logged.entry, UserPrompt)),
+        constraints=_once(_constraints(read)),
+        decisions=_once(_decisions(read)),
         files=file_history(calls),
         commands=command_history(calls),
         errors=error_history(calls),
         tasks=_tasks(entries),
-        names=names_in_use(entries),
+        names=names_in_use(read),
         last_words=_last_words(entries),
         last_call=_last_call(calls),
         cut_at_work=_cut_at_work(entries),
     )
 
 
-def _constraints(asked: Sequence[Said], calls: Sequence[Call]) -> list[Said]:
-    wished = [Said(said.seq, sentence) for said in asked for sentence in constraints_in(said.text)]
-    refused = [Said(call.seq, _refusal(call, call.returned.refusal)) for call in calls if call.returned.refusal is not None]
-    return sorted((*wished, *refused), key=lambda said: said.seq)
+def _constraints(read: Sequence[ReadEntry]) -> Iterator[Said]:
+    for entry in read:
+        if isinstance(entry.logged.entry, UserPrompt):
+            yield from (Said(entry.seq, sentence) for sentence in entry.constraints)
+        elif entry.call is not None and entry.call.returned.refusal is not None:
+            yield Said(entry.seq, _refusal(entry.call, entry.call.returned.refusal))
+
+
+def _decisions(read: Sequence[ReadEntry]) -> Iterator[Said]:
+    replies = [entry for entry in read if isinstance(entry.logged.entry, AssistantReply)]
+    for entry in replies[-REPLIES_FOR_DECISIONS:]:
+        yield from (Said(entry.seq, sentence) for sentence in entry.decisions)
 
 
 def _refusal(call: Call, reason: str) -> str:
-    what = f"Refused: `{one_line(source_of(call), 80)}`"
+    what = f"Refused: `{one_line(call.source, 80)}`"
     return f"{what}, saying: {one_line(reason, REASON_CHARACTERS)}" if reason.strip() else what
 
 
@@ -108,17 +116,7 @@ def _typed(prompt: UserPrompt) -> str:
     return f"{prompt.text}\n(attached: {', '.join(attachment.name for attachment in prompt.attachments)})"
 
 
-def _told(entries: Sequence[Logged]) -> list[Said]:
-    return [
-        Said(logged.seq, block.text)
-        for logged in entries
-        if isinstance(logged.entry, AssistantReply)
-        for block in logged.entry.blocks
-        if isinstance(block, Text)
-    ]
-
-
-def _once(sayings: Sequence[Said]) -> tuple[Said, ...]:
+def _once(sayings: Iterable[Said]) -> tuple[Said, ...]:
     newest: dict[str, Said] = {}
     for said in sayings:
         key = said.text.casefold()

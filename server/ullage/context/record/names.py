@@ -1,95 +1,79 @@
-"""Names and hashes that may be needed again: identifiers, commit hashes, URLs, versions, numbers of issues, with where they were seen."""
+"""The names and files that may be needed again: how likely each is, and which name belongs to which file.
+
+Each mention (`mentions.py`) counts by what it stands in and by how long ago it was; nothing else is weighed.
+"""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from ullage.context.blocks import Text, ToolUse
-from ullage.context.entries import AssistantReply, Logged, ToolReturned, UserPrompt
+from ullage.context.record.mentions import CROWD
+from ullage.context.record.reading import ReadEntry
+from ullage.context.record.words import tail_of
 
-NameKind = Literal["hash", "url", "name"]
+RECENT_ENTRIES = 400
+"""What was said longer ago is found by its commands and errors; names of then are rarely needed now."""
+FRESH_ENTRIES = 20
+"""A mention that many entries ago counts half, twice as many a third."""
 
-RECENT_ENTRIES = 600
-"""What was said longer ago is found by its paths, commands and errors; names of then are rarely needed now."""
-SCANNED_CHARACTERS = 4_000
-"""Of each text, so that one long result costs no more than a short one."""
-
-HASH = re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b")
-URL = re.compile(r"https?://[^\s\"'<>)\]}`,\\]+")
-FILE_SUFFIX = r"(?!\.[a-z]{1,5}\b(?!\())"
-"""A name with a file's suffix is a part of a path; paths are kept with the files."""
-NAME = re.compile(
-    r"(?<![/\\\w.-])(?:[A-Za-z]\w*(?:\.[A-Za-z_]\w*)*(?=\(\))"  # call()
-    rf"|[a-z]+(?:[A-Z][a-z0-9]+)+\b{FILE_SUFFIX}"  # camelCase
-    rf"|(?:[A-Z][a-z0-9]+){{2,}}\b{FILE_SUFFIX}"  # PascalCase
-    rf"|[A-Za-z][a-z0-9]*(?:_[A-Za-z0-9]+)+\b{FILE_SUFFIX}"  # snake_case
-    rf"|[A-Z][A-Z0-9]+(?:_[A-Z0-9]+)+\b{FILE_SUFFIX})"  # CONSTANT_CASE
-)
-LONGEST_NAME = 100
+FOR_ITS_FILE = 0.05
+"""Of what a file weighs, for the names that belong to it. From a third of that to twice as much changes little."""
 
 
 @dataclass(frozen=True, slots=True)
-class NameFact:
-    """A name or hash: how often it was seen and where last."""
+class NamesInUse:
+    """Weights: the larger, the likelier it is needed. Files are known by the last two components of their paths."""
 
-    name: str
-    kind: NameKind
-    times: int
-    first_seq: int
-    seq: int
-    weight: float
-    """How likely it is needed again: often, lately, and by the user or in an edit."""
+    names: Mapping[str, float]
+    """Identifiers, hashes and URLs."""
+    files: Mapping[str, float]
+    paths: Mapping[str, str]
+    """Of each file the path by which it is shown."""
+    belonging: Mapping[str, Mapping[str, float]]
+    """Of each name the files that it stood in, in calls on them."""
+    last_seqs: Mapping[str, int]
+    """Where each name was last seen."""
 
 
-def names_in_use(entries: Sequence[Logged]) -> tuple[NameFact, ...]:
-    """The names of the last entries, the weightiest first."""
+def names_in_use(entries: Sequence[ReadEntry]) -> NamesInUse:
+    """The names and files of the last entries."""
+    names: defaultdict[str, float] = defaultdict(float)
+    files: defaultdict[str, float] = defaultdict(float)
+    belonging: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
+    paths: dict[str, str] = {}
+    last_seqs: dict[str, int] = {}
     recent = entries[-RECENT_ENTRIES:]
-    seen: dict[str, _Sight] = {}
-    for age, logged in zip(range(len(recent) - 1, -1, -1), recent, strict=True):
-        freshness = 1.0 / (1.0 + age / 40)
-        for text, weight in _texts(logged):
-            for name, kind in _names(text[:SCANNED_CHARACTERS]):
-                sight = seen.setdefault(name, _Sight(kind, logged.seq))
-                sight.times += 1
-                if sight.seq != logged.seq:
-                    sight.seq = logged.seq
-                    sight.weight += weight * freshness
-    facts = (NameFact(name, sight.kind, sight.times, sight.first_seq, sight.seq, sight.weight) for name, sight in seen.items())
-    return tuple(sorted(facts, key=lambda fact: (-fact.weight, -fact.seq, fact.name)))
+    for age, entry in zip(range(len(recent) - 1, -1, -1), recent, strict=True):
+        freshness = 1.0 / (1.0 + age / FRESH_ENTRIES)
+        for mention in entry.mentions:
+            weight = mention.weight * freshness
+            for name in mention.words.names:
+                names[name] += weight
+                last_seqs[name] = entry.seq
+            for path in mention.words.paths:
+                tail = tail_of(path)
+                files[tail] += weight
+                paths[tail] = min(paths.get(tail, path), path, key=_shown)
+            for path in mention.files:
+                tail = tail_of(path)
+                files[tail] += 0.0
+                paths[tail] = min(paths.get(tail, path), path, key=_shown)
+                for name in mention.words.names:
+                    belonging[name][tail] += weight
+    _raise(names, files, belonging)
+    return NamesInUse(names, files, paths, belonging, last_seqs)
 
 
-@dataclass(slots=True)
-class _Sight:
-    kind: NameKind
-    first_seq: int
-    times: int = 0
-    seq: int = 0
-    weight: float = 0.0
+def _raise(names: dict[str, float], files: Mapping[str, float], belonging: Mapping[str, Mapping[str, float]]) -> None:
+    """A name is the likelier needed, the likelier a file is that it belongs to; the more names a file has, the less that says of each."""
+    counts = Counter(tail for belongs in belonging.values() for tail in belongs)
+    worth = {tail: FOR_ITS_FILE * files[tail] / (counts[tail] + CROWD) ** 0.5 for tail in counts}
+    for name, belongs in belonging.items():
+        names[name] += max(worth[tail] for tail in belongs)
 
 
-def _texts(logged: Logged) -> Iterator[tuple[str, float]]:
-    entry = logged.entry
-    if isinstance(entry, UserPrompt):
-        yield entry.text, 4.0
-    elif isinstance(entry, AssistantReply):
-        for block in entry.blocks:
-            if isinstance(block, Text):
-                yield block.text, 2.0
-            elif isinstance(block, ToolUse):
-                yield "\n".join(value for value in block.input.values() if isinstance(value, str)), 1.5
-    elif isinstance(entry, ToolReturned):
-        yield entry.content, 0.5
-
-
-def _names(text: str) -> Iterable[tuple[str, NameKind]]:
-    for found in HASH.finditer(text):
-        yield found.group(), "hash"
-    for found in URL.finditer(text):
-        if len(found.group()) <= LONGEST_NAME:
-            yield found.group().rstrip("."), "url"
-    for found in NAME.finditer(text):
-        if len(found.group()) <= LONGEST_NAME:
-            yield found.group(), "name"
+def _shown(path: str) -> tuple[bool, bool, int]:
+    """Relative before absolute, with its folder before without, short before long."""
+    return (path.startswith(("/", "~")) or ":" in path, "/" not in path, len(path))

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ullage.context.record.calls import one_line
+from ullage.context.record.calls import one_line, path_in_a_line
 from ullage.context.record.command_history import CommandFact, ErrorFact
 from ullage.context.record.facts import Said, Task
 from ullage.context.record.file_history import FileFact
-from ullage.context.record.names import NameFact
+from ullage.context.record.places import Place, Places
+from ullage.context.record.words import basename
 
-DECISION_CHARACTERS = 260
+DECISION_CHARACTERS = 200
 TRIED_SHOWN = 2
+FILE_CHARACTERS = 540
+"""Of the names in a line: so that none is far from its file."""
+ELSEWHERE_CHARACTERS = 240
 
 
 def said_line(said: Said) -> str:
@@ -26,6 +30,65 @@ def decision_line(said: Said) -> str:
 
 def file_line(fact: FileFact) -> str:
     """A file: what was done to it, how often, where last."""
+    return f"- {fact.path}: {_done(fact)}{_place(fact)}"
+
+
+def file_lines(found: Places) -> list[str]:
+    """Files by folder, each with the names that belong to it; those without any at the end of their folder."""
+    folders: dict[str, list[Place]] = {}
+    for place in found.places:
+        folders.setdefault(path_in_a_line(place.path).replace("\\", "/").rpartition("/")[0], []).append(place)
+    lines: list[str] = []
+    for folder, inside in folders.items():
+        lines.append(_folder_line(folder))
+        bare = [place for place in inside if not place.names and place.fact is None]
+        for place in inside:
+            if place not in bare:
+                lines += _place_lines(place)
+        if bare:
+            lines.append(f"- {', '.join(basename(path_in_a_line(place.path)) for place in bare)}")
+    if found.changed_left_out:
+        lines.append(f"- … and {found.changed_left_out} more changed files; `recall` finds them")
+    return lines
+
+
+def elsewhere_lines(found: Places, last_seqs: Mapping[str, int]) -> list[str]:
+    """Names that belong to no file, by the part of the log where they were seen last, the newest first."""
+    lines: list[str] = []
+    for names in _filled(found.elsewhere, ELSEWHERE_CHARACTERS):
+        newest, oldest = last_seqs[names[0]], last_seqs[names[-1]]
+        lines.append(f"- #{oldest}{f'–#{newest}' if newest != oldest else ''}: {' '.join(names)}")
+    return lines
+
+
+def _place_lines(place: Place) -> Iterator[str]:
+    name = basename(path_in_a_line(place.path))
+    head = f"- {name}" if place.fact is None else f"- {name} ({_done(place.fact)}{_place(place.fact)})"
+    if not place.names:
+        yield head
+    for names in _filled(place.names, FILE_CHARACTERS, len(head) - len(name)):
+        yield f"{head}: {' '.join(names)}"
+        head = f"- {name}"
+
+
+def _filled(names: Sequence[str], characters: int, taken: int = 0) -> Iterator[Sequence[str]]:
+    """The names in groups of about so many characters, of which some are taken in the first."""
+    first, size = 0, taken
+    for index, name in enumerate(names):
+        if index > first and size + len(name) > characters:
+            yield names[first:index]
+            first, size = index, 0
+        size += len(name) + 1
+    if names:
+        yield names[first:]
+
+
+def _folder_line(folder: str) -> str:
+    """A folder; its name cannot pass for Markdown."""
+    return f"{folder}/" if folder[:1].isalnum() or folder[:1] in ("/", "~", "_", ".") else f"./{folder}/".replace(".//", "./")
+
+
+def _done(fact: FileFact) -> str:
     done: list[str] = []
     if fact.created:
         done.append("created")
@@ -33,10 +96,13 @@ def file_line(fact: FileFact) -> str:
         done.append(f"edited {fact.edits}×" if fact.edits > 1 else "edited")
     if fact.deleted:
         done.append("deleted")
-    if fact.reads:
-        done.append(f"read {fact.reads}×" if fact.reads > 1 else "read")
-    where = f"; last: `{fact.place}`" if fact.changed and fact.place else f"; {fact.place}" if fact.place else ""
-    return f"- {fact.path}: {', '.join(done)} (#{fact.changed_seq or fact.seq}){where}"
+    if fact.reads and not fact.changed:
+        done.append("read")
+    return f"{', '.join(done)} #{fact.changed_seq or fact.seq}"
+
+
+def _place(fact: FileFact) -> str:
+    return f"; last: `{fact.place}`" if fact.changed and fact.place else f"; {fact.place}" if fact.place else ""
 
 
 def command_line(fact: CommandFact) -> str:
@@ -49,22 +115,14 @@ def command_line(fact: CommandFact) -> str:
 def error_line(fact: ErrorFact) -> str:
     """An error: what gave it, and what was done about it."""
     if not fact.is_open:
-        return f"- {fact.text} (`{one_line(fact.source, 80)}`, #{fact.seq}): {fact.fix}"
+        return f"- {fact.text} (`{one_line(fact.source, 40)}`, #{fact.seq}): {fact.fix}"
     more = len(fact.tried) - TRIED_SHOWN
     tried = ", ".join(fact.tried[:TRIED_SHOWN]) + (f" and {more} more" if more > 0 else "")
     since = f"; changed since: {tried}" if tried else ""
-    return f"- {fact.text} (`{one_line(fact.source, 80)}`, #{fact.seq}): not seen to work since{since}"
+    return f"- {fact.text} (`{one_line(fact.source, 40)}`, #{fact.seq}): not seen to work since{since}"
 
 
 def task_line(task: Task) -> str:
     """A task with its state."""
     mark = {"completed": "x", "in_progress": "~"}.get(task.status, " ")
     return f"- [{mark}] {task.content}"
-
-
-def name_lines(facts: Sequence[NameFact]) -> list[str]:
-    """Names and hashes by the place where they were seen last, the newest place first."""
-    by_place: dict[int, list[str]] = {}
-    for fact in sorted(facts, key=lambda fact: -fact.seq):
-        by_place.setdefault(fact.seq, []).append(fact.name)
-    return [f"- #{seq}: {', '.join(names)}" for seq, names in by_place.items()]

@@ -35,6 +35,20 @@ def told(text: str) -> list[Entry]:
     return [says(text)]
 
 
+def files_in(text: str) -> set[str]:
+    """The paths of the files in a digest: each stands in the lines of its folder."""
+    section = text.partition("## Files, with names that belong to them\n")[2].partition("\n## ")[0]
+    found: set[str] = set()
+    folder = ""
+    for line in section.splitlines():
+        if not line.startswith("- "):
+            folder = line.removesuffix("/")
+            continue
+        names = line[2:].partition(":")[0].partition(" (")[0]
+        found.update(f"{folder}/{name}".removeprefix("./") for name in names.split(", "))
+    return found
+
+
 LONG_TEXTS = ["A long story about tanks. " * 400, "好的,油罐。" * 900]
 words = st.sampled_from(["tank", "gauge", "level", "report", "valve", "pump"])
 numbers = st.integers(0, 50)
@@ -55,7 +69,7 @@ def test_every_constraint_and_every_changed_path_is_in_it(history: list[list[Ent
         if isinstance(logged.entry, UserPrompt):
             assert logged.entry.text.splitlines()[0] in text
         elif isinstance(logged.entry, ToolReturned):
-            assert all(touch.path in text for touch in logged.entry.touched if touch.kind != "read")
+            assert {touch.path for touch in logged.entry.touched if touch.kind != "read"} <= files_in(text)
 
 
 @given(st.lists(steps, max_size=60), st.integers(0, 4_000))
@@ -67,8 +81,8 @@ def test_beyond_what_must_be_in_it_the_budget_is_kept(history: list[list[Entry]]
 
 def test_sections_stand_in_reading_order():
     entries = work(
-        asked("Fix the gauge. Never push."),
-        says("I'll use the raw value because the filter lags."),
+        asked(f"Fix the gauge. Never push. {'That is how it is. ' * 20}"),
+        says("I'll use the raw value because the filter lags. See TankGauge."),
         ran("make test", "FAILED test_gauge\n(exit code 1)", failed=True),
         edited("src/gauge.py"),
         planned(("Fix it", "completed"), ("Test readLevel", "in_progress"), ("Write it down", "pending")),
@@ -79,11 +93,11 @@ def test_sections_stand_in_reading_order():
         "What the user asked for",
         "Constraints and preferences",
         "Decisions and why",
-        "Files",
+        "Files, with names that belong to them",
         "Commands and how they ended",
         "Errors and what was done about them",
         "Task list",
-        "Names and hashes, with where they were last seen",
+        "Other names and hashes, by where they were last seen",
         "What was being done where this record ends",
         "Next step, as of the end of this record",
     ]
@@ -117,15 +131,34 @@ def test_the_focus_comes_first():
 def test_hundreds_of_changed_files_are_all_named():
     entries = work(*(edited(f"src/module_{number}.py") for number in range(300)))
     text = digest(entries, "")
-    assert all(f"src/module_{number}.py" in text for number in range(300))
+    assert files_in(text) == {f"src/module_{number}.py" for number in range(300)}
 
 
 def test_a_digest_of_nothing_is_empty():
     assert digest([], "") == ""
 
 
-def test_the_user_is_quoted_line_by_line():
-    assert "> First\n> second" in digest(work(asked("First\nsecond")), "")
+def test_the_user_is_quoted_verbatim_and_begins_no_line():
+    assert "- #1: First\n    ## second\n" in digest(work(asked("First\n## second")), "")
+
+
+def test_names_stand_near_their_file_however_many_there_are():
+    names = [f"readLevelOfTank{number}" for number in range(100)]
+    lines = digest(work(edited("src/gauge.py", "", " ".join(names))), "").splitlines()
+    beside = {name: line for line in lines if line.startswith("- gauge.py") for name in line.partition(": ")[2].split()}
+    assert set(names) <= set(beside)
+    assert all(len(line) < 640 for line in beside.values())
+
+
+def test_it_is_as_long_as_it_usually_is_however_many_names_there_are():
+    history = [ran(f"ls {number}", " ".join(f"name_{number}_{each}" for each in range(100))) for number in range(100)]
+    assert 9_000 < len(digest(work(*history), "")) < 12_200
+
+
+def test_many_words_of_the_user_leave_room_for_names():
+    text = digest(work(edited("src/gauge.py", "", "readLevel"), asked("Many words. " * 800), asked("And more words. " * 800)), "")
+    assert len(text) > 15_000
+    assert "- gauge.py (edited #2; last: `readLevel`)" in text
 
 
 def test_brief():

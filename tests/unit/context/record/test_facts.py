@@ -13,7 +13,9 @@ from ullage.context.record.facts import Said, Task, facts
 
 def test_nothing_gives_no_facts():
     found = facts([])
-    assert not any((found.asked, found.constraints, found.files, found.commands, found.errors, found.tasks, found.names, found.cut_at_work))
+    assert not any(
+        (found.asked, found.constraints, found.files, found.commands, found.errors, found.tasks, found.names.names, found.cut_at_work)
+    )
     assert (found.last_words, found.last_call) == (None, None)
 
 
@@ -76,7 +78,7 @@ def test_the_last_words_are_the_end_of_the_last_text():
     assert found.last_words is not None
     assert found.last_words.seq == 2
     assert found.last_words.text.endswith("xthe end")
-    assert len(found.last_words.text) == 1_500
+    assert len(found.last_words.text) == 700
 
 
 def test_the_last_call_is_named_with_its_input():

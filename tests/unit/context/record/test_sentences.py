@@ -17,6 +17,8 @@ from ullage.context.record.sentences import constraints_in, decisions_in, senten
         "I’d prefer tabs here, but don’t reformat the rest.",
         "Only Python 3.11 and newer.",
         "Use httpx instead of requests.",
+        "Use tabs in the Makefile.",
+        "Two spaces, not four",
         "Die Schnittstelle darf sich nicht ändern.",
         "Bitte nur deutsche Kommentare.",
         "N'utilise jamais de variables globales.",

@@ -1,0 +1,141 @@
+"""Which files and names a digest has room for, and beside which file each name stands. How it reads: `wording.py`.
+
+Names are cheap and hard to foretell: of those that a session needs next, many were only ever seen in passing. So most of the room goes to
+them, the likeliest for their length first. A name stands at the file that it belongs to most, and again at other files that are being
+worked on.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ullage.context.record.file_history import FileFact
+from ullage.context.record.names import FRESH_ENTRIES, NamesInUse
+from ullage.context.record.sections import Focus, fitting
+from ullage.context.record.words import TOKEN, WORD, basename, tail_of
+
+KNOWN = 0.4
+"""What a name is worth at its file that stands in another part of the digest already."""
+FAVOURED = 1_000.0
+"""What a name or file that the focus speaks of is worth, against others."""
+EDITED, READ, IDLE = 3.0, 1.0, 0.01
+"""How much a file counts as being worked on: edited, read, neither."""
+
+CHANGED_WITH_NAMES = 60
+CHANGED_TOKENS = 4_000
+"""Files that were changed before the last so many are only named, and beyond so many tokens, which takes hundreds of them, counted."""
+SEPARATOR, AROUND_FILE, AROUND_FACT, AROUND_FOLDER = 1, 4, 14, 2
+"""Characters that stand around a name, a file, what was done to it, a folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file with the names that belong to it, the likeliest first. `fact` is None where it was only mentioned."""
+
+    path: str
+    fact: FileFact | None
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What there was room for."""
+
+    places: tuple[Place, ...]
+    """Changed files first, the last changed first."""
+    elsewhere: tuple[str, ...]
+    """Names that belong to none of the files, the last seen first."""
+    changed_left_out: int
+    """How many files were changed for which there was no room."""
+
+
+def places(found: NamesInUse, facts: Sequence[FileFact], standing: str, focus: Focus, characters: int) -> Places:
+    """Files and names in about so many characters; changed files stand in it in any case.
+
+    `standing` is the text that the reader has before them already: what is in it needs no room.
+    """
+    by_tail = {tail_of(fact.path): fact for fact in reversed(facts)}
+    known = set(WORD.findall(standing))
+    worth = {name: weight * (FAVOURED if focus.concerns(name) else 1.0) for name, weight in found.names.items()}
+    tails = _files(found, by_tail, worth, known, focus, characters)
+    shown = {tail: by_tail[tail].path if tail in by_tail else found.paths[tail] for tail in tails}
+    known.update(word for tail in tails for word in WORD.findall(basename(tail)))
+    folders = {path.rpartition("/")[0] for path in shown.values()}
+    room = characters - sum(len(folder) + AROUND_FOLDER for folder in folders) - sum(_cost(tail, tail in by_tail) for tail in tails)
+    at: defaultdict[str, list[str]] = defaultdict(list)
+    for _, name, tail in sorted(_wanted(found, worth, set(tails), _work(by_tail), known), key=_first):
+        room -= len(name) + SEPARATOR
+        if room < 0:
+            break
+        at[tail].append(name)
+    named = {basename(token.rstrip(".")) for token in TOKEN.findall(standing)}
+    needed = [tail for tail in tails if tail in at or tail in by_tail or basename(tail) not in named]
+    with_names = [Place(shown[tail], by_tail.get(tail), tuple(at[tail])) for tail in needed]
+    paths = set(shown.values())
+    changed = [Place(fact.path, fact, ()) for fact in facts if fact.changed and fact.path not in paths]
+    more = fitting([place.path for place in changed], CHANGED_TOKENS)
+    elsewhere = sorted(at[""], key=lambda name: (-found.last_seqs[name], name))
+    return Places((*with_names, *changed[:more]), tuple(elsewhere), len(changed) - more)
+
+
+def _files(
+    found: NamesInUse, facts: Mapping[str, FileFact], worth: Mapping[str, float], known: Collection[str], focus: Focus, characters: int
+) -> list[str]:
+    """The last changed ones, the last first, then those that hold their own against the names, the likeliest for their length first."""
+    changed = sorted((tail for tail, fact in facts.items() if fact.changed), key=lambda tail: -facts[tail].changed_seq)
+    chosen = dict.fromkeys(changed[:CHANGED_WITH_NAMES])
+    room = characters - sum(_cost(tail, True) for tail in chosen)
+    rivals = [(each / (len(name) + SEPARATOR), len(name) + SEPARATOR, "") for name, each in worth.items() if name not in known]
+    for tail, weight in found.files.items():
+        cost = _cost(tail, tail in facts)
+        rivals.append((weight * (FAVOURED if focus.concerns(found.paths[tail]) else 1.0) / cost, cost, tail))
+    for _, cost, tail in sorted(rivals, key=lambda rival: (-rival[0], rival[2])):
+        if tail in chosen:
+            continue
+        room -= cost
+        if room < 0:
+            break
+        if tail:
+            chosen[tail] = None
+    return list(chosen)
+
+
+def _cost(tail: str, has_fact: bool) -> int:
+    return len(basename(tail)) + AROUND_FILE + (AROUND_FACT if has_fact else 0)
+
+
+def _work(facts: Mapping[str, FileFact]) -> dict[str, float]:
+    """How much each file is being worked on, the most as 1."""
+    last = max((fact.seq for fact in facts.values()), default=0)
+    work: dict[str, float] = {}
+    for tail, fact in facts.items():
+        work[tail] = READ / (1 + (last - fact.seq) / FRESH_ENTRIES)
+        if fact.changed:
+            work[tail] += EDITED * fact.edits**0.5 / (1 + (last - fact.changed_seq) / FRESH_ENTRIES)
+    most = max(work.values(), default=1.0)
+    return {tail: each / most for tail, each in work.items()}
+
+
+def _wanted(
+    found: NamesInUse, worth: Mapping[str, float], tails: Collection[str], work: Mapping[str, float], known: Collection[str]
+) -> Iterator[tuple[float, str, str]]:
+    """What a character of each name is worth at each place, the empty place included."""
+    for name, weight in worth.items():
+        size = len(name) + SEPARATOR
+        belongs = found.belonging.get(name, {})
+        places = [(each * (IDLE + work.get(tail, 0.0)) ** 0.5, tail) for tail, each in belongs.items() if tail in tails]
+        _, first = max(places, default=(0.0, ""))
+        if name not in known:
+            yield weight / size, name, first
+        for each, tail in places:
+            if tail != first:
+                yield each / size, name, tail
+            elif name in known:
+                yield KNOWN * weight / size, name, tail
+
+
+def _first(wanted: tuple[float, str, str]) -> tuple[float, str, str]:
+    worth, name, tail = wanted
+    return -worth, name, tail
