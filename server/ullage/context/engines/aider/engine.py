@@ -115,7 +115,8 @@ class AiderEngine:
         to = at.projection.last_seq_before(cut)
         covers = messages_in([logged for logged in at.projection.entries if logged.seq <= to])
         asked = Asked(ASKED.replace("{target}", f"{budget:,}"), budget, written_out(self._readable(at, messages[:cut])))
-        return Plan(at.projection.entries[-1].seq, (), None, to, covers, at.count(messages[cut:]) + budget, asked=asked)
+        after = at.count(messages[cut:]) + min(budget, tokens // 2)
+        return Plan(at.projection.entries[-1].seq, (), None, to, covers, after, asked=asked)
 
     def _readable(self, at: Occasion, messages: Sequence[Message]) -> list[Message]:
         """The oldest messages that a model can be given."""
@@ -141,13 +142,15 @@ class AiderEngine:
 def _turn_start(at: Occasion) -> int:
     """The index of the message in which the running turn begins; how many messages there are between two turns."""
     messages = at.projection.messages
-    begun = 0
-    for logged in at.projection.entries:
-        if isinstance(logged.entry, UserPrompt) and not logged.entry.steering:
-            begun = logged.seq
-        elif isinstance(logged.entry, TurnEnded):
-            begun = 0
-    return next((index for index, message in enumerate(messages) if begun in message.sources), len(messages))
+    latest = next((logged for logged in reversed(at.projection.entries) if _begins_or_ends_a_turn(logged)), None)
+    if latest is None or isinstance(latest.entry, TurnEnded):
+        return len(messages)
+    return next((index for index in range(len(messages) - 1, -1, -1) if latest.seq in messages[index].sources), len(messages))
+
+
+def _begins_or_ends_a_turn(logged: Logged) -> bool:
+    entry = logged.entry
+    return isinstance(entry, TurnEnded) or (isinstance(entry, UserPrompt) and not entry.steering)
 
 
 def _spoken_of(entries: Sequence[Logged]) -> set[str]:
