@@ -122,11 +122,20 @@ async def _get(connect: Connect, path: str) -> Mapping[str, object] | None:
     try:
         client = await connect()
         async with asyncio.timeout(TIMEOUT):
-            # Without the header the Models API does not tell who writes compaction blocks.
-            return _mapping(await client.get(path, cast_to=object, options={"headers": {"anthropic-beta": COMPACTION_BETA}}))
+            return _mapping(await _with_header(client, path) or await client.get(path, cast_to=object))
     except Exception as problem:  # noqa: BLE001 - whatever it is: a call of the model meets it again and reports it
         logger.info("no answer from %s: %s", path, type(problem).__name__)
         return None if _may_answer_later(problem) else {}
+
+
+async def _with_header(client: AsyncAnthropic, path: str) -> object:
+    """What is told to those who send the beta header: who writes compaction blocks. None where the header itself is refused."""
+    from anthropic import BadRequestError
+
+    try:
+        return await client.get(path, cast_to=object, options={"headers": {"anthropic-beta": COMPACTION_BETA}})
+    except BadRequestError:
+        return None
 
 
 def _may_answer_later(problem: Exception) -> bool:

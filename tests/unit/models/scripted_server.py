@@ -41,7 +41,9 @@ class Received:
 class ScriptedServer:
     """`async with ScriptedServer(answers) as server:`; answers POSTs in turn, the last one for ever, and GETs from `pages`."""
 
-    def __init__(self, *answers: Answer, pages: dict[str, Answer] | None = None) -> None:
+    def __init__(self, *answers: Answer, pages: dict[str, Answer] | None = None, refused_header: str = "") -> None:
+        self._refused_header = refused_header
+        """A request with it is answered with a 400."""
         self._answers = list(answers)
         self._pages = pages or {}
         self._port = 0
@@ -88,6 +90,8 @@ class ScriptedServer:
         writer.close()
 
     def _answer_to(self, request: Received) -> Answer:
+        if self._refused_header in request.headers:
+            return Answer(json.dumps(error("invalid_request_error", "unknown header")), "400 Bad Request", "application/json")
         if request.method == "GET":
             return self._pages.get(request.path, Answer("not here", "404 Not Found", "text/plain"))
         self.calls.append(request)

@@ -153,3 +153,13 @@ def test_what_a_call_costs(name: str, usage: Usage, dollars: float) -> None:
     assert card is not None
     assert card.prices is not None
     assert card.prices.cost(usage) == pytest.approx(dollars)
+
+
+@pytest.mark.parametrize("refused", ["", "anthropic-beta"])
+async def test_who_refuses_the_beta_header_is_asked_without_it(refused: str) -> None:
+    pages = {"/v1/models/claude-opus-5-5": Answer(json.dumps(INFO), content_type="application/json")}
+    async with ScriptedServer(pages=pages, refused_header=refused) as server:
+        model = AnthropicModel("claude-opus-5-5", api_key="key", base_url=server.url)
+        card = await model.card()
+        await model.aclose()
+    assert (card.window, card.source, card.compacts) == (500_000, "Models API", False)

@@ -121,6 +121,14 @@ def test_what_became_of_a_compaction(then: list[Entry], status: str) -> None:
     assert (item.status, item.summary, item.summarised, item.tokens_before, item.tokens_after) == (status, "handoff", 4, 900, 300)
 
 
+def test_of_thinking_that_the_api_drops_the_user_is_told_once_an_epoch() -> None:
+    dropped = replace(CALL, dropped_thinking=2)
+    happened = [UserPrompt("p1", "Look"), dropped, RESULT, replace(dropped, id="r2"), COMPACTION, replace(dropped, id="r3")]
+    told = [item for item in shown(happened) if isinstance(item, NoticeItem)]
+    assert [notice.id for notice in told] == ["r1.dropped", "r3.dropped"]
+    assert "2 blocks" in told[0].text
+
+
 def test_a_failed_compaction_says_why() -> None:
     item = shown([CompactionFailed("c1", "threshold", "the disk is full")])[-1]
     assert isinstance(item, CompactionItem)
