@@ -153,6 +153,16 @@ def test_what_stands_in_the_way_of_an_answer_is_said(runs: list[Run], said: str)
     assert said in check(as_html(Report((row("s"),)), runs)).text
 
 
+def test_a_cheapest_policy_that_forgets_unseen_is_not_simply_recommended():
+    made = run("a", "s", 200, price=0.1)
+    every_call = replace(made, retained=Retained(), compactions=tuple(replace(each, upkeep=True) for each in made.compactions * 5))
+    text = check(as_html(Report((row("s"),)), [every_call, run("b", "s", 200)])).text
+    assert "a costs least" in text
+    assert "what it keeps is not known" in text
+    assert "Of those that can be judged: take b" in text
+    assert "Keeps most b" in text
+
+
 def test_blanks_are_not_judged():
     made = run("a", "s", 200)
     blank = replace(made, compactions=tuple(replace(each, stood_in="blank") for each in made.compactions))

@@ -24,7 +24,7 @@ def answer(comparison: Comparison, choice: Choice, titles: Mapping[str, str], re
     return tag(
         "section",
         tag("h2", "The answer", id="answer"),
-        tag("p", *_lead(comparison, choice), class_="lead"),
+        tag("p", *_capital(_lead(comparison, choice)), class_="lead"),
         tag("div", *cards, class_="cards") if cards else None,
         *(tag("p", sentence) for sentence in _beside(comparison, choice, recorded)),
         aria_labelledby="answer",
@@ -34,7 +34,9 @@ def answer(comparison: Comparison, choice: Choice, titles: Mapping[str, str], re
 def _card(title: str, standing: Standing, titles: Mapping[str, str]) -> Markup:
     figures = [money(standing.total)] if standing.priced else []
     if standing.keeps_known:
-        figures.append(f"{number(standing.gone)} facts gone")
+        figures.append(f"{number(standing.gone)} needed facts gone")
+    else:
+        figures.append("what it keeps is not known")
     what = titles.get(standing.policy)
     return tag(
         "div",
@@ -47,7 +49,7 @@ def _card(title: str, standing: Standing, titles: Mapping[str, str]) -> Markup:
 
 
 def _lead(comparison: Comparison, choice: Choice) -> Iterator[Markup | str]:
-    cheapest, most, best = choice.cheapest, choice.keeps_most, choice.best
+    cheapest, most = choice.cheapest, choice.keeps_most
     if not comparison.standings:
         yield "No policy was replayed, so there is nothing to choose from: this page shows what was recorded."
     elif cheapest is None and most is None:
@@ -57,22 +59,39 @@ def _lead(comparison: Comparison, choice: Choice) -> Iterator[Markup | str]:
             _name(most),
             f" keeps most: {_kept(most)}. What the policies cost cannot be said, since no prices are known for the models.",
         )
-    elif cheapest is not None and most is None:
+    elif cheapest is not None and not choice.front:
         yield from (_name(cheapest), f" costs least, {money(cheapest.total)}. ", _why_not_kept(comparison))
-    elif len(comparison.standings) == 1 and cheapest is not None:
+    elif cheapest is not None and cheapest.unjudged:
+        yield from (_name(cheapest), f" costs least, {money(cheapest.total)}, but what it keeps is not known: {cheapest.unjudged}. ")
+        yield "Of those that can be judged: "
+        yield from _of_the_front(comparison, choice)
+    else:
+        yield from _of_the_front(comparison, choice)
+    if choice.front and max(each.needed.needed for each in comparison.standings) < FEW_FACTS:
+        yield " This rests on few facts."
+
+
+def _capital(parts: Iterator[Markup | str]) -> Iterator[Markup | str]:
+    """A sentence begins with a capital, unless with a name."""
+    first = next(parts)
+    yield first if isinstance(first, Markup) else first[:1].upper() + first[1:]
+    yield from parts
+
+
+def _of_the_front(comparison: Comparison, choice: Choice) -> Iterator[Markup | str]:
+    front, best = choice.front, choice.best
+    if len(comparison.standings) == 1:
         yield from (
-            "Only ",
-            _name(cheapest),
-            f" was replayed. It costs {money(cheapest.total)}. Of what was needed later: {_kept(cheapest)}.",
+            "only ",
+            _name(front[0]),
+            f" was replayed. It costs {money(front[0].total)}. Of what was needed later: {_kept(front[0])}.",
         )
     elif best is None:
-        yield from _two_ends(choice.front[0], choice.front[-1])
-    elif len(choice.front) == 1:
-        yield from ("Take ", _name(best), f": it costs least, {money(best.total)}, and keeps most: {_kept(best)}.")
+        yield from _two_ends(front[0], front[-1])
+    elif len(front) == 1:
+        yield from ("take ", _name(best), f". It costs least, {money(best.total)}, and keeps most: {_kept(best)}.")
     else:
-        yield from _between(best, choice.front[0], choice.front[-1])
-    if most is not None and max(each.needed.needed for each in comparison.standings) < FEW_FACTS:
-        yield " This rests on few facts."
+        yield from _between(best, front[0], front[-1])
 
 
 def _without_either(comparison: Comparison, choice: Choice) -> Iterator[str]:
@@ -84,18 +103,18 @@ def _without_either(comparison: Comparison, choice: Choice) -> Iterator[str]:
 
 def _two_ends(cheap: Standing, kept: Standing) -> Iterator[Markup | str]:
     yield from (
-        "It is a choice between two. ",
+        "it is a choice between two. ",
         _name(cheap),
         f" costs least, {money(cheap.total)}; ",
         _name(kept),
         f" keeps most: {_kept(kept)}. ",
     )
-    yield f"It costs {_more(kept, cheap)} more than {cheap.policy}, and {_fewer(kept, cheap)}. "
+    yield from (_name(kept), f" costs {_more(kept, cheap)} more than ", _name(cheap), f", and {_fewer(kept, cheap)}. ")
     yield "No other policy is better than either in both."
 
 
 def _between(best: Standing, cheap: Standing, kept: Standing) -> Iterator[Markup | str]:
-    yield from ("Take ", _name(best), f". It costs {money(best.total)}, ")
+    yield from ("take ", _name(best), f". It costs {money(best.total)}, ")
     if best is cheap:
         yield from ("less than any other. ", _name(kept), f" keeps most: {_fewer(kept, best)}, for {_more(kept, best)} more.")
     elif best is kept:
@@ -135,8 +154,10 @@ def _beside(comparison: Comparison, choice: Choice, recorded: Standing | None) -
 
 
 def _why_not_kept(comparison: Comparison) -> str:
-    if any(not each.keeps_known for each in comparison.standings):
+    if any(each.stood_in.get("blank") for each in comparison.standings):
         return "What the policies keep is not judged, since blanks stood for the summaries (--summary none)."
+    if any(each.unjudged for each in comparison.standings):
+        return "What the policies keep cannot be judged by these sessions (see below)."
     if not any(each.compactions or each.upkeep for each in comparison.standings):
         return "None of them ever had to compact in these sessions, so nothing was forgotten, and the choice hardly matters here."
     return "Nothing that stood before a compaction was needed after it, so what the policies keep cannot be judged by these sessions."

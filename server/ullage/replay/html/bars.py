@@ -140,9 +140,10 @@ def too_dear_note(comparison: Comparison, ruled_out: Collection[str]) -> str:
 
 def absent_note(comparison: Comparison) -> str:
     """Which policies have no bar."""
-    names = [each.policy for each in comparison.by_cost() if not (each.keeps_known and each.needed.needed)]
-    return (
-        f"No bar for {', '.join(names)}: nothing was needed after a compaction of theirs, or blanks stood for their summaries."
-        if names
-        else ""
-    )
+    unjudged = [each.policy for each in comparison.by_cost() if not each.keeps_known]
+    never = [each.policy for each in comparison.by_cost() if each.keeps_known and not each.needed.needed]
+    told = [
+        f"No bar for {', '.join(unjudged)}: what they keep is not known." if unjudged else "",
+        f"No bar for {', '.join(never)}: nothing was needed after a compaction of theirs." if never else "",
+    ]
+    return " ".join(each for each in told if each)

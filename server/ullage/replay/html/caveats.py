@@ -33,6 +33,9 @@ def caveats(report: Report, comparison: Comparison, choice: Choice) -> Iterator[
         )
     yield from _stood_in(comparison.standings)
     yield from _few(comparison)
+    for each in comparison.standings:
+        if each.unjudged and not each.stood_in.get("blank"):
+            yield f"What {each.policy} keeps is not known, so it stands outside of every comparison of that: {each.unjudged}."
     for policy, why in choice.ruled_out.items():
         yield f"{policy} is ruled out: {why}."
     yield from _sessions(report, comparison)

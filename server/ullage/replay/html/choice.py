@@ -25,7 +25,10 @@ MOST_RULES = 3
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The answer. What cannot be answered is None: without prices no cost, with blanks for summaries nothing kept."""
+    """The answer. What cannot be answered is None: without prices no cost, with blanks for summaries nothing kept.
+
+    `cheapest` may be one of which it is not known what it keeps (`Standing.unjudged`); the others are not.
+    """
 
     cheapest: Standing | None
     keeps_most: Standing | None
@@ -50,9 +53,11 @@ def choose(comparison: Comparison) -> Choice:
     able = [each for each in comparison.standings if each.policy not in ruled_out]
     priced = [each for each in able if each.priced]
     cheapest = min(priced, key=lambda each: (each.total, each.gone), default=None)
-    judged = able if all(each.keeps_known for each in able) else []
+    judged = [each for each in able if each.keeps_known]
+    if any(each.stood_in.get("blank") for each in able):
+        judged = []
     keeps_most = min(judged, key=lambda each: (each.gone, each.total), default=None) if any(each.needed.needed for each in judged) else None
-    front = _front(priced) if keeps_most is not None else ()
+    front = _front(each for each in priced if each in judged) if keeps_most is not None else ()
     return Choice(
         cheapest=cheapest,
         keeps_most=keeps_most,

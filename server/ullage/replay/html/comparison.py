@@ -12,12 +12,17 @@ from functools import reduce
 from operator import add
 
 from ullage.context.blocks import Usage
+from ullage.replay.columns import number
 from ullage.replay.cost import Dollars, total_usage
 from ullage.replay.retention import KindRetention
 from ullage.replay.runs import Retained, Run
 
 OPTIMUM = "optimum"
 """The name under which the cheapest schedule of a session is reported. It is no policy: it knows the session's future."""
+
+
+UPKEEP_SHARE = 0.05
+"""Of the requests. What upkeep forgets is not counted (`Retained`), so a policy with more of it would seem to keep what it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +84,19 @@ class Standing:
         return self.needed.needed - self.needed.in_view
 
     @property
+    def unjudged(self) -> str:
+        """Why what was counted as kept says nothing of the policy, in words; empty where it does."""
+        if self.stood_in.get("blank"):
+            return "blanks stood for its summaries"
+        if self.upkeep > UPKEEP_SHARE * self.requests:
+            often = f"{number(self.upkeep)} of its {number(self.requests)} requests"
+            return f"it clears or cuts before {often}, and what that forgets is not looked at"
+        return ""
+
+    @property
     def keeps_known(self) -> bool:
-        """Whether what is kept says something of the policy: not where blanks stood for summaries."""
-        return not self.stood_in.get("blank")
+        """Whether what is kept says something of the policy."""
+        return not self.unjudged
 
 
 @dataclass(frozen=True, slots=True)

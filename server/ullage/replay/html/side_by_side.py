@@ -71,8 +71,14 @@ COLUMNS: tuple[Column, ...] = (
     ),
     Column(
         "Compactions",
-        "How often the context was made smaller because it was full. What a policy does before every call anyway (upkeep) is not counted.",
+        "How often the context was made smaller because it was full.",
         lambda s: s.compactions,
+        number,
+    ),
+    Column(
+        "Upkeep",
+        "How often it was made smaller before a call though it was not full, because the policy does so whenever it can.",
+        lambda s: s.upkeep,
         number,
     ),
     Column("Mean context", "Tokens sent with a request, on average, cached or not.", lambda s: s.mean_context, number),

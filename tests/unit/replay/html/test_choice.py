@@ -83,6 +83,18 @@ def test_blanks_for_summaries_say_nothing_of_what_is_kept():
     assert (choice.keeps_most, choice.best) == (None, None)
 
 
+def test_what_upkeep_forgets_is_not_taken_for_kept():
+    made = run("a", "s", 200, price=0.1)
+    every_call = replace(made, retained=Retained(), compactions=tuple(replace(each, upkeep=True) for each in made.compactions * 5))
+    choice = choose(compared([every_call, run("b", "s", 200, keeps=0.5), run("c", "s", 200, keeps=0.9)]))
+    assert choice.cheapest is not None
+    assert choice.cheapest.policy == "a"
+    assert "before " in choice.cheapest.unjudged
+    assert choice.keeps_most is not None
+    assert choice.keeps_most.policy == "c"
+    assert "a" not in [each.policy for each in choice.front]
+
+
 def test_a_session_that_no_policy_got_through_is_in_no_sum():
     comparison = compared(
         [outcome("a", 1, 5), outcome("a", 2, 5, "t", failure="x"), outcome("b", 3, 5), outcome("b", 4, 5, "t", failure="y")]
