@@ -12,6 +12,7 @@ from typing import TextIO
 from ullage.installed_policies import installed, policies
 from ullage.replay.file_work import FileWork
 from ullage.replay.found import NothingFound, transcripts_in
+from ullage.replay.optimum import OPTIMUM
 from ullage.replay.options import Options
 from ullage.replay.prices import prices_of
 from ullage.replay.processes import work_through
@@ -58,7 +59,7 @@ def run(names: Sequence[str], options: Options) -> int:
 
 def _known(wanted: Sequence[str]) -> tuple[str, ...]:
     """The policies of these names, each once, in their order; those that there are not are complained of."""
-    known = policies()
+    known = (*policies(), OPTIMUM)
     if EVERY_POLICY in wanted:
         wanted = [name for each in wanted for name in (known if each == EVERY_POLICY else (each,))]
     unknown = [name for name in dict.fromkeys(wanted) if name not in known]

@@ -55,6 +55,11 @@ POLICY_COST = (
     "requests that the model would have refused as too long."
 )
 
+OPTIMUM = (
+    "Optimum: the schedule of compactions that would have cost least, session by session, for somebody who knew what was to come. Where to "
+    "compact is its only choice: what a compaction leaves and costs is what those of the policies above left and cost on average."
+)
+
 POLICY_KEPT = (
     f"Needed as above: used in the {WINDOW_MESSAGES} messages after a compaction, and standing in the session before it. In view: in the "
     "summary or in a message that stayed. Files that were read again beside it count under put back alone: of the files that the agent "

@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ullage.context.policies.ullage import ULLAGE
 from ullage.installed_policies import policies
 from ullage.replay.as_if import as_if
+from ullage.replay.best_schedule import best_schedule
+from ullage.replay.optimum import OPTIMUM
 from ullage.replay.options import Options
 from ullage.replay.readers import NotATranscript, read
 from ullage.replay.rows import Row, row_of
 from ullage.replay.runs import Run
-from ullage.replay.simulation import Prepared, Settings, simulate
+from ullage.replay.simulation import Outcome, Prepared, Settings, outcome_of
 from ullage.replay.transcript import Transcript
 from ullage.replay.views import Views
 
@@ -53,10 +56,16 @@ def _runs(transcript: Transcript, options: Options, failures: list[str]) -> Iter
     session = Prepared(told)
     settings = Settings(options.at, options.summary, options.as_model, options.window)
     known = policies()
+    outcomes: list[Outcome] = []
     for name in options.policies:
+        if name == OPTIMUM:
+            continue
         views = _views(options, transcript, name)
-        yield simulate(session, known[name], settings, views.write if views is not None else None)
+        outcomes.append(outcome_of(session, known[name], settings, views.write if views is not None else None))
         failures.extend(views.failures if views is not None else ())
+    yield from (outcome.run for outcome in outcomes)
+    if options.at == "policy" or OPTIMUM in options.policies:
+        yield from best_schedule(session, outcomes, ULLAGE, settings)
 
 
 def _views(options: Options, transcript: Transcript, policy: str) -> Views | None:

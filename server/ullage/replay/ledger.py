@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ullage.context.blocks import Usage
 from ullage.replay.cache import START, Mark, Prefix, PromptCache, RequestShape
@@ -12,11 +12,17 @@ from ullage.replay.shapes import Habits
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryCost:
-    """The calls that wrote one summary, as they were counted and had nothing of them been in the cache."""
+class Question:
+    """What is asked of a model for one summary, in tokens.
 
-    usage: Usage
-    cold: Usage
+    It is asked at the end of the conversation, which is then read from the cache; or with `own_text` tokens of a text of its own, which
+    is not in it. With `check` tokens of a second question, after the first answer, there is a second call.
+    """
+
+    asked: int
+    answer: int
+    own_text: int | None = None
+    check: int = 0
 
 
 @dataclass(slots=True)
@@ -28,11 +34,11 @@ class Ledger:
     calls: list[PricedCall] = field(default_factory=list[PricedCall])
     summaries: list[PricedCall] = field(default_factory=list[PricedCall])
     summaries_cold: list[PricedCall] = field(default_factory=list[PricedCall])
+    questions: list[Question] = field(default_factory=list[Question])
     _sent: set[bytes] = field(default_factory=set[bytes])
     """Every prefix of every request so far."""
     _turn: Prefix | None = None
     """Where the first request of the turn ended."""
-    _questions: int = 0
 
     def charge(self, recorded: RequestShape, system: Prefix, end: Prefix, *, new_turn: bool) -> Usage:
         """One request of the agent: `recorded` says when it was made and by which model, `end` what it holds."""
@@ -42,30 +48,24 @@ class Ledger:
         self.calls.append(PricedCall(recorded.model, usage))
         return usage
 
-    def charge_summary(
-        self, recorded: RequestShape, system: Prefix, end: Prefix, asked: int, answer: int, *, own_text: int | None = None, check: int = 0
-    ) -> SummaryCost:
-        """The calls for one summary, in tokens: `asked` of the question, `answer` of what came back.
-
-        It is asked at the end of the conversation, which is then read from the cache; or with `own_text` tokens of a text of its own,
-        which is not in it. With `check` tokens of a second question, after the first answer, there is a second call.
-        """
-        self._questions += 1
-        question = f"question {self._questions}"
-        if own_text is None:
+    def charge_summary(self, recorded: RequestShape, system: Prefix, end: Prefix, question: Question) -> None:
+        """The calls for one summary; `end` is the conversation as the last request would have it."""
+        self.questions.append(question)
+        number = len(self.questions)
+        if question.own_text is None:
             shape = self._shape(recorded, system, end)
-            first = RequestShape(shape.model, shape.at, end.then(question, asked), shape.marks, answer)
+            first = replace(shape, end=end.then(f"question {number}", question.asked), output_tokens=question.answer)
         else:
-            first = RequestShape(recorded.model, recorded.at, START.then(question, own_text + asked), (), answer)
+            text = START.then(f"question {number}", question.own_text + question.asked)
+            first = RequestShape(recorded.model, recorded.at, text, (), question.answer)
         requests = [first]
-        if check:
-            again = first.end.then(f"answer {self._questions}", answer).then(f"check {self._questions}", check)
-            requests.append(RequestShape(first.model, first.at, again, first.marks, answer))
-        usages = [self._charge(request, end) for request in requests]
-        cold = [Usage(request.end.tokens, request.output_tokens) for request in requests]
-        self.summaries += [PricedCall(recorded.model, usage) for usage in usages]
-        self.summaries_cold += [PricedCall(recorded.model, usage) for usage in cold]
-        return SummaryCost(sum(usages[1:], usages[0]), sum(cold[1:], cold[0]))
+        if question.check:
+            again = first.end.then(f"answer {number}", question.answer).then(f"check {number}", question.check)
+            requests.append(replace(first, end=again))
+        for request in requests:
+            sent = end if question.own_text is None else START
+            self.summaries.append(PricedCall(recorded.model, self._charge(request, sent)))
+            self.summaries_cold.append(PricedCall(recorded.model, Usage(request.end.tokens, request.output_tokens)))
 
     def dollars(self) -> tuple[Dollars, Dollars, Dollars]:
         """Of the agent's requests, of the summaries as charged, and of the summaries without the cache."""

@@ -48,7 +48,11 @@ def _policies(report: Report) -> Iterator[str]:
     comparison = compared(report.runs)
     standings = [*comparison.standings, *([comparison.optimum] if comparison.optimum is not None else [])]
     yield from _section(
-        "Policies: what they would have cost", cost_lines(standings), explanations.policies(report.places), explanations.POLICY_COST
+        "Policies: what they would have cost",
+        cost_lines(standings),
+        explanations.policies(report.places),
+        explanations.POLICY_COST,
+        *([explanations.OPTIMUM] if comparison.optimum is not None else []),
     )
     yield from _section(
         "Policies: what was needed after their compactions and was in view",

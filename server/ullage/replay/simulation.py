@@ -7,7 +7,9 @@ answered otherwise, and read again what it had lost. So the figures say what a p
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
+from statistics import mean
 from time import process_time
 from typing import TypeVar
 
@@ -30,9 +32,10 @@ from ullage.replay.carried import UNSEEN_PRELUDE, Carried, tells_prelude
 from ullage.replay.cost import total_usage
 from ullage.replay.known_files import KnownFiles
 from ullage.replay.laid_out import LaidOut
-from ullage.replay.ledger import Ledger
+from ullage.replay.ledger import Ledger, Question
 from ullage.replay.memo import Memo
 from ullage.replay.model_windows import window_in
+from ullage.replay.optimum import Leaves
 from ullage.replay.predicted import left_by_others
 from ullage.replay.put_back import put_back
 from ullage.replay.recalled import SessionSearch
@@ -85,18 +88,43 @@ class Prepared:
         self.requests = {each.recorded.seq: each for each in self.sizes.requests}
         self.precedes = 0 if tells_prelude(transcript.entries) else self._tokens_before_the_messages()
 
+    def with_compactions(self, compactions: tuple[RecordedCompaction, ...]) -> Prepared:
+        """The same session, compacted elsewhere; what it was really counted with stays."""
+        other = copy(self)
+        other.transcript = replace(self.transcript, compactions=compactions)
+        other.needed = Needed(replace(self.transcript, entries=()))
+        return other
+
+    def windows(self, settings: Settings) -> dict[str, int]:
+        """Tokens that each model of the session takes."""
+        models = {request.recorded.shape.model for request in self.sizes.requests}
+        return {model: settings.window or window_in(self.transcript, model, settings.as_model) for model in models}
+
     def _tokens_before_the_messages(self) -> int:
         first: Mapping[str, Size] = self.sizes.requests[0].sizes if self.sizes.requests else {}
         return sum(self.sizes.of(identity, first).tokens for identity in (SYSTEM, OPENING))
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A run, and what the policy's compactions left on average in it; None where it made none."""
+
+    run: Run
+    leaves: Leaves | None = None
+
+
 def simulate(session: Prepared, policy: Policy, settings: Settings = Settings(), watch: Watch | None = None) -> Run:
     """One session under one policy. A policy that raises gives a run with nothing but its `failure`."""
+    return outcome_of(session, policy, settings, watch).run
+
+
+def outcome_of(session: Prepared, policy: Policy, settings: Settings = Settings(), watch: Watch | None = None) -> Outcome:
+    """The same with what its compactions left."""
     session_id = session.transcript.session_id
     try:
-        return _Simulation(session, policy, settings, watch).run()
+        return _Simulation(session, policy, settings, watch).outcome()
     except Exception as error:  # noqa: BLE001 - a policy may come from anybody; the other rows go on
-        return Run(policy.name, session_id, failure=f"{type(error).__name__}: {error}")
+        return Outcome(Run(policy.name, session_id, failure=f"{type(error).__name__}: {error}"))
 
 
 @dataclass(slots=True)
@@ -126,7 +154,7 @@ class _Simulation:
         self._files = KnownFiles()
         self._made = _Made()
         self._seconds = 0.0
-        self._windows: dict[str, int] = {}
+        self._windows = session.windows(settings)
         self._replied = True
         """Since the last compaction that made room: without a reply another one would change nothing."""
         self._new_turn = True
@@ -137,7 +165,7 @@ class _Simulation:
         self._last_seq = 0
         """Of the transcript's entries that were taken."""
 
-    def run(self) -> Run:
+    def outcome(self) -> Outcome:
         if self._session.sizes.requests:
             self._ledger.cache.charge(left_by_others(self._session.sizes.requests[0].recorded))
         waiting = sorted(self._transcript.compactions, key=lambda each: each.after_seq)
@@ -146,7 +174,7 @@ class _Simulation:
             while self._settings.at == "recorded" and waiting and waiting[0].after_seq < logged.seq:
                 self._at_recorded(waiting.pop(0), upcoming[logged.seq])
             self._take(logged, upcoming[logged.seq])
-        return self._result()
+        return Outcome(self._result(), self._leaves())
 
     def _upcoming(self) -> dict[int, SizedRequest | None]:
         """For each entry the next request that is counted: its reply is this entry or comes after it."""
@@ -313,15 +341,13 @@ class _Simulation:
         if asked is None:
             return
         ratio = self._session.sizes.ratio
-        self._ledger.charge_summary(
-            recorded,
-            self._laid_out.system,
-            before,
+        question = Question(
             asked=round(estimate_text(asking(asked.prompt, "")) * ratio),
             answer=round(answer * ratio),
             own_text=None if asked.text is None else round(estimate_text(asked.text) * ratio),
             check=round(estimate_text(asked.check) * ratio),
         )
+        self._ledger.charge_summary(recorded, self._laid_out.system, before, question)
 
     def _check(self) -> None:
         projection = self._carried.projection
@@ -368,10 +394,9 @@ class _Simulation:
         return full
 
     def _window(self, model: str) -> int:
-        if model not in self._windows:
-            self._windows[model] = self._settings.window or window_in(self._transcript, model, self._settings.as_model)
-        self._made.largest_window = max(self._made.largest_window, self._windows[model])
-        return self._windows[model]
+        window = self._windows[model]
+        self._made.largest_window = max(self._made.largest_window, window)
+        return window
 
     def _id(self) -> str:
         return f"c{self._carried.next_seq}"
@@ -382,6 +407,25 @@ class _Simulation:
             return work()
         finally:
             self._seconds += process_time() - started
+
+    def _leaves(self) -> Leaves | None:
+        made = [point for point in self._made.compactions if not point.upkeep]
+        questions = self._ledger.questions
+        if not made:
+            return None
+        left = round(mean(point.tokens_after for point in made))
+        if 2 * len(questions) < len(made):
+            return Leaves(self._policy.name, left)
+        own = [each.own_text for each in questions if each.own_text is not None]
+        return Leaves(
+            self._policy.name,
+            left,
+            asks=True,
+            question=round(mean(each.asked for each in questions)),
+            answer=round(mean(each.answer for each in questions)),
+            own_text=round(mean(own)) if own else None,
+            check=round(mean(each.check for each in questions)),
+        )
 
     def _result(self) -> Run:
         made = self._made
