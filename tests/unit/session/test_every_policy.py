@@ -99,9 +99,7 @@ async def test_a_click_compacts_and_undo_gives_back_the_very_request(folder: Pat
         count = len(by_line(here, session))
         session.compact()
         await here.idle(session)
-        if len(by_line(here, session)) == count:  # it has nothing to do so early, and says so
-            assert [card.status for card in compactions(session)][-1] == "failed"
-            return
+        assert len(by_line(here, session)) == count + 1
         after = list(conversation.projection.messages)
         assert after != before
         session.history.undo()
