@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ullage.replay import explanations
 from ullage.replay.columns import number
 from ullage.replay.html.answer import answer
 from ullage.replay.html.as_recorded import as_recorded
@@ -56,6 +57,7 @@ def as_html(report: Report, runs: Sequence[Run] = (), settings: Settings = Setti
         _section(
             "sessions",
             "Session by session",
+            tag("p", explanations.SESSIONS) if any("/" in row.session_id for row in report.rows) else None,
             tag("p", _CURVES) if comparison.standings else None,
             sessions(report, comparison.runs),
         ),
@@ -102,12 +104,13 @@ def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None)
             tag(
                 "p",
                 "Each dot is a policy. Further left is cheaper, further down fewer needed facts had gone from view. ",
-                _shapes(choice) + too_dear,
+                _shapes(comparison, choice) + too_dear,
             ),
             tag("div", picture, class_="wide scatter", tabindex=0, role="region", aria_label="Cost against what is kept"),
             tag(
                 "p",
-                f"From the cheapest to the one that keeps most: {front}. For every other one of these costs no more and lets go no more.",
+                f"From the cheapest to the one that keeps most: {front}. For every other policy, one of these costs no more and lets "
+                "no more go.",
             ),
         )
     yield _section("policies", "The policies side by side", side_by_side(comparison, choice, recorded))
@@ -122,9 +125,11 @@ def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None)
         )
 
 
-def _shapes(choice: Choice) -> str:
+def _shapes(comparison: Comparison, choice: Choice) -> str:
+    unjudged = [each.policy for each in comparison.standings if each.unjudged]
+    absent = f" Not in the picture, since what they keep is not known: {', '.join(unjudged)}." if unjudged else ""
     crosses = " Crosses are ruled out." if choice.ruled_out else ""
-    return f"Full diamonds, joined by dots, are those that no other policy beats in both.{crosses}"
+    return f"Full diamonds, joined by dots, are those that no other policy beats in both.{crosses}{absent}"
 
 
 def _section(id: str, title: str, *children: Markup | None) -> Markup:

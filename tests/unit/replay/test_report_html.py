@@ -175,7 +175,7 @@ def test_sessions_whose_figures_are_missing_are_named_with_the_reason():
     bare = replace(row("t"), figures=Figures(calls=Calls(3), tokens=Usage(0, 0)))
     report = Report((row("s"), bare), ("x.jsonl is no transcript",))
     text = check(as_html(report, [run("a", "s"), run("a", "t")])).text
-    assert "session 2: tokens, output, dollars, predicted cache reads as recorded: no reply of the model has a token count" in text
+    assert "In session 2: tokens, output, dollars, predicted cache reads as recorded: no reply of the model has a token count" in text
     assert "Not read: x.jsonl is no transcript" in text
 
 

@@ -34,7 +34,7 @@ def answer(comparison: Comparison, choice: Choice, titles: Mapping[str, str], re
 def _card(title: str, standing: Standing, titles: Mapping[str, str]) -> Markup:
     figures = [money(standing.total)] if standing.priced else []
     if standing.keeps_known:
-        figures.append(f"{number(standing.gone)} needed facts gone")
+        figures.append(f"{number(standing.gone)} needed {'fact' if standing.gone == 1 else 'facts'} gone")
     else:
         figures.append("what it keeps is not known")
     what = titles.get(standing.policy)
@@ -69,6 +69,13 @@ def _lead(comparison: Comparison, choice: Choice) -> Iterator[Markup | str]:
         yield from _of_the_front(comparison, choice)
     if choice.front and max(each.needed.needed for each in comparison.standings) < FEW_FACTS:
         yield " This rests on few facts."
+    named = {
+        each.policy: each
+        for each in (*choice.front[:1], choice.best, *choice.front[-1:])
+        if each is not None and each.stood_in.get("digest")
+    }
+    if named:
+        yield f" What {' and '.join(named)} {'keeps' if len(named) == 1 else 'keep'} was measured with a digest by program in place of a model's summary."
 
 
 def _capital(parts: Iterator[Markup | str]) -> Iterator[Markup | str]:
@@ -185,4 +192,5 @@ def _more(dear: Standing, cheap: Standing) -> str:
 
 
 def _fewer(kept: Standing, other: Standing) -> str:
-    return f"{number(kept.gone)} needed facts were gone from view instead of {number(other.gone)}"
+    facts = "1 needed fact was" if kept.gone == 1 else f"{number(kept.gone)} needed facts were"
+    return f"{facts} gone from view instead of {number(other.gone)}"

@@ -116,7 +116,7 @@ def _bar(
             words.append(f"{kind.name} {value(amount)}")
             segments.append(segment(index, begin / longest, amount / longest, words[-1]))
         begin += amount
-    is_within = tick is not None and begin < tick <= longest
+    is_within = tick is not None and begin * 1.002 < tick <= longest
     end = (
         tag("rect", x=f"{tick / longest * 100 - 0.2:.2f}%", width=2, height="100%", class_="cold")
         if tick is not None and is_within
@@ -143,7 +143,7 @@ def absent_note(comparison: Comparison) -> str:
     unjudged = [each.policy for each in comparison.by_cost() if not each.keeps_known]
     never = [each.policy for each in comparison.by_cost() if each.keeps_known and not each.needed.needed]
     told = [
-        f"No bar for {', '.join(unjudged)}: what they keep is not known." if unjudged else "",
-        f"No bar for {', '.join(never)}: nothing was needed after a compaction of theirs." if never else "",
+        f"{', '.join(unjudged)} (what is kept is not known)" if unjudged else "",
+        f"{', '.join(never)} (nothing was needed after a compaction)" if never else "",
     ]
-    return " ".join(each for each in told if each)
+    return f"Without a bar: {'; '.join(each for each in told if each)}." if any(told) else ""

@@ -99,18 +99,22 @@ def _error(report: Report) -> Iterator[str]:
         )
 
 
+_NO_FLAWS = {"no compaction is recorded", "of output that is estimated in part"}
+"""Of the figures: the one is how the session was, the other follows from what is said of the output."""
+
+
 def _shortfalls(report: Report) -> Iterator[str]:
-    """Each reason once. That a session was not compacted is no flaw of the figures."""
+    """Each reason once."""
     named: dict[str, list[int]] = {}
     for index, row in enumerate(report.rows, 1):
         reasons: Mapping[str, str] = {str(figure): why for figure, why in (missing(row.figures) | incomplete(row.figures)).items()}
         told: dict[str, list[str]] = {}
         for figure, why in reasons.items():
-            if why != "no compaction is recorded":
+            if why not in _NO_FLAWS:
                 told.setdefault(why, []).append(figure)
         for why, figures in told.items():
             named.setdefault(f"{', '.join(figures)} as recorded: {why}", []).append(index)
-    yield from (f"{_numbered(numbers)}: {words}." for words, numbers in named.items())
+    yield from (f"In {_numbered(numbers)}: {words}." for words, numbers in named.items())
 
 
 def _numbered(numbers: Sequence[int]) -> str:
