@@ -14,6 +14,7 @@ from ullage.context.policies.goose import GOOSE
 from ullage.context.policies.head_tail import HEAD_TAIL
 from ullage.context.policies.hermes import HERMES
 from ullage.context.policies.lossless import LOSSLESS
+from ullage.context.policies.memgpt import MEMGPT
 from ullage.context.policies.memory_blocks import MEMORY_BLOCKS
 from ullage.context.policies.none import NONE
 from ullage.context.policies.opencode import OPENCODE
@@ -39,6 +40,7 @@ _IN_ORDER = (
     CLINE,
     GOOSE,
     AIDER,
+    MEMGPT,
     SUMMARY_BUFFER,
     MEMORY_BLOCKS,
     LOSSLESS,

@@ -1,0 +1,65 @@
+"""The `memory` tool: the model's own notes in named blocks, which stay in view however often the conversation is compacted.
+
+It is offered only under a policy whose engine wants it (`tools_wanted` in `context/engines/engine.py`): `session/` builds it beside the
+others with `MemoryTool(lambda: blocks_of(entries))`, `entries` being those of the session's log so far. The blocks themselves are computed
+from the log (`context/engines/memgpt/blocks.py`), so there is nothing to save.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ullage.context.blocks import Json, ToolSpec
+from ullage.context.engines.memgpt.blocks import ABOUT, LIMITS, TOOL, BlockNotEdited, Blocks, edited
+from ullage.tools.description import description
+from ullage.tools.input_check import check_input, text
+from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, ToolOutcome
+
+
+class MemoryTool:
+    """Appends to a block or replaces a part of it."""
+
+    kind: ToolKind = "think"
+
+    def __init__(self, blocks: Callable[[], Blocks]) -> None:
+        self._blocks = blocks
+        about = " ".join(f"`{name}`: {ABOUT[name]} At most {limit:,} characters." for name, limit in LIMITS.items())
+        self.spec = ToolSpec(
+            TOOL,
+            description(TOOL),
+            {
+                "type": "object",
+                "properties": {
+                    "block": {"type": "string", "enum": list(LIMITS), "description": about},
+                    "action": {"type": "string", "enum": ["append", "replace"], "description": "`append` adds a line at the end."},
+                    "text": {"type": "string", "description": "What is added, or what takes the place of `old_text` (may be empty)."},
+                    "old_text": {
+                        "type": "string",
+                        "minLength": 1,
+                        "description": "For `replace`: a part of the block, exactly as it stands there.",
+                    },
+                },
+                "required": ["block", "action", "text"],
+            },
+        )
+
+    def title(self, input: Mapping[str, Json]) -> str:
+        """`Note in memory: task`."""
+        return f"Note in memory: {text(input, 'block')}".removesuffix(": ")
+
+    def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
+        """Notes are free."""
+        return None
+
+    async def run(self, call: ToolCall) -> ToolOutcome:
+        """The block as it is now. The log of the call itself is what keeps it."""
+        check_input(self.spec.input_schema, call.input)
+        replaces = call.input["action"] == "replace"
+        if replaces != ("old_text" in call.input):
+            raise BadToolInput("`old_text` goes with `replace`, and only with it")
+        name = text(call.input, "block")
+        try:
+            after = edited(self._blocks(), call.input).text(name)
+        except BlockNotEdited as refused:
+            return ToolOutcome(str(refused), is_error=True)
+        return ToolOutcome(f"The block `{name}` has {len(after):,} of {LIMITS[name]:,} characters now:\n{after or '(empty)'}")
