@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 from ullage.context.view.plain import without_block
 from ullage.context.view.request import Request
-from ullage.models.errors import BlockRefused, PromptTooLong
+from ullage.models.errors import BlockRefused, PromptTooLong, ThinkingRefused
 from ullage.models.failures import Endpoint, not_the_messages_api, understand
 from ullage.models.limits import expected_card
 from ullage.models.model import ModelCard, ModelEvent
@@ -43,7 +43,8 @@ class AnthropicModel:
     """One model by name at one endpoint. Several sessions may share it.
 
     `base_url` is empty for Anthropic's own endpoint; a trailing `/v1` is left out of it, since the SDK adds it.
-    `mismatch` is what the API is to do where replayed thinking does not fit the block before it, which must not happen.
+    `mismatch` is what the API is to do where replayed thinking does not fit what stands before it, which must not happen: it is said
+    where a compaction block stands there, and from the first refusal on.
     `sleep` (seconds) and `dice` (0 to 1) are the clock and the chance of the retries.
     """
 
@@ -62,6 +63,7 @@ class AnthropicModel:
         self._endpoint = Endpoint(name, _without_version(base_url), api_key)
         self._mismatch: Mismatch = mismatch
         self._refused_blocks: set[str] = set()
+        self._refused_thinking = False
         self._delays = delays
         self._sleep = sleep
         self._dice = dice
@@ -98,32 +100,35 @@ class AnthropicModel:
     async def stream(self, request: Request, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
         """Asks for one reply; see `Model.stream`."""
         card = await self.card()
-        block = request.block
-        if block is not None and (not card.compacts or block.json in self._refused_blocks):
+        if request.block is not None and (not card.compacts or request.block.json in self._refused_blocks):
             request = without_block(request)
-        try:
-            async with aclosing(self._ask_for_reply(request, card, max_output_tokens)) as events:
-                async for event in events:
-                    yield event
-            return
-        except BlockRefused:
-            if block is None or block.json in self._refused_blocks:
-                raise
-        self._refused_blocks.add(block.json)
-        async with aclosing(self._ask_for_reply(without_block(request), card, max_output_tokens)) as events:
-            async for event in events:
-                yield event
+        while True:
+            try:
+                async with aclosing(self._ask_for_reply(request, card, max_output_tokens)) as events:
+                    async for event in events:
+                        yield event
+                return
+            except BlockRefused:
+                if request.block is None:
+                    raise
+                self._refused_blocks.add(request.block.json)
+                request = without_block(request)
+            except ThinkingRefused:
+                if self._refused_thinking or self._mismatch == "error":
+                    raise
+                self._refused_thinking = True
 
     def _ask_for_reply(self, request: Request, card: ModelCard, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
+        mismatch = self._mismatch if request.block is not None or self._refused_thinking else None
         body = self._serialiser.body(
             request,
             model=self._name,
             max_tokens=max_output_tokens,
             adaptive_thinking=card.adaptive_thinking,
-            mismatch=self._mismatch,
+            mismatch=mismatch,
         )
         headers = {"content-type": "application/json"}
-        if needed := betas(request):
+        if needed := betas(request, mismatch):
             headers["anthropic-beta"] = ",".join(needed)
         return with_retries(lambda: self._call(body, headers), self._understand, delays=self._delays, sleep=self._sleep, dice=self._dice)
 

@@ -5,7 +5,8 @@ ModelError
 ├── AuthenticationFailed     no key, a wrong key, no permission, no credit
 ├── UnknownModel             the endpoint does not know the model
 ├── RequestRefused           any other 4xx: the request itself was wrong
-│   └── BlockRefused         the API does not take back the compaction block that it wrote
+│   ├── BlockRefused         the API does not take back the compaction block that it wrote
+│   └── ThinkingRefused      the API takes what stands before replayed thinking for changed
 ├── EndpointUnreachable      no network, nothing listens, or what answers is no Messages API
 ├── Overloaded               429, 529 and 5xx after all retries
 └── StreamBroken             the reply ended before it was whole, or an error came inside it
@@ -40,6 +41,10 @@ class RequestRefused(ModelError):
 
 class BlockRefused(RequestRefused):
     """The endpoint does not take back a compaction block, such as one that another account's key was used for."""
+
+
+class ThinkingRefused(RequestRefused):
+    """The endpoint takes a thinking block for one of another conversation."""
 
 
 class EndpointUnreachable(ModelError):

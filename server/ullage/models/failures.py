@@ -21,6 +21,7 @@ from ullage.models.errors import (
     PromptTooLong,
     RequestRefused,
     StreamBroken,
+    ThinkingRefused,
     UnknownModel,
 )
 from ullage.models.retry import Failure
@@ -45,6 +46,9 @@ TOO_LONG = (
 
 BLOCK_REFUSED = ("compaction_signature_", "compaction_content_", "compaction_tool_changes_", "compaction_block_")
 """How the error codes begin of a request whose compaction block is not taken back (the codes are in the SDK's types)."""
+
+OTHER_CONVERSATION = "The block is bound to a different conversation"
+"""What the API says of thinking whose prefix has changed (anthropic-api.md 2.6); no error code exists for it."""
 
 _UNKNOWN_MODEL = re.compile(
     r"model\W.*(not found|does not exist|not exist|unknown|invalid)|(unknown|invalid|no such) model|^model: ",
@@ -161,8 +165,13 @@ def _status(problem: APIStatusError, endpoint: Endpoint) -> Failure:
     if _may_be_tried_again(problem):
         reason = f"{endpoint.name} is {_busy(status)} (HTTP {status}: {said})"
         return Failure(Overloaded(f"{reason}. {_when(problem)}"), BUSY_ATTEMPTS, _retry_after(problem), reason)
-    kind = BlockRefused if str(problem.error_code).startswith(BLOCK_REFUSED) else RequestRefused
-    return Failure(kind(f"{endpoint.name} refused the request (HTTP {status}): {said}"))
+    return Failure(_refusal(problem)(f"{endpoint.name} refused the request (HTTP {status}): {said}"))
+
+
+def _refusal(problem: APIStatusError) -> type[RequestRefused]:
+    if str(problem.error_code).startswith(BLOCK_REFUSED):
+        return BlockRefused
+    return ThinkingRefused if OTHER_CONVERSATION in problem.message else RequestRefused
 
 
 def _inside_a_stream(problem: APIStatusError, endpoint: Endpoint) -> Failure:

@@ -103,7 +103,9 @@ class ReplyBuilder:
         if isinstance(model, str) and model:
             self._model = model
         self._take_usage(message.get("usage"))
-        self._dropped_thinking = sum(each.get("type") == "thinking_dropped" for each in _mappings(message.get("input_transformations")))
+        dropped = ("thinking_dropped", "prefix_binding_mismatch")  # what another model thought is dropped too, as it should be
+        changes = _mappings(message.get("input_transformations"))
+        self._dropped_thinking = sum((each.get("type"), each.get("reason")) == dropped for each in changes)
 
     def _block_started(self, index: int, content: Mapping[str, object]) -> list[ModelEvent]:
         match content.get("type"):

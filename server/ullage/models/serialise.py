@@ -49,16 +49,16 @@ class Serialiser:
         self._remembered = 0
         self._prelude: tuple[Sequence[SystemPart], Sequence[ToolSpec], bytes] | None = None
 
-    def body(self, request: Request, *, model: str, max_tokens: int, adaptive_thinking: bool, mismatch: Mismatch = "drop_block") -> bytes:
+    def body(self, request: Request, *, model: str, max_tokens: int, adaptive_thinking: bool, mismatch: Mismatch | None = None) -> bytes:
         """The JSON body of a streamed call, in UTF-8; it needs the headers that `betas` gives.
 
-        Adaptive thinking is asked for with summaries, since newer models leave its text out by default. `mismatch` is said where a
-        compaction block stands before replayed thinking.
+        Adaptive thinking is asked for with summaries, since newer models leave its text out by default. `mismatch` is said where
+        it is not None; the API's own default is "error".
         """
         head: dict[str, Json] = {"model": model, "max_tokens": max_tokens, "stream": True}
         if adaptive_thinking:
             thinking: dict[str, Json] = {"type": "adaptive", "display": "summarized"}
-            if request.block is not None:
+            if mismatch is not None:
                 thinking["block_binding"] = {"prefix_mismatch_behavior": mismatch}
             head["thinking"] = thinking
         return b"".join(
@@ -138,11 +138,10 @@ def block_json(block: Block) -> dict[str, Json]:
             return cast("dict[str, Json]", json.loads(text))
 
 
-def betas(request: Request) -> tuple[str, ...]:
+def betas(request: Request, mismatch: Mismatch | None = None) -> tuple[str, ...]:
     """The values of the `anthropic-beta` header without which the API does not take the request."""
-    if request.block is not None:
-        return (COMPACTION_BETA, BINDING_BETA)
-    return (COMPACTION_BETA,) if request.summarise is not None else ()
+    compaction = request.block is not None or request.summarise is not None
+    return (COMPACTION_BETA,) * compaction + (BINDING_BETA,) * (mismatch is not None)
 
 
 def _compaction(instructions: str | None) -> bytes:

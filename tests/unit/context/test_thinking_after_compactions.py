@@ -180,7 +180,7 @@ class Life:
     def _judged(self, request: Request) -> Reading:
         raw = Serialiser().body(request, model=self.model, max_tokens=1_000, adaptive_thinking=True, mismatch="error")
         body = json.loads(raw)
-        validate_request(body, betas=betas(request))
+        validate_request(body, betas=betas(request, "error"))
         return self.seals.check(body, MODELS[self.model]).reading
 
 

@@ -196,6 +196,32 @@ async def test_thinking_that_the_api_drops_is_counted(fake: FakeApi) -> None:
     await model.aclose()
 
 
+async def test_what_another_model_thought_is_not_counted(fake: FakeApi) -> None:
+    model, other = client(fake), client(fake, "claude-sonnet-5-5")
+    block, kept = await summarised(fake, model)
+    fake.enqueue(Say("Done."))
+    assert (await ask(other, request(block, kept, said("And now?")))).dropped_thinking == 0
+    await model.aclose()
+    await other.aclose()
+
+
+async def test_where_thinking_is_refused_the_api_is_asked_to_leave_it_out(fake: FakeApi) -> None:
+    model = AnthropicModel(MODEL, api_key="key", base_url=fake.base_url, sleep=no_nap)
+    fake.enqueue([Think("Hm."), Say("Yes.")])
+    first = said("Measure the tank")
+    kept = Message("assistant", (await ask(model, request(first))).blocks, (2, 2))
+    changed = request(said("Measure the pump"), kept, said("And now?"))
+    for _ in range(2):
+        fake.enqueue(Say("Done."))
+        assert (await ask(model, changed)).dropped_thinking == 1
+    assert [record.status for record in fake.requests] == [200, 400, 200, 200], "from then on it is asked at once"
+    strict = client(fake)
+    with pytest.raises(RequestRefused, match="bound to a different conversation"):
+        await ask(strict, changed)
+    await model.aclose()
+    await strict.aclose()
+
+
 def whole(**more: Any) -> dict[str, Any]:
     return {"type": "message", "model": MODEL, "content": [], "stop_reason": "compaction", "usage": {}, **more}
 

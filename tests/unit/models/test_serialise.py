@@ -153,17 +153,20 @@ def test_what_is_asked_of_the_api_beside_the_messages() -> None:
     own_words = Request(SYSTEM, TOOLS, [said], (), "")
     after = request([message("assistant", [block]), said])
     bodies = [json.loads(body(Serialiser(), each)) for each in (plain, asking, own_words, after)]
+    bound = json.loads(Serialiser().body(after, model="m", max_tokens=10, adaptive_thinking=True, mismatch="drop_block"))
     assert [each.get("compaction") for each in bodies] == [
         None,
         {"type": "summarize", "instructions": "Be brief."},
         {"type": "summarize"},
         None,
     ]
-    assert [each["thinking"].get("block_binding") for each in bodies] == [None, None, None, {"prefix_mismatch_behavior": "drop_block"}]
+    assert [each["thinking"].get("block_binding") for each in (*bodies, bound)] == [*[None] * 4, {"prefix_mismatch_behavior": "drop_block"}]
     assert [betas(each) for each in (plain, asking, own_words, after)] == [
         (),
         (COMPACTION_BETA,),
         (COMPACTION_BETA,),
-        (COMPACTION_BETA, BINDING_BETA),
+        (COMPACTION_BETA,),
     ]
+    assert betas(plain, "error") == (BINDING_BETA,)
+    assert betas(after, "drop_block") == (COMPACTION_BETA, BINDING_BETA)
     assert {name: value for name, value in bodies[1].items() if name != "compaction"} == bodies[0], "so it is read from the cache"
