@@ -11,7 +11,7 @@ from ullage.context.view.fold import NO_OUTPUT
 
 OUTCOME_CHARACTERS = 60
 ERROR_CHARACTERS = 120
-SEARCHED_CHARACTERS = 6_000
+SEARCHED_CHARACTERS = 3_000
 """The end of a failed output is where the error stands; the start is looked at as well."""
 LAST_OPEN = 3
 CHANGED_NAMED = 4

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ullage.context.entries import FileDiff
 from ullage.context.record.calls import Call, one_line, path_in_a_line
 
-PLACE_CHARACTERS = 90
+PLACE_CHARACTERS = 60
 
 
 @dataclass(frozen=True, slots=True)

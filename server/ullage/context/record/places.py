@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ullage.context.record.file_history import FileFact
 from ullage.context.record.names import FRESH_ENTRIES, NamesInUse
@@ -26,13 +26,16 @@ EDITED, READ, IDLE = 3.0, 1.0, 0.01
 CHANGED_WITH_NAMES = 60
 CHANGED_TOKENS = 4_000
 """Files that were changed before the last so many are only named, and beyond so many tokens, which takes hundreds of them, counted."""
-SEPARATOR, AROUND_FILE, AROUND_FACT, AROUND_FOLDER = 1, 4, 14, 2
-"""Characters that stand around a name, a file, what was done to it, a folder."""
+EDITS_SHOWN = 5
+"""Of so many of the last changed files it is said where."""
+SEPARATOR, AROUND_FILE, AROUND_FACT, AROUND_EDIT, AROUND_FOLDER = 1, 4, 14, 10, 2
+"""Characters that stand around a name, a file, what was done to it, where, a folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A file with the names that belong to it, the likeliest first. `fact` is None where it was only mentioned."""
+    """A file with the names that belong to it, the likeliest first. `fact` is None where it was only mentioned; where in the file it was
+    edited it says for the last ones only."""
 
     path: str
     fact: FileFact | None
@@ -52,11 +55,13 @@ class Places:
 
 
 def places(found: NamesInUse, facts: Sequence[FileFact], standing: str, focus: Focus, characters: int) -> Places:
-    """Files and names in about so many characters; changed files stand in it in any case.
+    """Files and names in about so many characters; changed files stand in it in any case. `facts` are as `file_history` gives them.
 
     `standing` is the text that the reader has before them already: what is in it needs no room.
     """
+    facts = [fact if fact.changed and number < EDITS_SHOWN else replace(fact, place="") for number, fact in enumerate(facts)]
     by_tail = {tail_of(fact.path): fact for fact in reversed(facts)}
+    characters -= sum(len(fact.place) + AROUND_EDIT for fact in facts[:EDITS_SHOWN] if fact.place)
     known = set(WORD.findall(standing))
     worth = {name: weight * (FAVOURED if focus.concerns(name) else 1.0) for name, weight in found.names.items()}
     tails = _files(found, by_tail, worth, known, focus, characters)

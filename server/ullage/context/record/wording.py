@@ -41,12 +41,14 @@ def file_lines(found: Places) -> list[str]:
     lines: list[str] = []
     for folder, inside in folders.items():
         lines.append(_folder_line(folder))
-        bare = [place for place in inside if not place.names and place.fact is None]
+        bare: list[str] = []
         for place in inside:
-            if place not in bare:
+            if place.names or place.fact is not None:
                 lines += _place_lines(place)
+            else:
+                bare.append(basename(path_in_a_line(place.path)))
         if bare:
-            lines.append(f"- {', '.join(basename(path_in_a_line(place.path)) for place in bare)}")
+            lines.append(f"- {', '.join(bare)}")
     if found.changed_left_out:
         lines.append(f"- … and {found.changed_left_out} more changed files; `recall` finds them")
     return lines
