@@ -66,7 +66,7 @@ class Session:
         record: SessionRecord,
         entries: Sequence[Logged],
         surroundings: Surroundings,
-        make_tools: Callable[[str, FileReads], Mapping[str, Tool]],
+        make_tools: Callable[[str, FileReads, Callable[[], Sequence[Logged]]], Mapping[str, Tool]],
         model: Model,
         tell: Callable[[str, int, Update], None],
     ) -> None:
@@ -77,8 +77,8 @@ class Session:
         self._turn: Turn | None = None
         self._arriving = asyncio.Lock()
         self._reads = FileReads()
-        self._make_tools = make_tools
-        self._tools = dict(make_tools(record.id, self._reads))
+        self._make_tools = lambda: make_tools(record.id, self._reads, lambda: self._conversation.entries)
+        self._tools = dict(self._make_tools())
         self._model = ModelInUse(model, self._model_changed)
         self._spending = Spending(entries)
         self._conversation = Conversation(
@@ -236,7 +236,7 @@ class Session:
 
     def settings_changed(self) -> None:
         """The user changed settings that the tools, the policy or the gauge depend on."""
-        self._tools.update(self._make_tools(self.id, self._reads))
+        self._tools.update(self._make_tools())
         self._room.settings_changed()
         self._show_gauge()
 
@@ -332,7 +332,7 @@ class Session:
 
     def _renew_tools(self) -> None:
         """Another policy is in force: some come with tools of their own."""
-        tools = self._make_tools(self.id, self._reads)
+        tools = self._make_tools()
         gone = self._tools.keys() - tools.keys()
         self._tools.update(tools)
         for name in gone:

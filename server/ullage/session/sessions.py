@@ -14,6 +14,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from ullage.context.counting.tokens import Calibration
 from ullage.context.engines.engine import tools_wanted
+from ullage.context.entries import Logged
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.installed_policies import policies
@@ -220,7 +221,7 @@ class Sessions:
     def _state_of(self, session_id: str) -> SessionState:
         return self._open[session_id].state if session_id in self._open else "idle"
 
-    def _tools(self, session_id: str, reads: FileReads) -> Mapping[str, Tool]:
+    def _tools(self, session_id: str, reads: FileReads, entries: Callable[[], Sequence[Logged]]) -> Mapping[str, Tool]:
         around, settings = self._around, self._around.settings
         recall = SessionRecall(session_id, self._kept.log, self._kept.index)
         dependencies = ToolDependencies(
@@ -231,6 +232,7 @@ class Sessions:
             recall,
             settings.bash_timeout,
             settings.bash_sandbox == "auto",
+            entries,
         )
         return build_tools(dependencies, trusted=settings.trusted, wanted=tools_wanted(around.policy.engine))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ullage.context.entries import Logged
 from ullage.tools.recall import Recall
 from ullage.workspace.editor import Editor
 from ullage.workspace.files import WorkspaceFiles
@@ -24,3 +26,5 @@ class ToolDependencies:
     """Seconds after which a command is ended when the model names no timeout."""
     sandbox: bool = True
     """Whether commands run in a sandbox where the system offers one."""
+    entries: Callable[[], Sequence[Logged]] = tuple
+    """The session's log so far."""
