@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -254,3 +255,31 @@ async def test_one_after_the_other_and_a_new_life(folder: Path) -> None:
             assert compactions(session)[-1].rung == "digest"
             assert f"Second. {SUMMARY.splitlines()[0]}" in compactions(session)[-1].summary, "no model's words are lost"
         assert here.refused() == []
+
+
+async def test_another_model_that_reads_no_blocks_gets_the_summary_as_text(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, compaction=True) as here:
+        here.fake.enqueue_summaries(Say(SUMMARY))
+        session = await here.new()
+        await fill(here, session, 2)
+        session.compact()
+        await here.idle(session)
+        here.sessions.configure(replace(here.settings, model_name="claude-opus-4-5"))
+        here.fake.enqueue(Say("Yes."))
+        await here.say(session, "Is that all?")
+        first = here.fake.requests[-1].body["messages"][0]
+        assert here.fake.requests[-1].body["model"] == "claude-opus-4-5"
+        assert first["role"] == "user"
+        assert SUMMARY in first["content"][0]["text"]
+        here.sessions.configure(here.settings)
+        here.fake.enqueue(Say("It is."))
+        await here.say(session, "Sure?")
+        assert kinds(here.fake.requests[-1].body["messages"][0]) == ["compaction"], "and the first model its block again"
+        assert here.refused() == []
+
+
+async def test_the_preview_names_the_rung(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, compaction=True) as here:
+        session = await here.new()
+        await fill(here, session, 2)
+        assert (await session.history.preview()).rung == "api"
