@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -15,8 +15,9 @@ from tests.unit.session.filling import WINDOW, fill, make_project
 from tests.unit.session.harness import calls, compactions, stage
 from ullage.context.engines.engine import Covered, Handoff, Occasion
 from ullage.context.entries import Prelude
+from ullage.context.moves.clear import clear
 from ullage.context.moves.plan import Plan
-from ullage.context.policy import FixedTokens
+from ullage.context.policy import ClearNumbers, FixedTokens
 from ullage.session.settings import Settings
 from ullage.tools import registry
 from ullage.tools.dependencies import ToolDependencies
@@ -125,23 +126,19 @@ async def test_a_handoff_gets_the_source_texts_that_are_not_ignored(folder: Path
 class InSweeps(AsksModel):
     """Takes one result after the other away at one boundary."""
 
-    sweeps: int = 3
-    asked_at: ClassVar[list[int]] = []
+    sweeps: int = 2
 
     def plan(self, at: Occasion) -> Plan | None:
-        planned = super().plan(at)
-        self.asked_at.append(at.used)
-        return planned if planned is not None and len(self.asked_at) < 3 else None
+        cleared = clear(at.projection, ClearNumbers(keep_results=1, spares_newest_reads=False))[:1]
+        return Plan(at.projection.entries[-1].seq, cleared, None, None, 0, 0) if cleared else None
 
 
 async def test_some_policies_compact_several_times_at_one_boundary(folder: Path) -> None:
-    InSweeps.asked_at.clear()
     extra = [policy(InSweeps(), full_at=FixedTokens(20_000))]
-    settings = Settings(policy_name="tried", summary_engine="digest")
-    async with stage(folder, window=WINDOW, settings=settings, extra=extra) as here:
+    async with stage(folder, window=WINDOW, settings=Settings(policy_name="tried"), extra=extra) as here:
         session = await here.new()
         here.fake.enqueue(*[[Think("On."), Call("read_file", {"path": "readings.csv"})] for _ in range(4)], Say("Done."))
         await here.say(session, "Read it")
-        assert len(InSweeps.asked_at) == 3
         assert [card.trigger for card in compactions(session)] == ["threshold"] * 2
+        assert [len(made.cleared) for made in here.made(session)] == [1, 1]
         assert here.refused() == []
