@@ -6,12 +6,12 @@ Each mention (`mentions.py`) counts by what it stands in and by how long ago it 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ullage.context.record.mentions import CROWD
 from ullage.context.record.reading import ReadEntry
-from ullage.context.record.words import tail_of
+from ullage.context.record.words import basename, tail_of
 
 RECENT_ENTRIES = 400
 """What was said longer ago is found by its commands and errors; names of then are rarely needed now."""
@@ -42,9 +42,9 @@ def names_in_use(entries: Sequence[ReadEntry]) -> NamesInUse:
     names: defaultdict[str, float] = defaultdict(float)
     files: defaultdict[str, float] = defaultdict(float)
     belonging: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
-    paths: dict[str, str] = {}
     last_seqs: dict[str, int] = {}
     recent = entries[-RECENT_ENTRIES:]
+    paths = _Paths(recent)
     for age, entry in zip(range(len(recent) - 1, -1, -1), recent, strict=True):
         freshness = 1.0 / (1.0 + age / FRESH_ENTRIES)
         for mention in entry.mentions:
@@ -53,17 +53,52 @@ def names_in_use(entries: Sequence[ReadEntry]) -> NamesInUse:
                 names[name] += weight
                 last_seqs[name] = entry.seq
             for path in mention.words.paths:
-                tail = tail_of(path)
-                files[tail] += weight
-                paths[tail] = min(paths.get(tail, path), path, key=_shown)
+                files[paths.file_of[path]] += weight
             for path in mention.files:
-                tail = tail_of(path)
+                tail = paths.file_of[path]
                 files[tail] += 0.0
-                paths[tail] = min(paths.get(tail, path), path, key=_shown)
                 for name in mention.words.names:
                     belonging[name][tail] += weight
     _raise(names, files, belonging)
-    return NamesInUse(names, files, paths, belonging, last_seqs)
+    return NamesInUse(names, files, paths.shown, belonging, last_seqs)
+
+
+class _Paths:
+    """Which paths are of the same file, and how each file is shown."""
+
+    def __init__(self, entries: Sequence[ReadEntry]) -> None:
+        mentions = [mention for entry in entries for mention in entry.mentions]
+        times = Counter(path for mention in mentions for path in (*mention.words.paths, *mention.files))
+        absolute: dict[str, str] = {}
+        self.shown: dict[str, str] = {}
+        self.file_of = {path: tail_of(path) for path in times}
+        for path, tail in self.file_of.items():
+            self.shown[tail] = min(self.shown.get(tail, path), path, key=_outlandish)
+            if _is_absolute(path):
+                absolute[tail] = path
+        self._show_from_the_root(absolute)
+        self._join_bare_names(times, {path for mention in mentions for path in mention.files})
+
+    def _show_from_the_root(self, absolute: Mapping[str, str]) -> None:
+        """Files named both from the root of the system and from that of the work tell where the latter is; all are shown from there."""
+        roots = Counter(
+            path.removesuffix(shown)
+            for tail, path in absolute.items()
+            if path.endswith(f"/{(shown := self.shown[tail]).removeprefix('./')}")
+        )
+        root = max(roots, key=lambda root: (roots[root], root), default="")
+        self.shown = {tail: path.removeprefix(root) if root else path for tail, path in self.shown.items()}
+
+    def _join_bare_names(self, times: Mapping[str, int], called: Collection[str]) -> None:
+        """A name without a folder is taken for the file of that name that is spoken of most, unless it is a file of its own in calls."""
+        most: dict[str, tuple[int, str]] = {}
+        for path, tail in self.file_of.items():
+            if "/" in tail:
+                most[basename(tail)] = max(most.get(basename(tail), (0, "")), (times[path], tail))
+        for path, tail in self.file_of.items():
+            if tail in most and tail not in called:
+                self.file_of[path] = most[tail][1]
+                self.shown.pop(tail, None)
 
 
 def _raise(names: dict[str, float], files: Mapping[str, float], belonging: Mapping[str, Mapping[str, float]]) -> None:
@@ -74,6 +109,10 @@ def _raise(names: dict[str, float], files: Mapping[str, float], belonging: Mappi
         names[name] += max(worth[tail] for tail in belongs)
 
 
-def _shown(path: str) -> tuple[bool, bool, int]:
+def _is_absolute(path: str) -> bool:
+    return path.startswith(("/", "~")) or ":" in path
+
+
+def _outlandish(path: str) -> tuple[bool, bool, int, str]:
     """Relative before absolute, with its folder before without, short before long."""
-    return (path.startswith(("/", "~")) or ":" in path, "/" not in path, len(path))
+    return _is_absolute(path), "/" not in path, len(path), path

@@ -18,6 +18,8 @@ HASH = re.compile(r"(?=[a-f]*[0-9])[0-9a-f]{7,64}")
 """Commits, and the numbers of jobs and comments, which are as opaque and as needed."""
 UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 URL = re.compile(r"https?://[^\s\"'<>)\]}`,\\]+")
+ESCAPE = re.compile(r"\\[nrt]")
+"""Of a string in code or JSON; its letter is no part of the word after it."""
 FILE_NAME = re.compile(r"[\w@+.-]*\w\.[A-Za-z][A-Za-z0-9]{0,9}")
 BARE_SUFFIXES = frozenset(
     [
@@ -103,6 +105,8 @@ class Words:
 
 def words_in(text: str) -> Words:
     """The paths and names in `text`. A name that only stands in a path is left out: the path holds it."""
+    if "\\" in text:
+        text = ESCAPE.sub(" ", text)
     paths: set[str] = set()
     pieces: list[str] = []
     for token in set(TOKEN.findall(text)):

@@ -39,8 +39,19 @@ def test_a_file_raises_the_names_that_belong_to_it():
 
 def test_a_file_is_one_however_its_path_begins():
     weights = found(read("/home/me/work/src/a.py"), says("In src/a.py and a.py"), edited("work/src/a.py"))
-    assert set(weights.files) == {"src/a.py", "a.py"}
+    assert set(weights.files) == {"src/a.py"}
     assert weights.paths["src/a.py"] == "src/a.py"
+
+
+def test_a_file_without_a_folder_is_its_own_where_it_was_worked_on():
+    weights = found(edited("a.py", "", "readLevel"), edited("src/a.py", "", "tank_level"))
+    assert set(weights.files) == {"a.py", "src/a.py"}
+    assert set(weights.belonging["readLevel"]) == {"a.py"}
+
+
+def test_paths_are_shown_from_the_root_of_the_work_where_that_can_be_told():
+    weights = found(says("See /home/me/work/src/a.py and /home/me/work/lib/b.py"), read("src/a.py"), says("/etc/c.conf"))
+    assert weights.paths == {"src/a.py": "src/a.py", "lib/b.py": "lib/b.py", "etc/c.conf": "/etc/c.conf"}
 
 
 def test_nothing_was_seen():

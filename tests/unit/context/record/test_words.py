@@ -23,6 +23,7 @@ UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
         ("plain words, Capitalised Words, __init__ and deadbeef", set[str]()),
         ("src/tank_level.py and tankLevel.ts are files", set[str]()),
         ("readLevel in src/readLevel.py", {"readLevel"}),
+        (r'print("\nYour level\n\tTank_level")', {"Tank_level"}),
     ],
 )
 def test_names(text: str, names: set[str]):
