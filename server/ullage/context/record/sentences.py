@@ -14,8 +14,7 @@ SHORTEST, LONGEST = 8, 400
 LATIN_CONSTRAINTS = (
     # English
     r"must(?:n't)?|never|always|do ?n[o']t|don’t|does ?n[o']t|should(?:n't| not)?|only|prefer(?:ably)?|avoid|make sure|ensure|instead of|"
-    r"rather than|, (?:and |but )?not|"
-    r"no longer|needs? to|have to|has to|required?|stop|keep|without|at (?:most|least)|no more than|not allowed|cannot|can't|"
+    r"rather than|no longer|needs? to|have to|has to|required?|stop|keep|without|at (?:most|least)|no more than|not allowed|cannot|can't|"
     # German
     r"muss|müssen|musst|darf|dürfen|darfst|nie|niemals|immer|nicht|nur|keine?[nmrs]?|bevorzug\w*|lieber|vermeid\w*|soll(?:en|st|te|ten)?|statt|"
     r"ohne|unbedingt|"
@@ -34,9 +33,9 @@ OTHER_CONSTRAINTS = (
     r"必须|必須|不要|不能|不得|不许|永远|总是|只能|只要|务必|禁止|优先|避免|不可|別|必ず|しないで|ないでください|禁止|常に|のみ|だけ|べき|"
     r"반드시|절대|항상|하지 ?마|만 |금지|피해"
 )
-ORDERED = r"^(?:use|leave|keep|put|call|name|write|run)\b"
-"""How an order begins."""
-CONSTRAINT = re.compile(rf"{ORDERED}|(?:\b|(?=,))(?:{LATIN_CONSTRAINTS})\b|{OTHER_CONSTRAINTS}", re.IGNORECASE)
+ORDERED = r"^(?:use|leave|keep|put|call|name|write|run)\b|, (?:and |but )?not\b"
+"""How an order begins, and how it says what is not meant."""
+CONSTRAINT = re.compile(rf"\b(?:{LATIN_CONSTRAINTS})\b|{ORDERED}|{OTHER_CONSTRAINTS}", re.IGNORECASE)
 
 DECISION = re.compile(
     r"\b(?:decid\w+|decision|going with|went with|I'll use|I will use|we(?:'ll| will) use|chose|choose|opt(?:ed)? for|settled on|"
