@@ -14,7 +14,7 @@ from ullage.replay.html.answer import answer
 from ullage.replay.html.as_recorded import as_recorded
 from ullage.replay.html.bars import absent_note, cold_note, cost_bars, fate_bars, too_dear_note
 from ullage.replay.html.caveats import caveats
-from ullage.replay.html.choice import Choice, choose
+from ullage.replay.html.choice import CLOSE_SHARE, Choice, choose
 from ullage.replay.html.comparison import Comparison, Standing, compared
 from ullage.replay.html.frame import page
 from ullage.replay.html.kinds import kinds
@@ -65,6 +65,11 @@ def as_html(report: Report, runs: Sequence[Run] = (), settings: Settings = Setti
     )
 
 
+_CLEARLY = (
+    f"Clearly: costs by more than {CLOSE_SHARE:.0%}, and numbers of facts by more than two counts of the same would differ by chance "
+    "(twice the square root of their sum)."
+)
+
 _ORDER = (
     "In the order of how many facts were gone, the fewest first. The share alone would mislead: a policy that compacts seldom has fewer "
     "occasions to lose something."
@@ -72,8 +77,7 @@ _ORDER = (
 
 _CURVES = (
     "Each picture is one policy over the same session: tokens sent with each request, from the first to the last. Dashed: the line at "
-    "which the "
-    "policy compacts; unbroken: the window of the model. A full triangle marks a compaction with a summary, an empty one a "
+    "which the policy compacts; unbroken: the window of the model. A full triangle marks a compaction with a summary, an empty one a "
     "compaction for which clearing or cutting out was enough."
 )
 
@@ -109,8 +113,8 @@ def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None)
             tag("div", picture, class_="wide scatter", tabindex=0, role="region", aria_label="Cost against what is kept"),
             tag(
                 "p",
-                f"From the cheapest to the one that keeps most: {front}. For every other policy, one of these costs no more and lets "
-                "no more go.",
+                f"From the cheapest to the one that keeps most: {front}. No other policy is clearly better than all of these in either. "
+                f"{_CLEARLY}",
             ),
         )
     yield _section("policies", "The policies side by side", side_by_side(comparison, choice, recorded))
@@ -129,7 +133,7 @@ def _shapes(comparison: Comparison, choice: Choice) -> str:
     unjudged = [each.policy for each in comparison.standings if each.unjudged]
     absent = f" Not in the picture, since what they keep is not known: {', '.join(unjudged)}." if unjudged else ""
     crosses = " Crosses are ruled out." if choice.ruled_out else ""
-    return f"Full diamonds, joined by dots, are those that no other policy beats in both.{crosses}{absent}"
+    return f"Full diamonds, joined by dots, are those that no other policy clearly beats in both.{crosses}{absent}"
 
 
 def _section(id: str, title: str, *children: Markup | None) -> Markup:

@@ -69,13 +69,11 @@ def _lead(comparison: Comparison, choice: Choice) -> Iterator[Markup | str]:
         yield from _of_the_front(comparison, choice)
     if choice.front and max(each.needed.needed for each in comparison.standings) < FEW_FACTS:
         yield " This rests on few facts."
-    named = {
-        each.policy: each
-        for each in (*choice.front[:1], choice.best, *choice.front[-1:])
-        if each is not None and each.stood_in.get("digest")
-    }
-    if named:
-        yield f" What {' and '.join(named)} {'keeps' if len(named) == 1 else 'keep'} was measured with a digest by program in place of a model's summary."
+    ends_and_best = (*choice.front[:1], choice.best, *choice.front[-1:])
+    names = dict.fromkeys(each.policy for each in ends_and_best if each is not None and each.stood_in.get("digest"))
+    if names:
+        keep = "keeps" if len(names) == 1 else "keep"
+        yield f" What {' and '.join(names)} {keep} was measured with a digest by program in place of a model's summary."
 
 
 def _capital(parts: Iterator[Markup | str]) -> Iterator[Markup | str]:
@@ -96,7 +94,11 @@ def _of_the_front(comparison: Comparison, choice: Choice) -> Iterator[Markup | s
     elif best is None:
         yield from _two_ends(front[0], front[-1])
     elif len(front) == 1:
-        yield from ("take ", _name(best), f". It costs least, {money(best.total)}, and keeps most: {_kept(best)}.")
+        yield from (
+            "take ",
+            _name(best),
+            f". It costs {money(best.total)}; none is clearly cheaper and none keeps clearly more: {_kept(best)}.",
+        )
     else:
         yield from _between(best, front[0], front[-1])
 
@@ -112,23 +114,27 @@ def _two_ends(cheap: Standing, kept: Standing) -> Iterator[Markup | str]:
     yield from (
         "it is a choice between two. ",
         _name(cheap),
-        f" costs least, {money(cheap.total)}; ",
+        f" is cheaper, {money(cheap.total)}; ",
         _name(kept),
-        f" keeps most: {_kept(kept)}. ",
+        f" keeps more: {_kept(kept)}. ",
     )
     yield from (_name(kept), f" costs {_more(kept, cheap)} more than ", _name(cheap), f", and {_fewer(kept, cheap)}. ")
-    yield "No other policy is better than either in both."
+    yield "No other policy is clearly better than either in both."
 
 
 def _between(best: Standing, cheap: Standing, kept: Standing) -> Iterator[Markup | str]:
     yield from ("take ", _name(best), f". It costs {money(best.total)}, ")
     if best is cheap:
-        yield from ("less than any other. ", _name(kept), f" keeps most: {_fewer(kept, best)}, for {_more(kept, best)} more.")
+        yield from ("and none is clearly cheaper. ", _name(kept), f" keeps most: {_fewer(kept, best)}, for {_more(kept, best)} more.")
     elif best is kept:
-        yield from (f"{_more(best, cheap)} more than ", _name(cheap), ", the cheapest, and keeps more than any other: ")
-        yield f"{_fewer(best, cheap)}."
+        yield from (
+            f"{_more(best, cheap)} more than ",
+            _name(cheap),
+            ", the cheap end, and none keeps clearly more: ",
+            f"{_fewer(best, cheap)}.",
+        )
     else:
-        yield from (f"{_more(best, cheap)} more than ", _name(cheap), f", the cheapest, but {_fewer(best, cheap)}. ")
+        yield from (f"{_more(best, cheap)} more than ", _name(cheap), f", the cheap end, but {_fewer(best, cheap)}. ")
         yield from (_name(kept), f" keeps most: {_fewer(kept, best)}, for {_more(kept, best)} more.")
 
 
@@ -142,17 +148,19 @@ def _beside(comparison: Comparison, choice: Choice, recorded: Standing | None) -
         over = percent(cheapest.total / optimum.total - 1)
         yield (
             f"No schedule of compactions at all could have cost less than {money(optimum.total)} (optimum, which knows the future, so it "
-            f"is a "
-            f"line and not a policy); {cheapest.policy} is {over} above it."
+            f"is a line and not a policy); {cheapest.policy} is {over} above it."
         )
     if recorded is not None and recorded.priced and recorded.total and cheapest is not None:
         yield f"The same sessions as they were recorded cost {money(recorded.total)}, with what writing their summaries must have cost."
-    if choice.front and choice.between is not None:
+    if choice.keep_about_as_much and choice.keeps_most is not None:
+        names = ", ".join(each.policy for each in choice.keep_about_as_much)
+        yield f"Keep about as much as {choice.keeps_most.policy}, as far as so many facts can tell: {names}."
+    if choice.between is not None:
         yield (
-            f"“Best compromise”: of the {len(choice.front)} policies that no other beats in both cost and what is kept "
-            f"({', '.join(each.policy for each in choice.front)}), the one nearest to being both the cheapest and the one that keeps "
-            f"most, where "
-            "the way between the two ends counts as one in either direction. If you care more for the one than for the other, take its end."
+            f"“Best compromise”: of the {len(choice.front)} policies that no other clearly beats in both cost and what is kept "
+            f"({', '.join(each.policy for each in choice.front)}), the one nearest to being both the cheapest and the one that keeps most, "
+            "where the way between the two ends counts as one in either direction. If you care more for the one than for the other, take "
+            "its end."
         )
     able = [each for each in comparison.standings if each.policy in choice.ruled_out and each.priced and not each.failures]
     cheaper = [each.policy for each in able if cheapest is not None and each.total < cheapest.total]

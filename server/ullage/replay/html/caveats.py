@@ -28,14 +28,15 @@ def caveats(report: Report, comparison: Comparison, choice: Choice) -> Iterator[
     if comparison.standings:
         yield (
             "A replay repeats what the agent did. Under another policy it would have had other things in view, and would have read, asked "
-            "and "
-            "tried other things: the figures compare the policies, they do not foretell a bill."
+            "and tried other things: the figures compare the policies, they do not foretell a bill."
         )
     yield from _stood_in(comparison.standings)
     yield from _few(comparison)
     for each in comparison.standings:
         if each.unjudged and not each.stood_in.get("blank"):
             yield f"What {each.policy} keeps is not known, so it stands outside of every comparison of that: {each.unjudged}."
+        elif each.upkeep:
+            yield f"{each.policy} also clears before {number(each.upkeep)} requests (upkeep); what that forgets is not counted."
     for policy, why in choice.ruled_out.items():
         yield f"{policy} is ruled out: {why}."
     yield from _sessions(report, comparison)
@@ -62,15 +63,13 @@ def _few(comparison: Comparison) -> Iterator[str]:
     if quiet:
         yield (
             f"In {number(len(quiet))} of {number(len(comparison.sessions))} sessions no policy had to compact. They tell nothing of what "
-            f"policies "
-            "keep, and cost the same under all but for how results are clipped."
+            "policies keep, and cost the same under all but for how results are clipped."
         )
     most = max(comparison.standings, key=lambda each: each.needed.needed)
     if most.compactions + most.upkeep and most.needed.needed < FEW_FACTS:
         yield (
             f"Few facts: no more than {number(most.needed.needed)} were needed after the compactions of any one policy. Differences of a "
-            f"few "
-            "percent in what is kept are a handful of facts; replay more sessions before you rely on them."
+            "few percent in what is kept are a handful of facts; replay more sessions before you rely on them."
         )
     busiest = max(each.compactions + each.upkeep for each in comparison.standings)
     if 0 < busiest < FEW_COMPACTIONS:
@@ -93,9 +92,9 @@ def _error(report: Report) -> Iterator[str]:
     reads = together(row.figures for row in report.rows).cache_reads
     if reads.recorded:
         yield (
-            f"The model of the prompt cache that the costs rest on, held against what was recorded of these very sessions, is off by "
+            "The model of the prompt cache that the costs rest on, held against what was recorded of these very sessions, is off by "
             f"{percent(reads.predicted / reads.recorded - 1, '+')} in the tokens read from the cache. The sessions one by one are at the "
-            f"end of the page."
+            "end of the page."
         )
 
 

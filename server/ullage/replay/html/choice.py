@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import hypot
+from math import hypot, sqrt
 
 from ullage.replay.columns import number
 from ullage.replay.html.comparison import Comparison, Standing
@@ -35,9 +35,11 @@ class Choice:
     between: Standing | None
     """On the front, nearest to being both; None where the front has fewer than three."""
     front: tuple[Standing, ...]
-    """Those that no other beats in both, from the cheapest to the one that keeps most."""
+    """Those that no other clearly beats in both, from the cheapest to the one that keeps most."""
     about_as_cheap: tuple[Standing, ...]
     """Within `CLOSE_SHARE` of the cheapest, without it."""
+    keep_about_as_much: tuple[Standing, ...]
+    """Not clearly less than the one that keeps most, without it."""
     ruled_out: Mapping[str, str]
     """By policy: why it could not have carried these sessions, in words."""
 
@@ -54,20 +56,31 @@ def choose(comparison: Comparison) -> Choice:
     priced = [each for each in able if each.priced]
     cheapest = min(priced, key=lambda each: (each.total, each.gone), default=None)
     judged = [each for each in able if each.keeps_known]
-    if any(each.stood_in.get("blank") for each in able):
+    if any(each.stood_in.get("blank") for each in able) or not any(each.needed.needed for each in judged):
         judged = []
-    keeps_most = min(judged, key=lambda each: (each.gone, each.total), default=None) if any(each.needed.needed for each in judged) else None
-    front = _front(each for each in priced if each in judged) if keeps_most is not None else ()
+    front = _front(each for each in judged if each.priced)
+    keeps_most = front[-1] if front else min(judged, key=lambda each: each.gone, default=None)
     return Choice(
         cheapest=cheapest,
         keeps_most=keeps_most,
         between=_between(front),
         front=front,
-        about_as_cheap=tuple(
-            each for each in priced if cheapest is not None and each is not cheapest and each.total <= cheapest.total * (1 + CLOSE_SHARE)
+        about_as_cheap=tuple(each for each in priced if cheapest is not None and each is not cheapest and not _is_cheaper(cheapest, each)),
+        keep_about_as_much=tuple(
+            each for each in judged if keeps_most is not None and each is not keeps_most and not keeps_more(keeps_most, each)
         ),
         ruled_out=ruled_out,
     )
+
+
+def keeps_more(one: Standing, other: Standing) -> bool:
+    """Whether it keeps more than the other, by more than two counts of the same thing would differ by chance (twice the square root of
+    their sum)."""
+    return other.gone - one.gone > 2 * sqrt(one.gone + other.gone)
+
+
+def _is_cheaper(one: Standing, other: Standing) -> bool:
+    return one.total * (1 + CLOSE_SHARE) < other.total
 
 
 def _unfit(standing: Standing) -> str:
@@ -84,9 +97,16 @@ def _unfit(standing: Standing) -> str:
 
 
 def _front(standings: Iterable[Standing]) -> tuple[Standing, ...]:
+    """Each keeps clearly more than the one before it; of those that cost about the same only the one that keeps most."""
     front: list[Standing] = []
+    group: Standing | None = None
     for each in sorted(standings, key=lambda each: (each.total, each.gone)):
-        if not front or each.gone < front[-1].gone:
+        if front and not keeps_more(each, front[-1]):
+            continue
+        if group is not None and not _is_cheaper(group, each):
+            front[-1] = each
+        else:
+            group = each
             front.append(each)
     return tuple(front)
 

@@ -21,10 +21,6 @@ OPTIMUM = "optimum"
 """The name under which the cheapest schedule of a session is reported. It is no policy: it knows the session's future."""
 
 
-UPKEEP_SHARE = 0.05
-"""Of the requests. What upkeep forgets is not counted (`Retained`), so a policy with more of it would seem to keep what it does not."""
-
-
 @dataclass(frozen=True, slots=True)
 class Standing:
     """One policy's runs together. Runs that failed are in `failures` alone, as (session, why)."""
@@ -85,12 +81,15 @@ class Standing:
 
     @property
     def unjudged(self) -> str:
-        """Why what was counted as kept says nothing of the policy, in words; empty where it does."""
+        """Why what was counted as kept says nothing of the policy, in words; empty where it does.
+
+        What upkeep forgets is not counted (`Retained`), so a policy that does more of it than it compacts would seem to keep all.
+        """
         if self.stood_in.get("blank"):
             return "blanks stood for its summaries"
-        if self.upkeep > UPKEEP_SHARE * self.requests:
+        if self.upkeep > self.compactions:
             often = f"{number(self.upkeep)} of its {number(self.requests)} requests"
-            return f"it clears or cuts before {often}, and what that forgets is not looked at"
+            return f"it clears or cuts before {often} (upkeep), more often than it compacts, and what that forgets is not counted"
         return ""
 
     @property

@@ -19,8 +19,7 @@ from ullage.replay.windows import WINDOW_MESSAGES
 _AT: dict[Places, str] = {
     "policy": "Compactions were made where each policy would make them (--at policy).",
     "recorded": "Compactions were made where the transcripts recorded one, whatever the policy (--at recorded), so that what policies "
-    "keep is "
-    "compared at the same places.",
+    "keep is compared at the same places.",
 }
 
 _SUMMARY: dict[Summaries, str] = {
@@ -53,20 +52,16 @@ def _facts() -> Markup:
         tag(
             "p",
             "A fact is a file path, a name in code, a hash or long number, an error line, or a short message of the user. It is told by "
-            "its form, "
-            "not by its meaning. It is needed after a compaction where it stood in the session before and the agent used it, in what it "
-            "wrote or "
-            f"gave to a tool, in the {WINDOW_MESSAGES} messages after; the user's short messages are always needed. In view: in the "
-            f"context right "
-            "after the compaction. A search would find it: in the first five hits of one search of the session's log with the fact's own "
-            "words. "
-            "Shown again: a tool or the user showed it to the agent before it used it. Lost: none of these.",
+            "its form, not by its meaning. It is needed after a compaction where it stood in the session before and the agent used it, "
+            f"in what it wrote or gave to a tool, in the {WINDOW_MESSAGES} messages after; the user's short messages are always needed. "
+            "In view: in the context right after the compaction. A search would find it: in the first five hits of one search of the "
+            "session's log with the fact's own words. Shown again: a tool or the user showed it to the agent before it used it. Lost: "
+            "none of these.",
         ),
         tag(
             "p",
             f"Names by file: within {NEAR_CHARACTERS} characters of the file's name in the text that was kept. Files that a policy reads "
-            f"again after a "
-            "summary are counted under “Files restored”, not as facts in view.",
+            "again after a summary are counted under “Files restored”, not as facts in view.",
         ),
     )
 
@@ -77,8 +72,7 @@ def _cache() -> Markup:
         f"It is written only where a request marks it, and found at a mark or in the {LOOK_BACK} blocks that end there.",
         (
             "It lives for five minutes or an hour after the start of the last request that used it. The times are those recorded in the "
-            "sessions, so "
-            "a break of the user's lets it go cold."
+            "sessions, so a break of the user's lets it go cold."
         ),
         "Each model has a cache of its own, and caches nothing below a minimum of tokens.",
         "A request is held against what the one before it wrote; a compaction changes the prefix, so that the next request writes it anew.",
@@ -88,19 +82,17 @@ def _cache() -> Markup:
         tag(
             "p",
             "Each request is made up as the policy would have sent it. Its tokens are those that the provider counted for what was "
-            "recorded, and "
-            "estimates for what the policy put in place of it. What of it is read from the prompt cache and what is written there follows "
-            "from the cache's published rules:",
+            "recorded, and estimates for what the policy put in place of it. What of it is read from the prompt cache and what is "
+            "written there follows from the cache's published rules:",
         ),
         tag("ul", *(tag("li", rule) for rule in rules)),
         tag("p", f"Prices are list prices as of {as_of()}. Where a long prompt costs more a token, that is counted too."),
         tag(
             "p",
             tag("b", OPTIMUM),
-            " is the cheapest of all schedules of compactions for a session under the same prices and window, found by trying all of them "
-            "with the session's future known. "
-            "It is no policy and cannot be chosen; it shows how much of the cost any policy could save at most, and it says nothing of "
-            "what is kept.",
+            " is the cheapest of all schedules of compactions for a session under the same prices and window, found by trying all of "
+            "them with the session's future known. It is no policy and cannot be chosen; it shows how much of the cost any policy could "
+            "save at most, and it says nothing of what is kept.",
         ),
     )
 
@@ -126,8 +118,8 @@ def _predicted(report: Report) -> Markup:
         tag("h3", "How far to trust it"),
         tag(
             "p",
-            "The same rules, applied to the sessions as they were recorded, against what the provider said it read. "
-            f"{ABSENT}: no times or no counts are recorded.",
+            f"The same rules, applied to the sessions as they were recorded, against what the provider said it read. {ABSENT}: no times "
+            "or no counts are recorded.",
         ),
         tag("div", table, class_="wide", tabindex=0, role="region", aria_label=caption),
     )

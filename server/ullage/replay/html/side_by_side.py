@@ -92,25 +92,23 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "In view",
         f"Of the facts that were needed in the {WINDOW_MESSAGES} messages after a compaction, the share that was in the context then: in "
-        f"the "
-        "summary, or in what stayed beside it.",
+        "the summary, or in what stayed beside it.",
         share_of_facts,
         percent,
         "more",
     ),
     Column(
         "Gone",
-        "The number of facts that were needed and not in view. Counted anew for each compaction, so that a policy that compacts often, and "
-        "each time loses a little, does not look better than one that seldom does.",
+        "The number of facts that were needed and not in view. Counted anew for each compaction, so that a policy that compacts often, "
+        "and each time loses a little, does not look better than one that seldom does.",
         _of_facts(lambda s: s.gone),
         number,
         "less",
     ),
     Column(
         "of them lost",
-        "Gone, not to be found by one search of the session's log, and not shown to the agent again before it used them: it had to guess, "
-        "or "
-        "to be told.",
+        "Gone, not to be found by one search of the session's log, and not shown to the agent again before it used them: it had to "
+        "guess, or to be told.",
         _of_facts(lambda s: s.needed.lost),
         number,
         "less",
@@ -118,8 +116,7 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "Names by file",
         "Of the names that the agent then wrote into a file that it had worked on before, the share that stands near that file's name in "
-        "the "
-        "context. A name alone does not say where it belongs.",
+        "the context. A name alone does not say where it belongs.",
         _share(lambda s: s.retained.tied),
         percent,
         "more",
@@ -127,8 +124,7 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "Files restored",
         f"Of the files that the agent read again in the {WINDOW_MESSAGES} messages after a compaction, the share that the policy had put "
-        f"back "
-        "into the context by itself.",
+        "back into the context by itself.",
         _share(lambda s: s.retained.restored),
         percent,
         "more",

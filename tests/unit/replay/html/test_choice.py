@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from tests.unit.replay.made_up_runs import run
 from ullage.context.blocks import Usage
 from ullage.replay.cost import Dollars
-from ullage.replay.html.choice import choose
+from ullage.replay.html.choice import choose, keeps_more
 from ullage.replay.html.comparison import OPTIMUM, compared
 from ullage.replay.retention import KindRetention, by_kind
 from ullage.replay.runs import RequestPoint, Retained, Run
@@ -19,7 +20,7 @@ from ullage.replay.runs import RequestPoint, Retained, Run
 
 def outcome(policy: str, dollars: float, gone: int, session: str = "s", **others: object) -> Run:
     """A run that cost so much, and after whose compactions so many needed facts were gone."""
-    kept = Retained(1, {**by_kind(()), "path": KindRetention(in_view=1_000 - gone, lost=gone)})
+    kept = Retained(1, {**by_kind(()), "path": KindRetention(in_view=10_000 - gone, lost=gone)})
     point = RequestPoint(1, 0.0, 50_000, Usage(50_000, 100), True)
     made = Run(policy, session, (point,), usage=Usage(50_000, 100), dollars=Dollars(input=dollars), retained=kept)
     return replace(made, **others)
@@ -110,14 +111,27 @@ def test_a_policy_without_a_run_of_a_session_is_not_cheaper_for_it():
     assert "b" in choose(comparison).ruled_out
 
 
-@given(st.lists(st.tuples(st.integers(1, 50), st.integers(0, 50)), min_size=1, max_size=20))
-def test_nothing_beats_the_front_and_the_front_beats_the_rest(points: list[tuple[int, int]]):
+@given(st.lists(st.tuples(st.integers(1, 500), st.integers(0, 5_000)), min_size=1, max_size=20))
+def test_the_front_goes_one_way_and_nothing_is_clearly_better_than_all_of_it(points: list[tuple[int, int]]):
     runs = [outcome(f"p{index}", dollars, gone) for index, (dollars, gone) in enumerate(points)]
-    front = [(each.total, each.gone) for each in choose(compared(runs)).front]
-    assert front == sorted(set(front))
-    for dollars, gone in points:
-        assert any(other[0] <= dollars and other[1] <= gone for other in front)
-        assert not any(dollars <= other[0] and gone <= other[1] and (dollars, gone) != other for other in front)
+    comparison = compared(runs)
+    choice = choose(comparison)
+    front = choice.front
+    for before, after in pairwise(front):
+        assert before.total < after.total
+        assert keeps_more(after, before)
+    for each in comparison.standings:
+        assert each in front or not all(each.total * 1.02 < other.total for other in front)
+        assert not keeps_more(each, front[-1])
+        assert any(other.total <= each.total * 1.021 and not keeps_more(each, other) for other in front)
+
+
+def test_what_chance_would_make_is_no_difference():
+    choice = choose(compared([outcome("a", 100, 8), outcome("b", 110, 6), outcome("c", 130, 0)]))
+    assert [each.policy for each in choice.front] == ["a", "c"]
+    choice = choose(compared([outcome("a", 100, 800), outcome("b", 101, 600)]))
+    assert [each.policy for each in choice.front] == ["b"]
+    assert [each.policy for each in choice.about_as_cheap] == ["b"]
 
 
 def test_sums_are_those_of_the_runs():
