@@ -16,7 +16,7 @@ from typing import TypeVar
 from ullage.context.counting.gauge import CHARACTERS_PER_TOKEN, line
 from ullage.context.counting.measured import characters_of
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.engines.engine import Covered, Handoff, Occasion
+from ullage.context.engines.engine import Covered, Handoff, Occasion, sweeps
 from ullage.context.engines.entry import planned_entry
 from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import AssistantReply, Compaction, Logged, Rung, Trigger, UserPrompt
@@ -231,7 +231,9 @@ class _Simulation:
         if not self._replied:
             return
         if self._measured(self._end().tokens) + more >= self._line(recorded.model):
-            self._compact("threshold", recorded)
+            for _ in range(sweeps(self._policy.engine)):
+                if not self._compact("threshold", recorded):
+                    break
 
     def _at_recorded(self, compaction: RecordedCompaction, upcoming: SizedRequest | None) -> None:
         """Where the record has a compaction. One that the user asked for, or whose reason is not told, is asked for here too."""

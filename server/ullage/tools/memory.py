@@ -1,8 +1,7 @@
 """The `memory` tool: the model's own notes in named blocks, which stay in view however often the conversation is compacted.
 
-It is offered only under a policy whose engine wants it (`tools_wanted` in `context/engines/engine.py`): `session/` builds it beside the
-others with `MemoryTool(lambda: blocks_of(entries))`, `entries` being those of the session's log so far. The blocks themselves are computed
-from the log (`context/engines/memgpt/blocks.py`), so there is nothing to save.
+It is offered only under a policy whose engine wants it (`tools_wanted` in `context/engines/engine.py`). The blocks are computed from the
+log (`context/engines/memgpt/blocks.py`), so there is nothing to save.
 """
 
 from __future__ import annotations

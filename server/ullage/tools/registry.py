@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from ullage.context.engines.memgpt.blocks import blocks_of
 from ullage.tools.bash import Bash
 from ullage.tools.compact import Compact
 from ullage.tools.dependencies import ToolDependencies
 from ullage.tools.diagnostics import Diagnostics
 from ullage.tools.edit_file import EditFile
 from ullage.tools.list_files import ListFiles
+from ullage.tools.memory import MemoryTool
 from ullage.tools.read_file import ReadFile
 from ullage.tools.recall import RecallTool
 from ullage.tools.search import SearchFiles
@@ -17,7 +19,9 @@ from ullage.tools.todo import Todo
 from ullage.tools.tool import Tool
 from ullage.tools.write_file import WriteFile
 
-OF_POLICIES: Mapping[str, Callable[[ToolDependencies], Tool]] = {}
+OF_POLICIES: Mapping[str, Callable[[ToolDependencies], Tool]] = {
+    "memory": lambda needed: MemoryTool(lambda: blocks_of(needed.entries())),
+}
 """Tools that a session has only under a policy whose engine wants them, by name."""
 
 

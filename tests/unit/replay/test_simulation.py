@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.unit.replay.recorded import At, call, compacted, prompt, reply, returned, session
 from tests.unit.replay.working import MODEL, PRELUDE, working_session
 from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging
+from ullage.context.entries import Cleared, ToolReturned
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policies.none import NONE
@@ -40,6 +42,18 @@ class Summarising(Unchanging):
 
     def handoff(self, covered: Covered) -> Handoff:
         return Handoff(covered.model_text or "The program's words.")
+
+
+class InParts(Unchanging):
+    """Takes away the oldest result that is still in view, and does so several times at one boundary."""
+
+    def __init__(self, sweeps: int) -> None:
+        self.sweeps = sweeps
+
+    def plan(self, at: Occasion) -> Plan | None:
+        gone = {cleared.seq for made in at.projection.active for cleared in made.cleared}
+        results = [each.seq for each in at.projection.entries if isinstance(each.entry, ToolReturned) and each.seq not in gone]
+        return Plan(at.projection.entries[-1].seq, (Cleared(results[0], "[gone]"),), None, None, 0, 0) if results else None
 
 
 class Raising(Unchanging):
@@ -82,6 +96,12 @@ def test_without_compactions_it_costs_what_the_cache_model_predicts(transcript: 
     assert [(point.seq, point.at, point.usage) for point in run.requests] == [(call.seq, call.at, call.predicted) for call in predicted]
     assert run.usage == predict(transcript).predicted
     assert (run.compactions, run.violations, run.summaries.total) == ((), (), 0.0)
+
+
+@pytest.mark.parametrize(("sweeps", "at_once"), [(1, 1), (3, 3)])
+def test_some_policies_compact_several_times_at_one_boundary(sweeps: int, at_once: int):
+    run = simulated(working_session(), policy(InParts(sweeps)))
+    assert max(Counter(point.after_seq for point in run.compactions).values()) == at_once
 
 
 def test_a_compaction_comes_before_the_request_that_would_cross_the_line():

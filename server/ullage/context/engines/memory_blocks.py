@@ -59,7 +59,7 @@ class MemoryBlocksNumbers:
     most_facts: int = 50
     recalled: int = 2
     """Passages."""
-    turn_share: float = 0.8
+    turn_share: float = 0.7
     """Of the window. A running turn stays whole, as in LlamaIndex, unless all takes more than this (ours)."""
 
     @property

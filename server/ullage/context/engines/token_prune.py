@@ -44,7 +44,9 @@ TURNING = _words(
 FENCE = re.compile(r"^\s*(?:```|~~~)")
 NUMBERED = re.compile(r"^\s*\d+[\t→:|]|^\S*[/\\.]\S*:\d+[:-]")
 """A line of a file with its number, or one that a search found."""
-CHANGED = re.compile(r"^(?:[+-]|@@|diff |index )")
+CHANGED = re.compile(r"^(?:[+-]|@@ |diff |index )")
+HUNK = re.compile(r"^@@ |^\+\+\+ ", re.MULTILINE)
+"""A text with such a line shows changes; in others a line that begins with a dash is an item of a list."""
 INDENTED = re.compile(r"^(?:\t| {4})")
 CODE_END = re.compile(r"[;{}()\[\]=>,]\s*$")
 PLAIN_WORD = re.compile(r"^[^\W\d_]+,?$")
@@ -169,16 +171,17 @@ def _prose(text: str) -> Iterator[tuple[int, int]]:
     """Start and end of the lines that do not look like code."""
     fenced = False
     start = 0
+    shows_changes = HUNK.search(text) is not None
     for line in text.split("\n"):
         if FENCE.match(line):
             fenced = not fenced
-        elif not fenced and not _looks_like_code(line):
+        elif not fenced and not (shows_changes and CHANGED.match(line)) and not _looks_like_code(line):
             yield start, start + len(line)
         start += len(line) + 1
 
 
 def _looks_like_code(line: str) -> bool:
-    if NUMBERED.match(line) or CHANGED.match(line) or INDENTED.match(line) or CODE_END.search(line):
+    if NUMBERED.match(line) or INDENTED.match(line) or CODE_END.search(line):
         return True
     dense = [character for character in line if not character.isspace()]
     marks = sum(not character.isalnum() for character in dense)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.context.engines.rehearsal import compacted, occasion, tokens, written
@@ -153,6 +153,7 @@ def test_ranks_make_one_and_none_is_negative(edges: dict[str, dict[str, float]],
     assert not found or sum(found.values()) == pytest.approx(1)
 
 
+@settings(max_examples=20)
 @given(histories())
 def test_whatever_the_history_what_follows_is_valid(log: list[Logged]):
     for model_text in (None, "s"):

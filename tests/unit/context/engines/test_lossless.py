@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given
+from hypothesis import given, settings
 
 from tests.unit.context.engines.rehearsal import compacted, occasion, tokens
 from tests.unit.context.logs import calls, drawn, prompt, returned, says, session
@@ -133,6 +133,7 @@ def test_without_a_model_a_few_lines_by_program_stand_for_it():
     assert len(made.snipped.marker) < 512 * 5
 
 
+@settings(max_examples=20)
 @given(histories())
 def test_whatever_the_history_what_follows_is_valid(log: list[Logged]):
     before = log

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.context.engines.rehearsal import compacted, occasion, tokens
@@ -188,6 +188,7 @@ def test_a_summary_goes_into_the_next_one():
     assert "summary 1" not in "\n".join(drawn(Projection(log).messages))
 
 
+@settings(max_examples=20)
 @given(histories())
 def test_whatever_the_history_what_follows_is_valid(log: list[Logged]):
     for model_text in (None, "s"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 
 from tests.unit.context.engines.rehearsal import compacted, occasion, tokens
 from tests.unit.context.logs import calls, drawn, prompt, returned, says, session
@@ -124,6 +124,7 @@ def test_what_the_model_writes_ends_no_block():
     assert [line for line in memory_in(after) if "<fact>" in line] == ["<fact>a</fact>", "<fact>b</fact>"]
 
 
+@settings(max_examples=20)
 @given(histories())
 def test_whatever_the_history_what_follows_is_valid(log: list[Logged]):
     for model_text in (None, "s"):

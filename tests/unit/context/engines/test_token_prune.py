@@ -48,6 +48,7 @@ the words of a code block all stay
 ```
     so does what is indented
 src/tank.py:12: this is where it is
+@@ -1 +1 @@
 + and this was added to it
 call(the, tank)
 """
@@ -56,6 +57,11 @@ PROSE = "The tank at src/tank.py was not filled, since the PumpDriver gave up af
 
 def test_before_and_after():
     assert text_of(PROSE + CODE) == f"The src/tank.py not PumpDriver 30 seconds. one.\n{CODE}"
+
+
+def test_an_item_of_a_list_is_no_change():
+    assert text_of("- it is the tank") == "-"
+    assert text_of("@@ -1 +1 @@\n- it is the tank") == "@@ -1 +1 @@\n- it is the tank"
 
 
 def test_words_that_stand_everywhere_go_first_then_those_that_stand_often():

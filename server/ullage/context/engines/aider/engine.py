@@ -52,7 +52,7 @@ class AiderNumbers:
     """For the repository map ..."""
     map_times_without_files: int = 2
     """... and so many times as much while no file was changed yet."""
-    turn_share: float = 0.8
+    turn_share: float = 0.7
     """Of the window. aider, which runs few commands, never shortens a running turn; a turn of more than that is (ours)."""
 
 

@@ -103,7 +103,9 @@ class LosslessEngine:
         pressed = at.trigger not in ("threshold", "idle") or at.used >= at.line
         for fresh in _halved(self.numbers.fresh_messages) if pressed else (self.numbers.fresh_messages,):
             items = items_before(at.projection, max(len(at.projection.messages) - fresh, 0), at.count)
-            planned = self._condensed(items, at) or self._leaf(items, at) or self._condensed(items, at, self.numbers.hard_fanout)
+            planned = self._condensed(items, at) or self._leaf(items, at)
+            if planned is None and pressed:
+                planned = self._condensed(items, at, self.numbers.hard_fanout)
             if planned is not None:
                 return planned
         return None
