@@ -8,7 +8,11 @@ import pytest
 
 from tests.unit.context.engines.rehearsal import occasion
 from tests.unit.context.logs import drawn, prompt
-from tests.unit.context.policies.steps import SUMMARY, after, arrived, full_at, planned, results from ullage.context.entries import Logged from ullage.context.policies.claude_code import CLAUDE_CODE
+from tests.unit.context.policies.steps import SUMMARY, after, arrived, full_at, planned, results
+from ullage.context.entries import Logged
+from ullage.context.policies.claude_code import CLAUDE_CODE
+
+
 @pytest.mark.parametrize(("window", "line"), [(200_000, 167_000), (1_000_000, 967_000)])
 def test_it_is_full_20_000_and_13_000_tokens_before_the_window(window: int, line: int):
     assert full_at(CLAUDE_CODE, window) == line

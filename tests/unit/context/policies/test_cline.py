@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.unit.context.engines.rehearsal import tokens
 from tests.unit.context.logs import drawn
-from tests.unit.context.policies.steps import after, full_at, planned, results, talk, tokens from ullage.context.policies.cline import CLINE
+from tests.unit.context.policies.steps import after, full_at, planned, results, talk
+from ullage.context.policies.cline import CLINE
+
+
 @pytest.mark.parametrize(("window", "line"), [(200_000, 180_000), (128_000, 115_200)])
 def test_it_is_full_at_90_percent_of_the_input_limit(window: int, line: int):
     assert full_at(CLINE, window) == line

@@ -6,7 +6,12 @@ import pytest
 
 from tests.unit.context.logs import log as numbered
 from tests.unit.context.logs import prompt, says
-from tests.unit.context.policies.steps import after, arrived, carried_out, full_at, planned, results, talk, texts from ullage.context.counting.tokens import estimate_text from ullage.context.entries import Entry, Logged from ullage.context.policies.codex import CODEX, PREFACE
+from tests.unit.context.policies.steps import after, arrived, carried_out, full_at, planned, results, talk, texts
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.entries import Entry, Logged
+from ullage.context.policies.codex import CODEX, PREFACE
+
+
 @pytest.mark.parametrize(("window", "line"), [(200_000, 180_000), (272_000, 244_800)])
 def test_it_is_full_at_90_percent_of_the_window(window: int, line: int):
     assert full_at(CODEX, window) == line

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from tests.unit.context.engines.rehearsal import occasion, tokens
 from tests.unit.context.logs import drawn
-from tests.unit.context.engines.rehearsal import occasion
-from tests.unit.context.policies.steps import after, arrived, carried_out, cleared, full_at, planned, results, talk, tokens from ullage.context.policies.four_layer import FOUR_LAYER from ullage.context.view.projection import Projection
+from tests.unit.context.policies.steps import after, arrived, carried_out, cleared, full_at, planned, results, talk
+from ullage.context.policies.four_layer import FOUR_LAYER
+from ullage.context.view.projection import Projection
+
+
 def test_over_200_000_characters_the_largest_results_over_30_000_go_to_files():
     assert arrived(FOUR_LAYER, *[25_000] * 8) == [25_000] * 8
     assert arrived(FOUR_LAYER, *[30_000] * 7) == [30_000] * 7

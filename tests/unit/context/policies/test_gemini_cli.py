@@ -4,8 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from tests.unit.context.engines.rehearsal import tokens
 from tests.unit.context.logs import drawn, prompt, says, session
-from tests.unit.context.policies.steps import after, called, full_at, planned, results, talk, tokens from ullage.context.counting.tokens import estimate_text from ullage.context.entries import Entry from ullage.context.policies.gemini_cli import CHECK, GEMINI_CLI from ullage.context.view.projection import Projection
+from tests.unit.context.policies.steps import after, called, full_at, planned, results, talk
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.entries import Entry
+from ullage.context.policies.gemini_cli import CHECK, GEMINI_CLI
+from ullage.context.view.projection import Projection
+
+
 @pytest.mark.parametrize(("window", "line"), [(200_000, 100_000), (1_000_000, 500_000)])
 def test_it_is_full_at_half_of_the_window(window: int, line: int):
     assert full_at(GEMINI_CLI, window) == line

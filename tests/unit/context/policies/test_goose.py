@@ -6,7 +6,14 @@ import pytest
 
 from tests.unit.context.engines.rehearsal import tokens
 from tests.unit.context.logs import drawn, prompt, says, session
-from tests.unit.context.policies.steps import after, called, full_at, planned, results, talk from ullage.context.entries import Entry, Trigger from ullage.context.policies.goose import GOOSE from ullage.context.view.projection import Projection  GOES_ON = "assistant: I continue from the summary, without mentioning it, and call tools where the task needs them."
+from tests.unit.context.policies.steps import after, called, full_at, planned, results, talk
+from ullage.context.entries import Entry, Trigger
+from ullage.context.policies.goose import GOOSE
+from ullage.context.view.projection import Projection
+
+GOES_ON = "assistant: I continue from the summary, without mentioning it, and call tools where the task needs them."
+
+
 @pytest.mark.parametrize(("window", "line"), [(200_000, 160_000), (128_000, 102_400)])
 def test_it_is_full_at_80_percent_of_the_window(window: int, line: int):
     assert full_at(GOOSE, window) == line

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from tests.unit.context.logs import drawn
-from tests.unit.context.policies.steps import after, arrived, full_at, planned, results, talk from ullage.context.moves.clip import Arrival from ullage.context.policies.head_tail import HEAD_TAIL, PREFACE
+from tests.unit.context.policies.steps import after, arrived, full_at, planned, results, talk
+from ullage.context.moves.clip import Arrival
+from ullage.context.policies.head_tail import HEAD_TAIL, PREFACE
+
+
 def test_results_over_1_000_characters_keep_500_and_500():
     assert arrived(HEAD_TAIL, 1_000, 2_000) == [1_000, 1_000]
     clip = HEAD_TAIL.engine.arrive([Arrival("t", "a" * 900 + "b" * 900)], lambda id: "all.txt")[0].content

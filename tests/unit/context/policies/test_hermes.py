@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.unit.context.engines.rehearsal import tokens
 from tests.unit.context.logs import drawn
-from tests.unit.context.policies.steps import after, called, carried_out, full_at, planned, results, talk, tokens from ullage.context.entries import Entry, Logged from ullage.context.policies.hermes import HERMES, UPDATE from ullage.context.view.projection import Projection
+from tests.unit.context.policies.steps import after, called, carried_out, full_at, planned, results, talk
+from ullage.context.entries import Entry, Logged
+from ullage.context.policies.hermes import HERMES, UPDATE
+from ullage.context.view.projection import Projection
+
+
 @pytest.mark.parametrize(("window", "line"), [(200_000, 100_000), (1_000_000, 500_000)])
 def test_it_is_full_at_half_of_the_window(window: int, line: int):
     assert full_at(HERMES, window) == line

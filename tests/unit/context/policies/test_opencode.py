@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from tests.unit.context.engines.rehearsal import tokens
 from tests.unit.context.logs import drawn, prompt, says, session
-from tests.unit.context.policies.steps import after, arrived, called, carried_out, cleared, full_at, planned, results, talk, tokens from ullage.context.counting.tokens import estimate_text from ullage.context.entries import Entry, Logged from ullage.context.policies.opencode import OPENCODE, UPDATE from ullage.context.view.projection import Projection  WORDS = "abc " * 1_000 PER_RESULT = estimate_text(WORDS
+from tests.unit.context.policies.steps import after, arrived, called, carried_out, cleared, full_at, planned, results, talk
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.entries import Entry, Logged
+from ullage.context.policies.opencode import OPENCODE, UPDATE
+from ullage.context.view.projection import Projection
+
+WORDS = "abc " * 1_000
+PER_RESULT = estimate_text(WORDS)
 
 
 def worked(*sizes: int, tool: str = "bash", turns_after: int = 2) -> list[Logged]:

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from tests.unit.context.engines.rehearsal import tokens
 from tests.unit.context.logs import drawn
-from tests.unit.context.policies.steps import after, carried_out, full_at, planned, talk, tokens from ullage.context.entries import Logged from ullage.context.policies.sink_window import SINK_WINDOW from ullage.context.view.projection import Projection
+from tests.unit.context.policies.steps import after, carried_out, full_at, planned, talk
+from ullage.context.entries import Logged
+from ullage.context.policies.sink_window import SINK_WINDOW
+from ullage.context.view.projection import Projection
+
+
 def names(log: list[Logged]) -> list[str]:
     return [line.split(": ", 1)[1].split(" why")[0].split(" so")[0] for line in drawn(Projection(log).messages)]
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from tests.unit.context.engines.rehearsal import occasion, tokens
 from tests.unit.context.logs import drawn, prompt, says
-from tests.unit.context.engines.rehearsal import occasion
-from tests.unit.context.policies.steps import after, carried_out, full_at, planned, talk, tokens from ullage.context.entries import Logged from ullage.context.policies.summary_buffer import PROMPT, SUMMARY_BUFFER, UPDATE from ullage.context.view.projection import Projection
+from tests.unit.context.policies.steps import after, carried_out, full_at, planned, talk
+from ullage.context.entries import Logged
+from ullage.context.policies.summary_buffer import PROMPT, SUMMARY_BUFFER, UPDATE
+from ullage.context.view.projection import Projection
+
+
 def test_it_is_full_at_2_000_tokens_of_messages():
     assert full_at(SUMMARY_BUFFER, 200_000) == full_at(SUMMARY_BUFFER, 8_000) == 2_000
     log = talk(3)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from tests.unit.context.logs import drawn
 from tests.unit.context.engines.rehearsal import occasion
-from tests.unit.context.policies.steps import after, arrived, cleared, full_at, planned, results from ullage.context.policies.three_layer import PREFACE, THREE_LAYER
+from tests.unit.context.logs import drawn
+from tests.unit.context.policies.steps import after, arrived, cleared, full_at, planned, results
+from ullage.context.policies.three_layer import PREFACE, THREE_LAYER
+
+
 def test_results_over_100_characters_go_but_the_last_3():
     assert cleared(THREE_LAYER, results(100, 101, 101, 101, 101)) == ["[Previous: used bash]"]
     assert cleared(THREE_LAYER, results(101, 101, 101)) == []

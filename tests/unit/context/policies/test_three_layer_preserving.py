@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.context.logs import drawn, prompt, says, session
-from tests.unit.context.policies.steps import after, called, cleared, full_at, planned, results from ullage.context.entries import Entry from ullage.context.policies.three_layer_preserving import PREFACE, THREE_LAYER_PRESERVING
+from tests.unit.context.policies.steps import after, called, cleared, full_at, planned, results
+from ullage.context.entries import Entry
+from ullage.context.policies.three_layer_preserving import PREFACE, THREE_LAYER_PRESERVING
+
+
 def test_of_the_answered_results_over_100_characters_the_last_3_stay():
     assert cleared(THREE_LAYER_PRESERVING, results(100, 101, 101, 101, 101)) == ["[Previous: used bash]"]
 
