@@ -15,6 +15,7 @@ from ullage.context.entries import Cleared, Logged, Snipped, UserPrompt
 from ullage.context.moves.clear import clear
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.news import has_news
+from ullage.context.moves.preview import preview
 from ullage.context.moves.sizes import Count, Sizes, sizes_after, sizes_now
 from ullage.context.moves.snip import messages_in, snip
 from ullage.context.policy import SummaryNumbers, UllageNumbers
@@ -85,14 +86,16 @@ def plan(
     wanted = int(numbers.goal_share * line) if goal is None else goal
     view = _View(projection, count)
     cleared = view.with_moves(clear(projection, numbers.clear))
-    cheap = _with_snip(view, cleared, numbers, digest)
-    if _prelude_tokens(projection, count) + cheap.tokens <= wanted:
-        return _alone(cheap, view)
+    prelude = _prelude_tokens(projection, count)
+    if wanted > prelude:
+        cheap = _with_snip(view, cleared, numbers, digest)
+        if prelude + cheap.tokens <= wanted:
+            return _alone(cheap, view)
     usual_tail = min(numbers.summary.tail_tokens, int(numbers.summary.tail_share * line))
     # Where the usual tail leaves nothing to summarise it must be shorter.
     tails = (usual_tail, int(numbers.summary.tail_share * cleared.tokens), 0)
     cuts = (view.cut_from(cleared.sizes.start_of_tail(tail)) for tail in tails)
-    return _with_summary(view, cleared, cuts, numbers.summary) or _alone(cheap, view)
+    return _with_summary(view, cleared, cuts, numbers.summary) or _alone(_with_snip(view, cleared, numbers, digest), view)
 
 
 def reactive_plan(
@@ -156,22 +159,13 @@ class _View:
 
 
 def _with_snip(view: _View, cleared: _Moves, numbers: UllageNumbers, digest: Digest) -> _Moves:
-    """Snip and clear; clearing alone where nothing can be snipped or the marker is longer than what it stands for."""
+    """Snip, then clear; clearing alone where nothing can be snipped or the marker is longer than what it stands for."""
     snipped = snip(view.projection, numbers.snip, digest)
     if snipped is None:
         return cleared
-    outside = tuple(each for each in cleared.cleared if not snipped.first_seq <= each.seq <= snipped.last_seq)
-    first, last = (_cut_of(view, seq) for seq in (snipped.first_seq - 1, snipped.last_seq))
-    gone = cleared.sizes.between(first, last)
-    marker = view.count((Message("user", (Text(snipped.marker),), (0,)),))
-    if marker >= gone:
-        return cleared
-    return replace(cleared, cleared=outside, snipped=snipped, tokens=cleared.tokens - gone + marker)
-
-
-def _cut_of(view: _View, seq: int) -> int:
-    """The legal cut before which everything up to entry `seq` stands."""
-    return next(cut for cut in reversed(view.cuts) if view.projection.last_seq_before(cut) <= max(seq, 0))
+    then = clear(preview(view.projection, snipped=snipped), numbers.clear)
+    tokens = view.count(preview(view.projection, then, snipped).messages)
+    return replace(cleared, cleared=then, snipped=snipped, tokens=tokens) if tokens < cleared.tokens else cleared
 
 
 def _alone(moves: _Moves, view: _View) -> Plan | None:
