@@ -12,6 +12,7 @@ from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.entries import AssistantReply, Entry, Notice, ToolReturned, UserPrompt
 from ullage.context.record.calls import COMMAND_KEYS, PATH_KEYS, strings_of
 from ullage.context.record.words import Words, words_in
+from ullage.context.redact import redact
 
 USER, WRITTEN, REPLACED, SAID, CALLED, SHOWN, RETURNED = 4.0, 3.0, 2.0, 2.0, 1.5, 1.0, 0.5
 """What a mention counts: by the user, written into a file, replaced in one, in the assistant's words, in another input of a tool, in
@@ -110,5 +111,5 @@ def _values(input: Mapping[str, Json], keys: tuple[str, ...]) -> Iterator[str]:
 
 
 def _mention(weight: float, text: str, files: tuple[str, ...] = ()) -> Mention:
-    words = words_in(text)
+    words = words_in(redact(text))  # here, since a name by itself does not show what it is the value of
     return Mention(weight / (words.count + CROWD) ** 0.5, words, files)

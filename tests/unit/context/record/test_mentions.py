@@ -80,3 +80,10 @@ def test_what_says_nothing_is_left_out():
     assert mentions_in(reply(Text("Plain words.")), {}) == ()
     assert mentions_in(TurnEnded("end_turn"), {}) == ()
     assert mentions_in(Notice("rules", "useTabs"), {})[0].words.names == {"useTabs"}
+
+
+@pytest.mark.parametrize("text", ["DB_PASSWORD=correctHorse_9", "api_key: '0123456789abcdef'", "NPM_TOKEN=a1b2c3d4e5f6"])
+def test_a_secret_is_no_name(text: str):
+    entries: list[Entry] = [returned(text), UserPrompt("p", text), called(path="a.py", new_text=text), called(command=f"export {text}")]
+    secret = text.strip("'").replace("'", "").replace(": ", "=").partition("=")[2]
+    assert all(secret not in {name for name, _ in belonging(entry)} for entry in entries)
