@@ -11,6 +11,7 @@ from tests.unit.context.logs import calls, drawn, prompt, returned, says, sessio
 from tests.unit.context.strategies import histories
 from tests.unit.context.validity import problems
 from ullage.context.counting.gauge import line
+from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.lossless.engine import LosslessEngine, LosslessNumbers
 from ullage.context.entries import Compaction, Entry, Logged
 from ullage.context.policies.lossless import LOSSLESS
@@ -122,15 +123,18 @@ def test_undoing_a_summary_over_summaries_shows_those_again():
     assert drawn(Projection(log[:-1]).messages) != drawn(Projection(log).messages)
 
 
-def test_without_a_model_a_few_lines_by_program_stand_for_it():
-    long = session(*(each for number in range(300) for each in (prompt(f"Never touch module_{number}.py"), says("word " * 80))))
-    after = compacted(LOSSLESS, long, "manual")
+def test_without_a_model_512_tokens_by_program_stand_for_it():
+    steps = [each for number in range(300) for each in (prompt(f"Never touch module_{number}.py"), says(f"read_level_{number} " * 60))]
+    after = compacted(LOSSLESS, session(*steps), "manual")
     assert after is not None
     made = after[-1].entry
     assert isinstance(made, Compaction)
     assert made.snipped is not None
-    assert "module_" in made.snipped.marker
-    assert len(made.snipped.marker) < 512 * 5
+    heading, _, text = made.snipped.marker.partition("\n")
+    assert heading.startswith("[Summary of entries 1 to ")
+    assert "Never touch module_" in text
+    assert "read_level_20," in text
+    assert 400 < estimate_text(text) <= 520
 
 
 @settings(max_examples=20)

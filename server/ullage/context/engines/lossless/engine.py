@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,11 +16,16 @@ from ullage.context.moves.clip import Arrival, Clip, clip
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.moves.snip import messages_in
 from ullage.context.policy import ClipNumbers
+from ullage.context.record.calls import one_line
 from ullage.context.record.digest import brief
+from ullage.context.record.facts import facts
 from ullage.context.redact import redact
 
 MARKER_TOKENS = 60
 """What the line above each summary takes, about."""
+LAST_WORDS_CHARACTERS = 300
+NAME_TOKENS = 2
+"""For what stands between two names, and before the first."""
 
 LEAF = (
     "Above is a part of a conversation between a user and a coding agent, each passage with the number of its log entry; before it, "
@@ -201,8 +206,21 @@ def _ranges_in(text: str) -> list[tuple[int, int]]:
     return found if all(before[1] < after[0] for before, after in pairwise(found)) else found[:0]
 
 
-def _by_program(entries: Sequence[Logged], tokens: int, digest: Callable[[Sequence[Logged]], str] = brief) -> str:
-    """The digest, cut to `tokens`."""
-    text = digest(entries) or "(Nothing was said that a program could put in short.)"
+def _by_program(entries: Sequence[Logged], tokens: int) -> str:
+    """A few lines on what was said and done, and as many names as there is room for, in `tokens`."""
+    found = facts(entries)
+    text = brief(entries)
+    if found.last_words is not None:
+        text += f"\nSaid last: {redact(one_line(found.last_words.text, LAST_WORDS_CHARACTERS))}"
     size = estimate_text(text)
-    return text if size <= tokens else text[: int(len(text) * tokens / size)].rstrip() + " …"
+    if size > tokens:
+        return text[: int(len(text) * tokens / size)].rstrip() + " …"
+    named: list[str] = []
+    for name in sorted(found.names.names, key=lambda name: -found.names.names[name]):
+        size += estimate_text(name) + NAME_TOKENS
+        if size > tokens:
+            break
+        if name not in text:
+            named.append(name)
+    text = "\n".join([text, *([f"Names: {', '.join(named)}"] if named else [])]).strip()
+    return text or "(Nothing was said that a program could put in short.)"
