@@ -147,18 +147,27 @@ class Compactor:
 
     async def forecast(self, wanted: Wanted, card: ModelCard, line: int) -> Forecast:
         """What a compaction would do now. Changes nothing and calls no model. Raises `NothingToCompact`."""
-        calibration = self._surroundings.calibration(card)
         try:
-            draft = await self._planned(wanted, self._policy.policy, card, line)
+            draft, rung = await self._foreseen(wanted, self._policy.policy, card, line)
         except PolicyFailed as failure:
             draft = await self.stand_in(wanted, card, line, why=str(failure))
-        rung: Rung = draft.rung
-        if draft.plan.summarise_to is not None and rung == "moves":
-            draft = await self._by_program(draft, [], calibration)
-            by_model = draft.plan.asked is not None and self._may_ask_model(wanted, card, [])
-            rung = ("api" if self._may_ask_api(draft, card) else "model") if by_model else draft.rung
+            rung = draft.rung
+        except NothingToCompact:
+            if not self._policy.never:
+                raise
+            draft, rung = await self._foreseen(wanted, ULLAGE, card, min(line, full_at(card.window, ULLAGE.line)))
         entry = await self._with_restored(entry_of(draft), draft, at_work=False)
-        return Forecast(self._without_what_does_not_fit(entry, calibration), rung)
+        return Forecast(self._without_what_does_not_fit(entry, self._surroundings.calibration(card)), rung)
+
+    async def _foreseen(self, wanted: Wanted, policy: Policy, card: ModelCard, line: int) -> tuple[Draft, Rung]:
+        """The draft by that policy, as the program would write it, and the rung that would be tried first."""
+        draft = await self._planned(wanted, policy, card, line)
+        if draft.plan.summarise_to is None:
+            return draft, draft.rung
+        draft = await self._by_program(draft, [], self._surroundings.calibration(card))
+        if draft.plan.asked is None or not self._may_ask_model(wanted, card, []):
+            return draft, draft.rung
+        return draft, "api" if self._may_ask_api(draft, card) else "model"
 
     async def _planned(self, wanted: Wanted, policy: Policy, card: ModelCard, line: int) -> Draft:
         """A draft without its summary. Raises `NothingToCompact` and `PolicyFailed`."""

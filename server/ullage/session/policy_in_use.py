@@ -56,7 +56,12 @@ class PolicyInUse:
     @property
     def by_itself(self) -> bool:
         """Whether anything is compacted without being asked for: the policy has a line, and the user lets it."""
-        return self._surroundings.settings.auto_compact and not isinstance(self.policy.line.full_at, Never)
+        return self._surroundings.settings.auto_compact and not self.never
+
+    @property
+    def never(self) -> bool:
+        """Whether the policy has no line: it compacts only when it is asked to."""
+        return isinstance(self.policy.line.full_at, Never)
 
     @property
     def keeps_up(self) -> bool:

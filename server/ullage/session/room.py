@@ -28,7 +28,6 @@ from ullage.context.entries import (
     UserPrompt,
 )
 from ullage.context.policies.ullage import ULLAGE
-from ullage.context.policy import Never
 from ullage.session.breaker import Breaker
 from ullage.session.compaction import Compactor, Draft, NothingToCompact, Wanted
 from ullage.session.conversation import Conversation
@@ -162,18 +161,14 @@ class Room:
 
     def _ways_out(self) -> str:
         other = "turn on ullage.compaction.auto"
-        if self._never:
+        if self._policy.never:
             other = f"choose another policy than {self._policy.policy.name} with ullage.compaction.policy"
         return f"Compact with a click on the gauge or /compact, {other}, or begin a new session"
-
-    @property
-    def _never(self) -> bool:
-        return isinstance(self._policy.policy.line.full_at, Never)
 
     async def after_overflow(self) -> bool:
         """Compacts after the API said that the prompt is too long. False where that did not help. Raises `ContextFull`."""
         await self._model.learn()  # the refusal may have named the window
-        if self._never:
+        if self._policy.never:
             raise ContextFull(f"The model refused the conversation as too long. {self._ways_out()}.")
         return await self._try("reactive", at_work=True, must=True) is not None
 
@@ -230,7 +225,7 @@ class Room:
         except PolicyFailed as failure:
             return await self._compactor.stand_in(wanted, card, line, why=str(failure), usage=failure.usage)
         except NothingToCompact:
-            if self._never and wanted.trigger in ("manual", "tool"):  # it has no way of its own, and somebody asks for one
+            if self._policy.never and wanted.trigger in ("manual", "tool"):  # it has no way of its own, and somebody asks for one
                 return await self._compactor.stand_in(wanted, card, line, model=self._model.model)
             if policy is ULLAGE or not must:
                 raise

@@ -20,6 +20,7 @@ from ullage.context.moves.plan import Plan
 from ullage.context.policies.none import NONE
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import FixedCharacters, FixedTokens, LineNumbers, Measure, Policy
+from ullage.session import while_editing
 from ullage.session.items import AssistantItem, NoticeItem, StateChanged
 from ullage.session.session import Session
 from ullage.session.settings import Settings
@@ -354,3 +355,43 @@ async def test_a_policy_that_restores_nothing_says_nothing_of_it(folder: Path) -
         said = [block["text"] for message in here.fake.requests[-1].body["messages"] for block in message["content"] if "text" in block]
         assert said[:2] == [f"So far: {TOLD}", "Understood."]
         assert engines.PROMPT not in said
+
+
+# What is foreseen
+
+
+@pytest.mark.parametrize(
+    ("engine", "name", "rung"),
+    [
+        (AsksModel(), "tried", "model"),
+        (Raises("plan"), "tried", "digest"),
+        (Raises("handoff"), "tried", "digest"),
+        (AsksModel(), "none", "model"),
+    ],
+)
+async def test_a_preview_says_what_a_click_would_do(folder: Path, engine: AsksModel, name: str, rung: str) -> None:
+    async with stage(folder, window=WINDOW, settings=under(name), extra=[policy(engine)]) as here:
+        here.fake.add_rules(summaries(), telling())
+        session = await here.new()
+        await fill(here, session, 2)
+        seen = await session.history.preview()
+        assert seen.rung == rung
+        assert seen.tokens_after < seen.tokens_before
+        session.compact()
+        await here.idle(session)
+        assert compactions(session)[0].rung == rung
+
+
+async def test_while_editing_another_policy_compacts_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(while_editing, "PAUSE_SECONDS", 0.0)
+    tried = policy(AsksModel(), full_at=FixedTokens(30_000))
+    async with stage(folder, window=WINDOW, settings=under("tried"), extra=[tried]) as here:
+        here.fake.add_rules(telling())
+        session = await here.new()
+        while not session.near_the_line():
+            await fill(here, session, 1)
+        here.sessions.document_changed((folder / "tank.py").resolve(), "changed", 1)
+        await here.watcher.until(lambda: [card.status for card in compactions(session)] == ["completed"])
+        await here.idle(session)
+        [made] = here.made(session)
+        assert (made.trigger, made.policy, made.rung) == ("idle", "tried", "model")
