@@ -101,7 +101,6 @@ def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None)
     too_dear = too_dear_note(comparison, choice.ruled_out)
     picture = scatter(comparison, choice)
     if picture is not None:
-        front = ", ".join(each.policy for each in choice.front)
         yield _section(
             "scatter",
             "Cost against what is kept",
@@ -111,11 +110,7 @@ def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None)
                 _shapes(comparison, choice) + too_dear,
             ),
             tag("div", picture, class_="wide scatter", tabindex=0, role="region", aria_label="Cost against what is kept"),
-            tag(
-                "p",
-                f"From the cheapest to the one that keeps most: {front}. No other policy is clearly better than all of these in either. "
-                f"{_CLEARLY}",
-            ),
+            tag("p", f"{_in_words(choice)} {_CLEARLY}"),
         )
     yield _section("policies", "The policies side by side", side_by_side(comparison, choice, recorded))
     bars = cost_bars(comparison, choice.ruled_out)
@@ -127,6 +122,15 @@ def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None)
         yield _section(
             "kept", "What is kept", tag("p", _ORDER), fates, tag("p", note, class_="muted") if note else None, kinds(comparison, recorded)
         )
+
+
+def _in_words(choice: Choice) -> str:
+    names = [each.policy for each in choice.front]
+    if len(names) == 1:
+        return f"No other policy is clearly better than {names[0]} in either."
+    return (
+        f"From the cheapest to the one that keeps most: {', '.join(names)}. No other policy is clearly better than all of these in either."
+    )
 
 
 def _shapes(comparison: Comparison, choice: Choice) -> str:

@@ -32,11 +32,7 @@ def caveats(report: Report, comparison: Comparison, choice: Choice) -> Iterator[
         )
     yield from _stood_in(comparison.standings)
     yield from _few(comparison)
-    for each in comparison.standings:
-        if each.unjudged and not each.stood_in.get("blank"):
-            yield f"What {each.policy} keeps is not known, so it stands outside of every comparison of that: {each.unjudged}."
-        elif each.upkeep:
-            yield f"{each.policy} also clears before {number(each.upkeep)} requests (upkeep); what that forgets is not counted."
+    yield from _upkeep(comparison.standings)
     for policy, why in choice.ruled_out.items():
         yield f"{policy} is ruled out: {why}."
     yield from _sessions(report, comparison)
@@ -54,6 +50,18 @@ def _stood_in(standings: Sequence[Standing]) -> Iterator[str]:
             summaries = sum(each.stood_in[kind] for each in of_it)
             names = ", ".join(each.policy for each in of_it)
             yield f"In {number(summaries)} compactions ({names}) {words}."
+
+
+def _upkeep(standings: Sequence[Standing]) -> Iterator[str]:
+    told = {
+        True: "more often than they compact, so what these keep is not known, and they stand outside of every comparison of that",
+        False: "so these keep somewhat less than is shown",
+    }
+    for is_unjudged, words in told.items():
+        of_it = [each for each in standings if each.upkeep and bool(each.unjudged) == is_unjudged and not each.stood_in.get("blank")]
+        if of_it:
+            names = ", ".join(f"{each.policy} before {number(each.upkeep)} of {number(each.requests)} requests" for each in of_it)
+            yield f"What is cleared or cut before a call though nothing is full (upkeep) is not looked at: {names}, {words}."
 
 
 def _few(comparison: Comparison) -> Iterator[str]:
