@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.context.logs import compaction, log
@@ -54,6 +56,11 @@ def test_growth_is_that_of_the_last_turns():
 
 def test_a_turn_with_a_compaction_is_left_out():
     assert growth(work(turn(1_000), turn(3_000), compaction("c"), turn(90_000))) == 2_000
+
+
+def test_what_a_policy_takes_away_before_calls_belongs_to_the_turn():
+    upkeep = replace(compaction("u"), trigger="upkeep")
+    assert growth(work(turn(1_000), upkeep, turn(4_000), upkeep, turn(7_000))) == 3_000
 
 
 def test_a_turn_that_was_compacted_midway_is_left_out():
