@@ -14,10 +14,9 @@ from math import log2
 
 from ullage.context.blocks import Text
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
+from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging
 from ullage.context.engines.written_out import written_out
 from ullage.context.entries import AssistantReply, Logged, UserPrompt
-from ullage.context.moves.clip import Arrival, Clip
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.moves.snip import messages_in
@@ -79,18 +78,10 @@ class MemoryBlocksNumbers:
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryBlocksEngine:
+class MemoryBlocksEngine(Unchanging):
     """First in, first out; what goes leaves facts behind."""
 
     numbers: MemoryBlocksNumbers = MemoryBlocksNumbers()
-
-    def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
-        """Results as they came."""
-        return Unchanging().arrive(arrivals, path_of)
-
-    def upkeep(self, at: Occasion) -> Plan | None:
-        """Nothing."""
-        return None
 
     def plan(self, at: Occasion) -> Plan | None:
         """The oldest messages, as many as bring the history under its share, and at least one flush; whole turns where that is possible."""

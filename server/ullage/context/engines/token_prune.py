@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log2
 
-from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf
+from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
 from ullage.context.engines.ullage import UllageEngine
 from ullage.context.moves.clip import Arrival, Clip, clip
 from ullage.context.moves.plan import Plan
@@ -72,16 +72,11 @@ REST = UllageEngine()
 
 
 @dataclass(frozen=True, slots=True)
-class TokenPruneEngine:
+class TokenPruneEngine(Unchanging):
     """Prunes on arrival; what is still too long is clipped, and where the context is full it is as with `ullage`."""
 
     numbers: PruneNumbers = PRUNE
     rest: UllageEngine = REST
-
-    @property
-    def keeps_up(self) -> bool:
-        """As `ullage`: there is no upkeep (`has_upkeep`)."""
-        return False
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """Long results without the words that say little; head and tail of what is too long even so."""
@@ -93,10 +88,6 @@ class TokenPruneEngine:
                 (shown,) = clip([arrival], self.rest.numbers.clip, path_of)
             arrived.append(shown)
         return tuple(arrived)
-
-    def upkeep(self, at: Occasion) -> Plan | None:
-        """As `ullage`."""
-        return self.rest.upkeep(at)
 
     def plan(self, at: Occasion) -> Plan | None:
         """As `ullage`."""

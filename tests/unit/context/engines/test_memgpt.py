@@ -12,12 +12,17 @@ from tests.unit.context.strategies import histories
 from tests.unit.context.validity import problems
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.counting.gauge import line
-from ullage.context.engines.engine import sweeps, tools_wanted, wants_files
+from ullage.context.engines.engine import has_upkeep, sweeps, tools_wanted, wants_files
 from ullage.context.engines.memgpt.blocks import LIMITS, BlockNotEdited, Blocks, blocks_of, edited
 from ullage.context.engines.memgpt.engine import MemgptNumbers
 from ullage.context.entries import Entry, Logged, ToolReturned
+from ullage.context.policies.aider import AIDER
+from ullage.context.policies.lossless import LOSSLESS
 from ullage.context.policies.memgpt import MEMGPT
+from ullage.context.policies.memory_blocks import MEMORY_BLOCKS
+from ullage.context.policies.token_prune import TOKEN_PRUNE
 from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
 
@@ -73,8 +78,13 @@ def test_more_goes_until_70_percent_of_the_window_are_left():
 def test_the_memory_tool_belongs_to_this_policy_alone():
     assert tools_wanted(MEMGPT.engine) == {"memory"}
     assert tools_wanted(ULLAGE.engine) == frozenset()
-    assert not wants_files(MEMGPT.engine)
-    assert sweeps(MEMGPT.engine) == 1
+
+
+@pytest.mark.parametrize("policy", [LOSSLESS, MEMGPT, MEMORY_BLOCKS, TOKEN_PRUNE, AIDER], ids=lambda policy: policy.name)
+def test_what_these_engines_want_beside_their_answers(policy: Policy):
+    assert not has_upkeep(policy.engine)
+    assert wants_files(policy.engine) == (policy is AIDER)
+    assert sweeps(policy.engine) == (12 if policy is LOSSLESS else 1)
 
 
 def test_blocks_are_what_the_calls_in_the_log_made_of_them():

@@ -9,10 +9,9 @@ from pathlib import PurePosixPath
 
 from ullage.context.engines.aider.known_texts import known_texts
 from ullage.context.engines.aider.repository_map import repository_map
-from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
+from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging
 from ullage.context.engines.written_out import written_out
 from ullage.context.entries import Logged, TurnEnded, UserPrompt
-from ullage.context.moves.clip import Arrival, Clip
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.moves.snip import messages_in
@@ -57,25 +56,12 @@ class AiderNumbers:
 
 
 @dataclass(frozen=True, slots=True)
-class AiderEngine:
+class AiderEngine(Unchanging):
     """`line` is the budget of finished turns, compared with the measure `messages`."""
 
     numbers: AiderNumbers = AiderNumbers()
     wants_files: bool = True
     """See `engine.py`: the map is of these files, and of what the log shows."""
-
-    @property
-    def keeps_up(self) -> bool:
-        """There is no upkeep (`has_upkeep`)."""
-        return False
-
-    def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
-        """Results as they came."""
-        return Unchanging().arrive(arrivals, path_of)
-
-    def upkeep(self, at: Occasion) -> Plan | None:
-        """Nothing."""
-        return None
 
     def plan(self, at: Occasion) -> Plan | None:
         """The finished turns but for their newest part, where they are over the budget; all there is, where that alone would help."""

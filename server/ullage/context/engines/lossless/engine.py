@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf
+from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
 from ullage.context.engines.lossless.tree import Item, Node, Piece, Stretch, items_before
 from ullage.context.engines.written_out import written_out
 from ullage.context.entries import Logged
@@ -76,7 +76,7 @@ class LosslessNumbers:
 
 
 @dataclass(frozen=True, slots=True)
-class LosslessEngine:
+class LosslessEngine(Unchanging):
     """One summary a compaction: over the oldest messages, or over the oldest summaries of one depth.
 
     `sweeps`: where the context was full, whoever carries the engine out may ask for a plan again, so many times in all at one boundary,
@@ -87,18 +87,9 @@ class LosslessEngine:
     clip: ClipNumbers = LARGE_RESULTS
     sweeps: int = 12
 
-    @property
-    def keeps_up(self) -> bool:
-        """There is no upkeep (`has_upkeep`)."""
-        return False
-
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """The largest results give way to their head and tail."""
         return clip(arrivals, self.clip, path_of)
-
-    def upkeep(self, at: Occasion) -> Plan | None:
-        """Nothing: between two compactions the prefix only grows."""
-        return None
 
     def plan(self, at: Occasion) -> Plan | None:
         """Summaries over summaries where there are enough of one depth, else over the oldest messages that have none.

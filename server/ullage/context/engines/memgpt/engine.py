@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
+from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging
 from ullage.context.engines.memgpt.blocks import ABOUT, LIMITS, TOOL, Blocks, blocks_of
 from ullage.context.engines.written_out import written_out
 from ullage.context.entries import Logged
-from ullage.context.moves.clip import Arrival, Clip
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.news import has_news
 from ullage.context.moves.plan import Asked, Plan
@@ -52,20 +51,12 @@ class MemgptNumbers:
 
 
 @dataclass(frozen=True, slots=True)
-class MemgptEngine:
+class MemgptEngine(Unchanging):
     """First in, first out."""
 
     numbers: MemgptNumbers = MemgptNumbers()
     tools: frozenset[str] = frozenset({TOOL})
     """See `engine.py`: the model is offered `memory` under this engine alone. It pages in with `recall`, which it always has."""
-
-    def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
-        """Results as they came."""
-        return Unchanging().arrive(arrivals, path_of)
-
-    def upkeep(self, at: Occasion) -> Plan | None:
-        """Nothing."""
-        return None
 
     def plan(self, at: Occasion) -> Plan | None:
         """The oldest share of the messages goes, up to an answer of the assistant; where that is not enough, all that can."""
