@@ -69,7 +69,7 @@ def _recorded(row: Row) -> str:
         parts.append(f"cost {money(figures.dollars.total)} without summaries")
     if "tokens" not in without:
         parts.append(f"largest context {number(figures.largest_context)} tokens")
-    parts.append(f"{number(figures.compactions)} compactions")
+    parts.append(f"{number(figures.compactions)} compaction{'' if figures.compactions == 1 else 's'}")
     return f"As recorded: {'; '.join(parts)}."
 
 
