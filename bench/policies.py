@@ -33,6 +33,11 @@ HOW = (
     "work: what a model that had forgotten more would have done otherwise does not show. Seconds of the processor are those that the "
     "policy itself took, in all."
 )
+KEPT = (
+    "Each share is of what was needed after the compactions that this very policy made, so two policies are asked for different facts; "
+    "where one made few of them it says little. Where `--summary` is `digest`, a policy that asks a model has the program's record in the "
+    "place of the model's words, which names more than these would."
+)
 ABSENT = "–"
 
 
@@ -77,6 +82,7 @@ def as_section(report: Json, date: str, sessions: str) -> str:
             [_cost(each) for each in policies],
         ),
         "### What was needed within 60 messages after a compaction, and was in view",
+        KEPT,
         table(["", *KINDS.values(), "names beside their file", "files put back", "rules broken"], [_kept(each) for each in policies]),
     ]
     failures = [f"- {each['policy']}: failed on {len(each['failures'])} sessions" for each in policies if each["failures"]]
@@ -109,4 +115,4 @@ def _dollars(amount: float | None) -> str:
 
 
 def _share(hits: int, of: int) -> str:
-    return f"{hits / of:.1%}" if of else ABSENT
+    return f"{hits / of:.1%} of {of:,}" if of else ABSENT
