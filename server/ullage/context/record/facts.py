@@ -17,8 +17,10 @@ from ullage.context.record.file_history import FileFact, file_history
 from ullage.context.record.names import NamesInUse, names_in_use
 from ullage.context.record.reading import ReadEntry, Reading
 
-REPLIES_FOR_DECISIONS = 300
+REPLIES_FOR_DECISIONS = 150
 """The newest: of a decision that is older, the files and the model's own summaries speak."""
+CALLS_FOR_ERRORS = 1_000
+"""The newest: an error that was not met again since has gone, or `recall` finds it."""
 LAST_WORDS_CHARACTERS = 700
 CALL_CHARACTERS = 200
 REASON_CHARACTERS = 400
@@ -82,7 +84,7 @@ def facts(entries: Sequence[Logged], reading: Reading | None = None) -> Facts:
         decisions=_once(_decisions(read)),
         files=file_history(calls),
         commands=command_history(calls),
-        errors=error_history(calls),
+        errors=error_history(calls[-CALLS_FOR_ERRORS:]),
         tasks=_tasks(entries),
         names=names_in_use(read),
         last_words=_last_words(entries),
