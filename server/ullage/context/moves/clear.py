@@ -57,8 +57,8 @@ def _spared(projection: Projection, shown: Sequence[Shown], numbers: ClearNumber
     if numbers.spared_tools:
         yield from (result.seq for result in shown if result.returned.tool in numbers.spared_tools)
     first = len(projection.messages) - numbers.spared_messages
-    if numbers.spared_turns:
-        first = min(first, start_of_turns(projection, numbers.spared_turns))
+    if numbers.spared_turns:  # results in the message that begins a turn are those of the turn before
+        first = min(first, start_of_turns(projection, numbers.spared_turns) + 1)
     yield from (result.seq for result in shown if result.message >= first)
 
 

@@ -42,7 +42,7 @@ def seq_after(projection: Projection, cut: int) -> int:
     before = [
         compaction.snipped.first_seq
         for compaction in projection.active
-        if compaction.snipped and compaction.snipped.first_seq < first == compaction.snipped.last_seq + 1
+        if compaction.snipped and not compaction.snipped.carried and compaction.snipped.first_seq < first == compaction.snipped.last_seq + 1
     ]
     return min(before, default=first)
 
