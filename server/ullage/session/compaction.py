@@ -236,8 +236,13 @@ class Compactor:
         card: ModelCard,
         calibration: Calibration,
     ) -> Draft:
-        """The draft with the API's block and the program's record to complete it. Raises `SummaryFailed` and `NotForTheApi`."""
+        """The draft with the API's block and the program's record to complete it.
+
+        Raises `SummaryFailed` and `NotForTheApi`; `NothingToCompact` where the epoch has passed meanwhile, for which no draft serves.
+        """
         summary = await write_api_summary(model, card, request, entries, draft.plan, asked, draft.wanted.focus, calibration)
+        if draft.key != self._conversation.projection.key:
+            raise NothingToCompact
         planned = replace(draft, plan=summary.plan)
         record = await self._handoff(planned, ELSEWHERE)
         told = replace(record, text=completing(record.text), block=summary.block)

@@ -283,3 +283,22 @@ async def test_the_preview_names_the_rung(folder: Path) -> None:
         session = await here.new()
         await fill(here, session, 2)
         assert (await session.history.preview()).rung == "api"
+
+
+async def test_a_block_whose_epoch_has_passed_is_given_up_without_another_call(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, compaction=True) as here:
+        session = await here.new()
+        await fill(here, session, 1)
+        session.compact()
+        await here.idle(session)
+        here.fake.add_rules(Rule(asks_the_api, Hang(Reply((Say(SUMMARY),)))), summaries())
+        await fill_to_the_line(here, session)
+        await here.fake.until_held()
+        session.history.undo()
+        here.fake.release()
+        await here.fake.until_ended(len(here.fake.requests))
+        here.fake.enqueue(Say("Yes."))
+        await here.say(session, "Still there?")
+        assert not any(asks_for_summary(record.body) for record in here.fake.requests)
+        assert compactions(session)[0].status == "undone"
+        assert here.refused() == []
