@@ -1,6 +1,7 @@
 """The texts of files as far as a transcript lets one rebuild them: what was read and written, with the edits since.
 
-Calls are known by their inputs, whichever program's they are; commands that print or change files are not followed.
+Calls are known by their inputs, whichever program's they are; of commands those that print one file, and patches. What other commands
+change is not followed.
 """
 
 from __future__ import annotations
@@ -11,6 +12,9 @@ from dataclasses import dataclass
 
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.entries import AssistantReply, FileTouch, Logged, ToolReturned
+from ullage.context.shell_reads import files_printed
+from ullage.replay.patches import PATCH_START, changes_in
+from ullage.replay.windows import strings_of
 
 _OLD_TEXT_KEYS = ("old_string", "old_text", "old_str")
 _NEW_TEXT_KEYS = ("new_string", "new_text", "new_str")
@@ -31,7 +35,8 @@ class KnownFile:
     whole: bool
     near_line: int
     """Where it was edited last, counted from 1; 0 where it was not."""
-    touch: FileTouch
+    touch: FileTouch | None
+    """The newest one; None where a command printed it."""
 
 
 class KnownFiles:
@@ -48,8 +53,12 @@ class KnownFiles:
             self._calls.update((block.id, block) for block in entry.blocks if isinstance(block, ToolUse))
         elif isinstance(entry, ToolReturned):
             call = self._calls.get(entry.tool_use_id)
+            input: Mapping[str, Json] = call.input if call is not None else {}
             for touch in entry.touched:
-                self._touch(touch, call.input if call is not None else {}, entry.content)
+                self._touch(touch, input, entry.content)
+            printed = files_printed(input) if not entry.touched and not entry.is_error else ()
+            if len(printed) == 1:
+                self._see(printed[0], entry.content, None, whole=False)
 
     def of(self, path: str) -> KnownFile | None:
         """A file under its name in `FileTouch`; None where nothing of it is known (it may be gone, too)."""
@@ -64,13 +73,17 @@ class KnownFiles:
         if touch.kind == "deleted":
             self._files[touch.path] = None
         elif touch.kind == "read":
-            text = without_numbers(shown)
-            if known is None or not touch.partial:
-                self._files[touch.path] = KnownFile(text, not touch.partial, known.near_line if known is not None else 0, touch)
-            elif text not in known.text:
-                self._files[touch.path] = KnownFile(f"{known.text}\n{text}" if not known.whole else known.text, known.whole, 0, touch)
+            self._see(touch.path, shown, touch, whole=not touch.partial)
         else:
             self._files[touch.path] = _written(touch, input, known)
+
+    def _see(self, path: str, shown: str, touch: FileTouch | None, *, whole: bool) -> None:
+        """A file was shown to the model. Parts of one that is not known whole are put together."""
+        text, known = without_numbers(shown), self._files.get(path)
+        if known is None or whole:
+            self._files[path] = KnownFile(text, whole, known.near_line if known is not None else 0, touch)
+        elif not known.whole and text not in known.text:
+            self._files[path] = KnownFile(f"{known.text}\n{text}", False, 0, touch)
 
 
 def _written(touch: FileTouch, input: Mapping[str, Json], known: KnownFile | None) -> KnownFile | None:
@@ -78,8 +91,10 @@ def _written(touch: FileTouch, input: Mapping[str, Json], known: KnownFile | Non
     if whole is not None:
         return KnownFile(whole, True, 0, touch)
     file = known
-    for old, new, everywhere in _edits(input):
-        if file is None:
+    for old, new, everywhere in (*_edits(input), *_patched(touch.path, input)):
+        if old is None:
+            file = KnownFile(new, True, 0, touch)
+        elif file is None:
             file = KnownFile(new, False, 1, touch)
         elif old and old in file.text:
             line = file.text.count("\n", 0, file.text.index(old)) + 1
@@ -101,6 +116,14 @@ def _edits(input: Mapping[str, Json]) -> Iterator[tuple[str, str, bool]]:
         old, new = _first_text(edit, _OLD_TEXT_KEYS), _first_text(edit, _NEW_TEXT_KEYS)
         if old or new:
             yield old, new, edit.get("replace_all") is True
+
+
+def _patched(path: str, input: Mapping[str, Json]) -> Iterator[tuple[str | None, str, bool]]:
+    """The same out of a patch; an old text of None stands for the whole file."""
+    for text in strings_of(input):
+        for change in changes_in(text) if PATCH_START in text else ():
+            if change.path == path or change.path.endswith(f"/{path}"):
+                yield change.old, change.new, False
 
 
 def _first_text(edit: Mapping[str, Json], keys: Sequence[str]) -> str:
