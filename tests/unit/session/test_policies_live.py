@@ -95,12 +95,15 @@ async def test_a_name_that_nobody_has_leaves_the_default_in_force(folder: Path) 
 
 
 async def test_what_was_prepared_under_another_policy_is_given_up(folder: Path) -> None:
-    tried = policy(AsksModel())
+    tried = policy(AsksModel(), full_at=FixedTokens(40_000))
     async with stage(folder, window=WINDOW, settings=under("tried"), extra=[tried]) as here:
         here.fake.add_rules(Rule(asks, Hang(Reply((Say(TOLD),)))))
         session = await here.new()
-        while not any(asks(record.body) for record in here.fake.requests):
+        while session.snapshot().gauge.level == "normal":
             await fill(here, session, 1)
+        here.fake.enqueue(Say("Yes."))
+        await here.say(session, "Ready?")
+        await here.fake.until_held()  # the summary is in work
         here.use_policy("ullage")
         here.fake.add_rules(summaries())
         session.compact()
