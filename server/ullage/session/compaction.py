@@ -27,6 +27,7 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.record.api_summary import ELSEWHERE, completing
 from ullage.context.record.handoff import tail_note
+from ullage.context.record.reading import Reading
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.request import Message, Request, request_so_far
 from ullage.models.model import Model, ModelCard
@@ -96,6 +97,9 @@ class Compactor:
         self._surroundings = surroundings
         self._policy = policy
         self._restoring = restoring
+        self._reading = Reading()
+        self._one_reads = asyncio.Lock()
+        """What was read of the log is used in another thread, by one at a time."""
         self.model_breaker = Breaker()
         """Open: summaries are not asked of the model for a while; the program writes them."""
         self.api_breaker = Breaker()
@@ -176,9 +180,9 @@ class Compactor:
             raise NothingToCompact
         calibration = self._surroundings.calibration(card)
         before = self._conversation.counted(calibration).used
-        epoch, key, entries = _epoch_of(projection), projection.key, tuple(projection.entries)
+        epoch, key, view = _epoch_of(projection), projection.key, projection.copy()
         # In another thread: for a long log planning takes a second, and nobody's typing may wait for it.
-        planned = await self._policy.ask(policy, lambda: _plan_of(policy, entries, wanted, calibration, card.window, line, before))
+        planned = await self._policy.ask(policy, lambda: _plan_of(policy, view, wanted, calibration, card.window, line, before))
         if planned is None:
             raise NothingToCompact
         return Draft(wanted, planned, "moves", Handoff(""), None, None, (), before, handoff_room(line), epoch, policy, key)
@@ -294,8 +298,9 @@ class Compactor:
         last = draft.plan.summarise_to or 0
         covered = [logged for logged in self._conversation.entries if logged.seq <= last]
         files: Mapping[str, str] = await source_texts(self._surroundings.folders) if wants_files(draft.policy.engine) else {}
-        told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files)
-        return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told))
+        told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files, self._reading)
+        async with self._one_reads:
+            return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told))
 
     def _shrinks(self, draft: Draft, calibration: Calibration) -> bool:
         entry = entry_of(draft)
@@ -394,14 +399,13 @@ def _handoff_of(policy: Policy, covered: Covered) -> Handoff:
 
 
 def _plan_of(
-    policy: Policy, entries: Sequence[Logged], wanted: Wanted, calibration: Calibration, window: int, line: int, used: int
+    policy: Policy, projection: Projection, wanted: Wanted, calibration: Calibration, window: int, line: int, used: int
 ) -> Plan | None:
     """What the policy's engine wants done; tokens throughout."""
 
     def count(messages: Sequence[Message]) -> int:
         return calibration.apply(sum(estimate_message(message) for message in messages))
 
-    projection = Projection(entries)
     full = measured(policy.measure, used, projection.messages, calibration)
     occasion = Occasion(projection, wanted.trigger, full, line, window, count)
     upkeep = wanted.trigger == "upkeep"

@@ -14,6 +14,7 @@ from ullage.context.blocks import CompactionBlock
 from ullage.context.entries import Logged, Trigger
 from ullage.context.moves.clip import Arrival, Clip
 from ullage.context.moves.plan import Count, Plan
+from ullage.context.record.reading import Reading
 from ullage.context.view.projection import Projection
 
 PathOf: TypeAlias = Callable[[str], str]
@@ -51,6 +52,8 @@ class Covered:
     """Tokens that there are for it."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     """The source texts of the workspace by path (relative, with `/`), for an engine with `wants_files`; none in replay."""
+    reading: Reading | None = None
+    """What was read of this log for an earlier digest: it saves time and changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)

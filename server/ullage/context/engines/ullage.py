@@ -40,7 +40,7 @@ class UllageEngine(Unchanging):
 
     def handoff(self, covered: Covered) -> Handoff:
         """The program's record, and what the model wrote beside it."""
-        return Handoff(handoff(covered.entries, covered.model_text, covered.focus, self.numbers.summary, covered.room))
+        return Handoff(handoff(covered.entries, covered.model_text, covered.focus, self.numbers.summary, covered.room, covered.reading))
 
 
 def handoff_room(line: int) -> int:
