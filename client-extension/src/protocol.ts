@@ -98,6 +98,8 @@ export interface CompactionItem {
   /** Rungs that did not work, and why. */
   skipped: string[];
   cost?: Optional<number>;
+  /** Whose way it was: a policy's name, or `user` where the user took something out by hand. */
+  policy?: Optional<string>;
   error: string;
 }
 
@@ -170,6 +172,9 @@ export interface ItemFate {
   itemId: string;
   fate: Fate;
   compactionId?: Optional<string>;
+  /** Where titles were asked for. */
+  role?: Optional<PreviewLine["role"]>;
+  title?: Optional<string>;
 }
 
 export interface SearchHit {
@@ -317,7 +322,7 @@ export interface ClientRequests {
   "ullage/session/previewCompaction": [OfSession & { focus?: Optional<string> }, Preview];
   "ullage/session/pin": [OfSession & { itemId?: Optional<string>; path?: Optional<string>; pinned: boolean }, Nothing];
   "ullage/session/exclude": [OfSession & { itemId: string }, { compactionId: string }];
-  "ullage/session/epochs": [OfSession, { epochs: Epoch[]; fates: ItemFate[] }];
+  "ullage/session/epochs": [OfSession & { titles?: Optional<boolean> }, { epochs: Epoch[]; fates: ItemFate[] }];
   "ullage/workspace/search": [{ query: string; limit?: Optional<number> }, { hits: SearchHit[] }];
   "ullage/session/setModel": [OfSession & { model: string }, Nothing];
   "ullage/permission/respond": [OfSession & { toolCallId: string; optionId: string; reason?: Optional<string> }, Nothing];

@@ -115,6 +115,7 @@ def _compaction(item: session.CompactionItem) -> wire.CompactionItem:
         rung=item.rung,
         tokens_after=item.tokens_after,
         cost=item.cost,
+        policy=item.policy or None,
     )
 
 

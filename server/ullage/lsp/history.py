@@ -109,12 +109,22 @@ class Epoch:
 
 
 @attrs.frozen
+class EpochsParams:
+    """Params of `epochs`; `titles` asks for what each item is, too."""
+
+    session_id: str
+    titles: bool | None = None
+
+
+@attrs.frozen
 class ItemFate:
-    """What became of an item; `compaction_id` names the compaction that did it."""
+    """What became of an item; `compaction_id` names the compaction that did it. `role` and `title` only where they were asked for."""
 
     item_id: str
     fate: Fate
     compaction_id: str | None = None
+    role: Literal["user", "assistant", "tool", "record"] | None = None
+    title: str | None = None
 
 
 @attrs.frozen

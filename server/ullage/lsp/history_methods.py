@@ -13,7 +13,7 @@ from ullage.session.errors import SessionError
 if TYPE_CHECKING:  # takes long to import
     from ullage.session.epochs import EpochInfo
     from ullage.session.finding import Found
-    from ullage.session.preview import Preview, PreviewCost
+    from ullage.session.preview import ItemFate, Preview, PreviewCost
     from ullage.session.sessions import Sessions
 
 USUAL_HITS, MOST_HITS = 30, 200
@@ -50,11 +50,10 @@ async def _exclude(sessions: Sessions, params: shapes.ExcludeParams) -> wire.Com
     return wire.CompactionResult(sessions.get(params.session_id).history.exclude(params.item_id))
 
 
-async def _epochs(sessions: Sessions, params: wire.SessionParams) -> shapes.EpochsResult:
+async def _epochs(sessions: Sessions, params: shapes.EpochsParams) -> shapes.EpochsResult:
     found, fates = sessions.get(params.session_id).history.epochs()
     return shapes.EpochsResult(
-        [_epoch_to_wire(epoch) for epoch in found],
-        [shapes.ItemFate(fate.item_id, fate.fate, fate.compaction_id) for fate in fates],
+        [_epoch_to_wire(epoch) for epoch in found], [_fate_to_wire(fate, titled=bool(params.titles)) for fate in fates]
     )
 
 
@@ -124,6 +123,12 @@ def _epoch_to_wire(epoch: EpochInfo) -> shapes.Epoch:
         snipped=made.snipped.last_seq - made.snipped.first_seq + 1 if made.snipped else 0,
         summarised=made.summarised.messages if made.summarised else 0,
     )
+
+
+def _fate_to_wire(fate: ItemFate, *, titled: bool) -> shapes.ItemFate:
+    if not titled:
+        return shapes.ItemFate(fate.item_id, fate.fate, fate.compaction_id)
+    return shapes.ItemFate(fate.item_id, fate.fate, fate.compaction_id, fate.role, fate.title)
 
 
 def _hit_to_wire(hit: Found) -> shapes.SearchHit:

@@ -102,6 +102,7 @@ class CompactionItem:
     rung: Literal["moves", "api", "model", "digest", "tail"] | None = None
     tokens_after: int | None = None
     cost: float | None = None
+    policy: str | None = None
 
 
 @attrs.frozen

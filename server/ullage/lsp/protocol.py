@@ -382,7 +382,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     PREVIEW_COMPACTION: (history.PreviewParams, history.Preview),
     PIN: (history.PinParams, Nothing),
     EXCLUDE: (history.ExcludeParams, CompactionResult),
-    EPOCHS: (SessionParams, history.EpochsResult),
+    EPOCHS: (history.EpochsParams, history.EpochsResult),
     SEARCH: (history.SearchParams, history.SearchResult),
     SET_MODEL: (SetModelParams, Nothing),
     RESPOND: (RespondParams, Nothing),

@@ -20,7 +20,6 @@ from ullage.context.entries import (
 from ullage.context.moves.clear import clear
 from ullage.context.moves.exclude import exclude
 from ullage.context.policy import ClearNumbers
-from ullage.context.view.fates import fates
 from ullage.context.view.message import Message
 from ullage.context.view.pins import pins
 from ullage.context.view.projection import Projection
@@ -31,8 +30,8 @@ from ullage.session.errors import SessionError
 from ullage.session.identifiers import new_id
 from ullage.session.items import RestoredFileItem
 from ullage.session.model_in_use import ModelInUse
-from ullage.session.places import entry_of_item, items_of_entry
-from ullage.session.preview import ItemFate, Preview, cost_of, lines_of
+from ullage.session.places import entry_of_item
+from ullage.session.preview import ItemFate, Preview, cost_of, fates_of, lines_of
 from ullage.session.room import NOTHING_TO_COMPACT, Room
 from ullage.session.surroundings import Surroundings
 
@@ -89,14 +88,7 @@ class History:
     def epochs(self) -> tuple[tuple[EpochInfo, ...], tuple[ItemFate, ...]]:
         """The epochs of the session, and the items that the model does not see as they were."""
         projection = self._conversation.projection
-        by_seq = {logged.seq: logged.entry for logged in projection.entries}
-        changed = tuple(
-            ItemFate(item_id, fate.kind, fate.compaction_id)
-            for seq, fate in fates(projection).items()
-            if fate.kind != "kept"
-            for item_id in items_of_entry(by_seq[seq])
-        )
-        return epochs(projection), changed
+        return epochs(projection), fates_of(projection, self._conversation.timeline)
 
     # Pins
 

@@ -112,6 +112,8 @@ class CompactionItem:
     cost: float | None
     """Dollars of the summary call."""
     error: str
+    policy: str = ""
+    """Whose way it was; empty while that is not decided."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,11 +70,13 @@ class Preview:
 
 @dataclass(frozen=True, slots=True)
 class ItemFate:
-    """What became of an item."""
+    """What became of an item, and what it is, in a few words."""
 
     item_id: str
     fate: FateKind
     compaction_id: str | None
+    role: Part
+    title: str
 
 
 def lines_of(before: Projection, after: Projection, calibration: Calibration, timeline: Timeline) -> tuple[PreviewLine, ...]:
@@ -90,6 +92,17 @@ def lines_of(before: Projection, after: Projection, calibration: Calibration, ti
         item_id = next(iter(items_of_entry(logged.entry)), None)
         lines.append(PreviewLine(item_id, _part(logged.entry), _title(logged, timeline), calibration.apply(tokens), remaining, fate))
     return tuple(lines)
+
+
+def fates_of(projection: Projection, timeline: Timeline) -> tuple[ItemFate, ...]:
+    """Of all items that the model does not see as they were, in the order of the log."""
+    by_seq = {logged.seq: logged for logged in projection.entries}
+    return tuple(
+        ItemFate(item_id, fate.kind, fate.compaction_id, _part(by_seq[seq].entry), _title(by_seq[seq], timeline))
+        for seq, fate in fates(projection).items()
+        if fate.kind != "kept"
+        for item_id in items_of_entry(by_seq[seq].entry)
+    )
 
 
 def cost_of(

@@ -247,6 +247,7 @@ def compaction_item(entry: Compaction, at: float) -> CompactionItem:
         skipped=entry.skipped,
         cost=entry.cost,
         error="",
+        policy=entry.policy,
     )
 
 

@@ -151,6 +151,7 @@ async def test_epochs_and_fates_tell_what_became_of_everything(folder: Path) -> 
         assert first.cost is not None
         gone = {fate.item_id: fate for fate in fates}
         assert gone[calls(session)[0].id].fate == "summarised"
+        assert (gone[calls(session)[0].id].role, gone[calls(session)[0].id].title) == ("tool", calls(session)[0].title)
         assert {fate.compaction_id for fate in fates} == {second.compaction.id}
         session.history.undo()
         (first, second), fates = session.history.epochs()
