@@ -13,6 +13,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import cast, get_args
 
+from ullage.context.engines.engine import Engine
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import (
     BelowWindow,
@@ -100,6 +101,9 @@ def fault_in(value: object) -> str:
     missing = [name for name in _ANSWERS if not callable(getattr(value.engine, name, None))]
     if missing:
         return f"the engine of {who} has no {', '.join(missing)}"
+    fault = _fault_in_attributes(value.engine)
+    if fault:
+        return f"the engine of {who} {fault}"
     if (
         not _is_text(value.title)
         or not isinstance(cast("object", value.sources), tuple)
@@ -111,6 +115,21 @@ def fault_in(value: object) -> str:
     if value.restore is not None and not isinstance(cast("object", value.restore), RestoreNumbers):
         return f"what {who} restores is neither None nor RestoreNumbers"
     return _fault_in_line(value.line, who)
+
+
+def _fault_in_attributes(engine: Engine) -> str:
+    """What an engine may have beside its answers is asked for once, here: sessions rely on it."""
+    try:
+        tools, sweeps = getattr(engine, "tools", frozenset[str]()), getattr(engine, "sweeps", 1)
+        flags = {name: getattr(engine, name, False) for name in ("keeps_up", "wants_files")}
+    except Exception as error:  # noqa: BLE001 - it may be computed, by anybody's code
+        return f"cannot be asked what it needs: {type(error).__name__}: {error}"
+    if not isinstance(tools, frozenset) or not all(_is_text(name) for name in cast("frozenset[object]", tools)):
+        return f"has for tools {tools!r:.80}, which is no frozenset of names"
+    if not _is_count(sweeps):
+        return f"has for sweeps {sweeps!r:.80}, which is no whole number over 0"
+    wrong = [name for name, value in flags.items() if not isinstance(value, bool)]
+    return f"has for {wrong[0]} {flags[wrong[0]]!r:.80}, which is neither True nor False" if wrong else ""
 
 
 def _fault_in_line(line: object, who: str) -> str:
@@ -126,6 +145,8 @@ def _fault_in_line(line: object, who: str) -> str:
             return f"the line of {who} is at {count!r:.80}: it must be a whole number over 0"
         case ShareOfWindow(_, most) | BelowWindow(_, _, most) if most is not None and not _is_count(most):
             return f"the line of {who} is at {most!r:.80} at the latest: it must be a whole number over 0"
+        case ShareOfWindow(_, _, least) if not _is_count(least, 0):
+            return f"the line of {who} is not before {least!r:.80}: it must be a whole number, 0 or more"
         case BelowWindow(reserve, margin) if not (_is_count(reserve, 0) and _is_count(margin, 0)):
             return f"the line of {who} keeps {reserve!r:.80} and {margin!r:.80} free: they must be whole numbers, 0 or more"
         case _:
@@ -137,8 +158,8 @@ def _is_text(value: object) -> bool:
 
 
 def _is_share(value: object) -> bool:
-    return isinstance(value, int | float) and 0 < value <= 1
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1
 
 
 def _is_count(value: object, least: int = 1) -> bool:
-    return isinstance(value, int) and value >= least
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.example_policy import install, install_metadata
+from ullage.context.engines.engine import Unchanging
 from ullage.context.policies.none import NONE
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import BelowWindow, FixedTokens, LineNumbers, ShareOfWindow
@@ -91,6 +92,17 @@ class _HalfAnEngine:
     def plan(self) -> None: ...
 
 
+class Wanting(Unchanging):
+    def __init__(self, **attributes: Any) -> None:
+        vars(self).update(attributes)
+
+
+class Raising(Unchanging):
+    @property
+    def tools(self) -> frozenset[str]:
+        raise RuntimeError("not now")
+
+
 def changed(**fields: Any) -> object:
     return replace(NONE, **fields)
 
@@ -104,6 +116,11 @@ def changed(**fields: Any) -> object:
         (changed(name=3), "3 is no name"),
         (changed(engine=None), "has no arrive, upkeep, plan, handoff"),
         (changed(engine=_HalfAnEngine()), "has no upkeep, handoff"),
+        (changed(engine=Wanting(tools={"memory"})), "has for tools {'memory'}"),
+        (changed(engine=Wanting(sweeps=0)), "has for sweeps 0"),
+        (changed(engine=Wanting(keeps_up="no")), "has for keeps_up 'no'"),
+        (changed(engine=Wanting(wants_files=1)), "has for wants_files 1"),
+        (changed(engine=Raising()), "cannot be asked what it needs: RuntimeError: not now"),
         (changed(title=None), "needs a title"),
         (changed(sources="me"), "sources (a tuple of texts)"),
         (changed(measure="words"), "'words', which is none of 'usage'"),
@@ -111,6 +128,8 @@ def changed(**fields: Any) -> object:
         (changed(line=4), "is not LineNumbers"),
         (changed(line=LineNumbers(90_000)), "is not LineNumbers"),  # pyright: ignore[reportArgumentType]
         (changed(line=LineNumbers(ShareOfWindow(1.5))), "at 1.5 of the window"),
+        (changed(line=LineNumbers(ShareOfWindow(0.5, at_least=-1))), "not before -1"),
+        (changed(line=LineNumbers(ShareOfWindow(True))), "at True of the window"),
         (changed(line=LineNumbers(ShareOfWindow(0.5, at_most=0))), "at 0 at the latest"),
         (changed(line=LineNumbers(FixedTokens(0))), "at 0: it must be"),
         (changed(line=LineNumbers(BelowWindow(-1))), "-1 and 13000"),

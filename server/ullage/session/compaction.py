@@ -319,7 +319,8 @@ class Compactor:
         projection = self._conversation.projection
         if draft.handoff.block is not None and draft.key != projection.key:
             return False
-        return draft.policy in (self._policy.policy, ULLAGE) and draft.epoch == _epoch_of(projection)
+        in_force = draft.policy is self._policy.policy or draft.policy is ULLAGE
+        return in_force and draft.epoch == _epoch_of(projection)
 
     async def commit(self, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:
         """Reads files again and logs the compaction. Raises `StoreFailed` and has then changed nothing."""

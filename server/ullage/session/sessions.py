@@ -17,7 +17,6 @@ from ullage.context.engines.engine import tools_wanted
 from ullage.context.entries import Logged
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
-from ullage.installed_policies import policies
 from ullage.models.choose import Provider, choose_model
 from ullage.models.model import Model
 from ullage.session.errors import SessionError, refusal_of
@@ -82,11 +81,11 @@ class Sessions:
         on_warning: Callable[[str], None],
         clock: Callable[[], float] = time.time,
         choose: ChooseModel = choose_model,
-        find_policies: Callable[[], Mapping[str, Policy]] = policies,
+        find_policies: Callable[[], Mapping[str, Policy]] | None = None,
     ) -> None:
         self._api_key = api_key
         self._choose = choose
-        self._find_policies = find_policies
+        self._find_policies = find_policies or _installed
         self._on_update = on_update
         self._on_list_changed = on_list_changed
         self._on_warning = on_warning
@@ -320,6 +319,13 @@ class Sessions:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             logger.error("background work failed", exc_info=task.exception())
+
+
+def _installed() -> Mapping[str, Policy]:
+    # Imported where somebody wants another policy than Ullage's own: it loads all of them.
+    from ullage.installed_policies import policies
+
+    return policies()
 
 
 def _endpoint(settings: Settings) -> tuple[str, str, str]:
