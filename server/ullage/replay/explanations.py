@@ -62,9 +62,9 @@ OPTIMUM = (
 
 POLICY_KEPT = (
     f"Needed as above: used in the {WINDOW_MESSAGES} messages after a compaction, and standing in the session before it. In view: in the "
-    "summary or in a message that stayed, without the files that were put back beside it. Put back: of the files that the agent read again in "
-    "those messages, those that the policy had put back. Upkeep is not looked at. Violations: rules of the API that a request would have "
-    "broken. Seconds: of the policy's own work."
+    "summary or in a message that stayed, without the files that were put back beside it. Put back: of the files that the agent read "
+    "again in those messages, those that the policy had put back. Upkeep is not looked at. Violations: rules of the API that a request "
+    "would have broken. Seconds: of the policy's own work."
 )
 
 
