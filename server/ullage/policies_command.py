@@ -171,7 +171,7 @@ def _table(rows: list[dict[str, Any]]) -> str:
 def _whole(policy: Policy, summary: Mapping[str, Any]) -> str:
     numbers = list(_numbers(policy))
     width = max((len(name) for name, _ in numbers), default=0) + 2
-    prompts = list(_prompts(policy.engine, "engine"))
+    prompts = list(prompts_in(policy.engine, "engine"))
     parts = [
         f"{policy.name}: {policy.title}",
         f"Full at: {summary['line']}\nMoves: {', '.join(summary['moves'])}",
@@ -228,12 +228,13 @@ def unit_of(name: str) -> str:
     return _OTHER_UNITS.get(name) or (last if last in _UNITS else "tokens" if last in _TOKENS else "")
 
 
-def _prompts(value: Engine | object, path: str) -> Iterator[tuple[str, str]]:
+def prompts_in(value: Engine | object, path: str) -> Iterator[tuple[str, str]]:
+    """The prompts among an engine's values, each with where it stands."""
     if isinstance(value, UllageEngine):
         yield "summary", asking("", "")
     if is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
-            yield from _prompts(getattr(value, field.name), f"{path}.{field.name}")
+            yield from prompts_in(getattr(value, field.name), f"{path}.{field.name}")
     elif isinstance(value, str) and _is_prompt(value):
         yield path, value
 
