@@ -23,6 +23,7 @@ from ullage.context.entries import AssistantReply, Compaction, Logged, Rung, Tri
 from ullage.context.moves.plan import Plan
 from ullage.context.policy import Policy
 from ullage.context.record.handoff import tail_note
+from ullage.context.record.reading import Reading
 from ullage.context.record.summary_prompt import asking
 from ullage.context.restore import resume_text
 from ullage.context.view.message import Message
@@ -152,6 +153,7 @@ class _Simulation:
         self._laid_out = LaidOut(self._carried, session.sizes, session.memo.block)
         self._ledger = Ledger(HABITS[self._transcript.source])
         self._files = KnownFiles()
+        self._reading = Reading()
         self._made = _Made()
         self._seconds = 0.0
         self._windows = session.windows(settings)
@@ -319,7 +321,7 @@ class _Simulation:
     def _handoff(self, planned: Plan, by_model: str | None, model: str) -> Handoff:
         last = planned.summarise_to or 0
         covered = [logged for logged in self._carried.projection.entries if logged.seq <= last]
-        told = Covered(covered, planned, by_model, "", handoff_room(self._line(model)))
+        told = Covered(covered, planned, by_model, "", handoff_room(self._line(model)), reading=self._reading)
         return self._timed(lambda: self._policy.engine.handoff(told))
 
     def _log(self, entry: Compaction, after: Projection, recorded: RequestShape, before: int, *, stood_in: str, upkeep: bool) -> None:

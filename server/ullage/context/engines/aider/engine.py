@@ -80,7 +80,7 @@ class AiderEngine(Unchanging):
         """The summary, and the map as it is now."""
         target = covered.plan.asked.output_tokens if covered.plan.asked is not None else covered.room
         told = covered.model_text
-        text = redact(told.strip()) if told else record(covered.entries, None, covered.focus, SummaryNumbers(), target)
+        text = redact(told.strip()) if told else record(covered.entries, None, covered.focus, SummaryNumbers(), target, covered.reading)
         map = self._map(covered)
         return Handoff("\n\n".join([EARLIER, text, *([MAP, map] if map else [])]), ACKNOWLEDGED)
 

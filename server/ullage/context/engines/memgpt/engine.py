@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging
 from ullage.context.engines.memgpt.blocks import ABOUT, LIMITS, TOOL, Blocks, blocks_of
 from ullage.context.engines.written_out import written_out
-from ullage.context.entries import Logged
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.news import has_news
 from ullage.context.moves.plan import Asked, Plan
@@ -76,8 +75,9 @@ class MemgptEngine(Unchanging):
         if covered.model_text is not None:
             summary = redact(covered.model_text.strip())[: self.numbers.summary_characters]
         else:
-            summary = record(covered.entries, None, covered.focus, SummaryNumbers(user_message_tokens=4_000), covered.room // 2)
-        return Handoff("\n\n".join([*_shown(covered.entries), SUMMARY, summary]))
+            words = SummaryNumbers(user_message_tokens=4_000)
+            summary = record(covered.entries, None, covered.focus, words, covered.room // 2, covered.reading)
+        return Handoff("\n\n".join([*_shown(covered), SUMMARY, summary]))
 
     def _shares(self) -> Iterator[float]:
         share = self.numbers.first_share
@@ -101,10 +101,10 @@ class MemgptEngine(Unchanging):
         return SMALLEST + min(self.numbers.output_tokens // 2, at.count(gone) // 4)
 
 
-def _shown(entries: Sequence[Logged]) -> list[str]:
+def _shown(covered: Covered) -> list[str]:
     """The blocks for the model: what it wrote there itself, or what the log alone tells."""
-    written = blocks_of(entries)
-    told = _by_program(facts(entries))
+    written = blocks_of(covered.entries)
+    told = _by_program(facts(covered.entries, covered.reading))
     parts = [f"{TITLE}\n\nThe tool `{TOOL}` edits them; `recall` opens what is out of view, by entry number or by words."]
     for name, limit in LIMITS.items():
         text = written.text(name) or told.text(name)[:limit]
