@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
@@ -83,12 +84,12 @@ def _files(names: Sequence[str], failures: list[str]) -> Sequence[Path]:
 
 
 def _works(paths: Sequence[Path], failures: list[str], options: Options) -> Iterator[FileWork]:
-    done = work_through(paths, options)
-    for number, path in enumerate(paths, 1):
-        _show_progress(f"reading {number} of {len(paths)}: {path.name}")
-        work = next(done)
-        failures.extend(work.failures)
-        yield work
+    with closing(work_through(paths, options)) as done:
+        for number, path in enumerate(paths, 1):
+            _show_progress(f"reading {number} of {len(paths)}: {path.name}")
+            work = next(done)
+            failures.extend(work.failures)
+            yield work
     _show_progress("")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
@@ -16,7 +16,7 @@ WORTH_A_PROCESS = 300_000
 """Bytes on disk of all files together. For less, starting processes takes longer than the work."""
 
 
-def work_through(paths: Sequence[Path], options: Options) -> Iterator[FileWork]:
+def work_through(paths: Sequence[Path], options: Options) -> Generator[FileWork]:
     """The work of each file, in the order of `paths`, as soon as it and those before it are done."""
     jobs = min(options.jobs or os.cpu_count() or 1, len(paths))
     if jobs < 2 or (options.jobs is None and sum(_size(path) for path in paths) < WORTH_A_PROCESS):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -101,6 +103,13 @@ def test_several_files_over_several_processes_give_the_same(tmp_path: Path, caps
             del each["seconds"]
     assert reports[0] == reports[1]
     assert [run["session"] for run in reports[1]["runs"]] == [name for name in ("s1", "s2", "s3") for _ in range(3)]
+
+
+def test_processes_end_without_a_word(tmp_path: Path):
+    traces = folder(tmp_path, "s1", "s2")
+    command = [sys.executable, "-m", "ullage", "replay", traces, "--policy", "none", "--jobs", "2"]
+    ran = subprocess.run(command, capture_output=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, b"")
 
 
 def test_an_unknown_policy_is_named_and_the_others_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
