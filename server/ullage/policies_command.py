@@ -34,6 +34,11 @@ _MOVES = {
     "WindowNumbers": "window",
     "SummaryNumbers": "summary",
     "SummaryShape": "summary",
+    "PruneNumbers": "prune on arrival",
+    "LosslessNumbers": "summaries over summaries",
+    "MemgptNumbers": "summary, memory blocks",
+    "MemoryBlocksNumbers": "blocks of facts",
+    "AiderNumbers": "summary, repository map",
 }
 """What an engine does, by the class of its numbers. An engine of another kind is named itself."""
 

@@ -49,7 +49,7 @@ OUTPUT_TOKENS = 2_000
 class MemoryBlocksNumbers:
     """LlamaIndex's defaults (`memory/memory.py`, `memory_blocks/fact.py`, `memory_blocks/vector.py`)."""
 
-    token_limit: int = 30_000
+    limit_tokens: int = 30_000
     """Chat history and blocks together (tokens)."""
     history_ratio: float = 0.7
     """Of the limit: what the chat history alone may take; the rest is for the blocks."""
@@ -64,17 +64,17 @@ class MemoryBlocksNumbers:
     @property
     def history_tokens(self) -> int:
         """Tokens from which the oldest messages go."""
-        return int(self.token_limit * self.history_ratio)
+        return int(self.limit_tokens * self.history_ratio)
 
     @property
     def flush_tokens(self) -> int:
         """Tokens that go at once."""
-        return int(self.token_limit * self.flush_share)
+        return int(self.limit_tokens * self.flush_share)
 
     @property
     def block_tokens(self) -> int:
         """Tokens that there are for the blocks."""
-        return self.token_limit - self.history_tokens
+        return self.limit_tokens - self.history_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +82,7 @@ class MemoryBlocksEngine(Unchanging):
     """First in, first out; what goes leaves facts behind."""
 
     numbers: MemoryBlocksNumbers = MemoryBlocksNumbers()
+    prompt: str = ASKED
 
     def plan(self, at: Occasion) -> Plan | None:
         """The oldest messages, as many as bring the history under its share, and at least one flush; whole turns where that is possible."""
@@ -128,7 +129,7 @@ class MemoryBlocksEngine(Unchanging):
             return None
         known = _Known.in_view(at.projection)
         text = f"{known.written()}\n\n{written_out(_without_memory(messages[:cut]))}"
-        asked = Asked(ASKED, OUTPUT_TOKENS, text)
+        asked = Asked(self.prompt, OUTPUT_TOKENS, text)
         to = at.projection.last_seq_before(cut)
         entries = [logged for logged in at.projection.entries if logged.seq <= to]
         empty = Plan(at.projection.entries[-1].seq, (), None, to, messages_in(entries), 0, asked=asked)

@@ -63,7 +63,7 @@ class PruneNumbers:
     """Of a text's characters stay at least so many (LLMLingua's default for `compress_prompt`)."""
     smallest_characters: int = 4_000
     """A shorter result stays whole (ours: about a thousand tokens)."""
-    smallest_gain: float = 0.1
+    smallest_gain_share: float = 0.1
     """Of the characters. Where less would go the result stays whole (ours)."""
 
 
@@ -106,7 +106,7 @@ def pruned(arrival: Arrival, numbers: PruneNumbers, path_of: Callable[[str], str
         return whole
     shorter = _without(content, int(len(content) * (1 - numbers.rate)))
     gone = len(content) - len(shorter)
-    if gone < len(content) * numbers.smallest_gain:
+    if gone < len(content) * numbers.smallest_gain_share:
         return whole
     note = (
         f"[Words that say little are left out here and there, {gone:,} of {len(content):,} characters; code is untouched. "

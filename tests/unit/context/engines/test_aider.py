@@ -41,7 +41,7 @@ def test_the_budget_of_the_chat_history_is_a_sixteenth_of_the_window_from_1_024_
 
 def test_its_other_numbers_are_those_of_aider():
     numbers = AiderNumbers()
-    assert (numbers.map, numbers.map_times_without_files, numbers.tail_share, numbers.fewest_messages) == (1_024, 2, 0.5, 4)
+    assert (numbers.map_tokens, numbers.map_without_files_factor, numbers.tail_share, numbers.fewest_messages) == (1_024, 2, 0.5, 4)
 
 
 def test_the_newest_half_of_the_budget_stays():

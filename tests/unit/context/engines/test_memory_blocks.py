@@ -51,7 +51,7 @@ def memory_in(log: list[Logged]) -> list[str]:
 
 def test_its_numbers_are_those_of_llama_index():
     numbers = MemoryBlocksNumbers()
-    assert (numbers.token_limit, numbers.history_ratio, numbers.flush_tokens) == (30_000, 0.7, 3_000)
+    assert (numbers.limit_tokens, numbers.history_ratio, numbers.flush_tokens) == (30_000, 0.7, 3_000)
     assert line(200_000, MEMORY_BLOCKS.line) == 21_000
     assert (numbers.most_facts, numbers.recalled) == (50, 2)
 

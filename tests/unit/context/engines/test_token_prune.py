@@ -12,7 +12,7 @@ from ullage.context.engines.ullage import UllageEngine
 from ullage.context.moves.clip import Arrival
 from ullage.context.policies.token_prune import TOKEN_PRUNE
 
-EVERYTHING = PruneNumbers(rate=0.0, smallest_characters=0, smallest_gain=0.0)
+EVERYTHING = PruneNumbers(rate=0.0, smallest_characters=0, smallest_gain_share=0.0)
 HALF = replace(EVERYTHING, rate=0.5)
 
 

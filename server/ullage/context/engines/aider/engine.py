@@ -47,9 +47,9 @@ class AiderNumbers:
     """Where no more than that would be before the tail, all of it is summarised."""
     reserve: int = 512
     """Of the window, when the older part is given to the model."""
-    map: int = 1_024
+    map_tokens: int = 1_024
     """For the repository map ..."""
-    map_times_without_files: int = 2
+    map_without_files_factor: int = 2
     """... and so many times as much while no file was changed yet."""
     turn_share: float = 0.7
     """Of the window. aider, which runs few commands, never shortens a running turn; a turn of more than that is (ours)."""
@@ -62,6 +62,7 @@ class AiderEngine(Unchanging):
     numbers: AiderNumbers = AiderNumbers()
     wants_files: bool = True
     """See `engine.py`: the map is of these files, and of what the log shows."""
+    prompt: str = ASKED
 
     def plan(self, at: Occasion) -> Plan | None:
         """The finished turns but for their newest part, where they are over the budget; all there is, where that alone would help."""
@@ -100,7 +101,7 @@ class AiderEngine(Unchanging):
             return None
         to = at.projection.last_seq_before(cut)
         covers = messages_in([logged for logged in at.projection.entries if logged.seq <= to])
-        asked = Asked(ASKED.replace("{target}", f"{budget:,}"), budget, written_out(self._readable(at, messages[:cut])))
+        asked = Asked(self.prompt.replace("{target}", f"{budget:,}"), budget, written_out(self._readable(at, messages[:cut])))
         after = at.count(messages[cut:]) + min(budget, tokens // 2)
         return Plan(at.projection.entries[-1].seq, (), None, to, covers, after, asked=asked)
 
@@ -121,7 +122,7 @@ class AiderEngine(Unchanging):
         root = _common_folder(texts)
         short = {path.removeprefix(root): text for path, text in texts.items()}
         worked_on = {path for path in short if any(_same_file(path, other.removeprefix(root)) for other in changed)}
-        tokens = self.numbers.map * (1 if worked_on else self.numbers.map_times_without_files)
+        tokens = self.numbers.map_tokens * (1 if worked_on else self.numbers.map_without_files_factor)
         return repository_map(short, min(tokens, covered.room // 2), worked_on=worked_on, spoken_of=_spoken_of(covered.entries))
 
 

@@ -86,6 +86,8 @@ class LosslessEngine(Unchanging):
     numbers: LosslessNumbers = LosslessNumbers()
     clip: ClipNumbers = LARGE_RESULTS
     sweeps: int = 12
+    leaf_prompt: str = LEAF
+    condensed_prompt: str = CONDENSED
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """The largest results give way to their head and tail."""
@@ -111,7 +113,8 @@ class LosslessEngine(Unchanging):
         plan = covered.plan
         first, last = plan.summarise_from, plan.summarise_to or 0
         entries = [logged for logged in covered.entries if logged.seq >= first]
-        below = _ranges_in(plan.asked.text or "") if plan.asked is not None and plan.asked.prompt.startswith(CONDENSED[:40]) else []
+        condensed = _worded(self.condensed_prompt, self.numbers.condensed_target)
+        below = _ranges_in(plan.asked.text or "") if plan.asked is not None and plan.asked.prompt == condensed else []
         text = redact(covered.model_text.strip()) if covered.model_text else _by_program(entries, self.numbers.fallback)
         return Handoff(f"{_heading(first, last, below, messages_in(entries))}\n{text}")
 
@@ -128,7 +131,7 @@ class LosslessEngine(Unchanging):
                 earlier = [each for each in items[max(index - 2, 0) : index] if isinstance(each, Node)]
                 said = written_out(message for piece in taken for message in piece.messages)
                 text = "\n\n".join([*(f"Earlier:\n{node.text}" for node in earlier), said])
-                return _plan(at, taken[0].first, taken[-1].last, tokens, Asked(_worded(LEAF, target), target, text))
+                return _plan(at, taken[0].first, taken[-1].last, tokens, Asked(_worded(self.leaf_prompt, target), target, text))
         return None
 
     def _condensed(self, items: Sequence[Item], at: Occasion, fanout: int | None = None) -> Plan | None:
@@ -139,7 +142,7 @@ class LosslessEngine(Unchanging):
             gains = tokens > self.numbers.condensed_target + MARKER_TOKENS
             if len(nodes) >= wanted and tokens >= self.numbers.condensed_smallest and gains:
                 target = self.numbers.condensed_target
-                asked = Asked(_worded(CONDENSED, target), target, "\n\n".join(node.text for node in nodes))
+                asked = Asked(_worded(self.condensed_prompt, target), target, "\n\n".join(node.text for node in nodes))
                 return _plan(at, nodes[0].first, nodes[-1].last, tokens, asked)
         return None
 

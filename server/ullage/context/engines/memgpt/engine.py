@@ -56,6 +56,7 @@ class MemgptEngine(Unchanging):
     numbers: MemgptNumbers = MemgptNumbers()
     tools: frozenset[str] = frozenset({TOOL})
     """See `engine.py`: the model is offered `memory` under this engine alone. It pages in with `recall`, which it always has."""
+    prompt: str = ASKED
 
     def plan(self, at: Occasion) -> Plan | None:
         """The oldest share of the messages goes, up to an answer of the assistant; where that is not enough, all that can."""
@@ -92,7 +93,7 @@ class MemgptEngine(Unchanging):
             return None
         to = at.projection.last_seq_before(cut)
         covers = messages_in([logged for logged in at.projection.entries if logged.seq <= to])
-        prompt = ASKED.replace("{words}", f"{self.numbers.words:,}")
+        prompt = self.prompt.replace("{words}", f"{self.numbers.words:,}")
         asked = Asked(prompt, self.numbers.output_tokens, written_out(messages[:cut]))
         return Plan(at.projection.entries[-1].seq, (), None, to, covers, at.count(messages[cut:]) + size, asked=asked)
 
