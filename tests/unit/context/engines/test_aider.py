@@ -7,17 +7,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.unit.context.engines.rehearsal import compacted, occasion, tokens, written
-from tests.unit.context.logs import calls, drawn, prompt, returned, says, session
+from tests.unit.context.logs import calls, drawn, prompt, reply, returned, says, session
 from tests.unit.context.strategies import histories
 from tests.unit.context.validity import problems
 from tests.unit.context.work import asked, edited, read, work
+from ullage.context.blocks import ToolUse
 from ullage.context.counting.gauge import line
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.aider.engine import MAP, AiderNumbers
 from ullage.context.engines.aider.known_texts import known_texts
 from ullage.context.engines.aider.ranks import ranks
 from ullage.context.engines.aider.repository_map import repository_map
-from ullage.context.entries import Compaction, Entry, Logged, TurnEnded
+from ullage.context.entries import Compaction, Entry, Logged, ToolReturned, TurnEnded
 from ullage.context.policies.aider import AIDER
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
@@ -104,6 +105,23 @@ def test_texts_are_known_as_far_as_the_log_shows_them():
         read("a.py", "no numbers here"),
     )
     assert known_texts(log) == {"a.py": "\ndef c():\n    pass", "new.py": "x = 1"}
+
+
+def test_texts_are_known_from_tools_of_other_programs_too():
+    use = ToolUse("r", "Read", {"file_path": "/w/a.py"})
+    edit = ToolUse("e", "MultiEdit", {"file_path": "/w/a.py", "edits": [{"old_string": "one", "new_string": "two"}]})
+    write = ToolUse("w", "create", {"path": "/w/b.py", "file_text": "x = 1"})
+    gone = ToolUse("g", "Write", {"file_path": "/w/c.py", "content": "never written"})
+    log = session(
+        prompt("Go"),
+        reply(use, write, gone),
+        returned("r", "     1→def one():\n     2→    pass"),
+        returned("w", "Done"),
+        ToolReturned("g", "Write", "No", is_error=True, characters=2),
+        reply(edit),
+        returned("e", "     1→some snippet"),
+    )
+    assert known_texts(log) == {"/w/a.py": "def two():\n    pass", "/w/b.py": "x = 1"}
 
 
 def test_the_map_shows_first_what_others_refer_to():
