@@ -42,6 +42,9 @@ from ullage.store.errors import StoreFailed
 logger = logging.getLogger(__name__)
 
 
+ASK_AGAIN_SHARE = 0.05
+"""Of the line. A policy that found nothing to do at its line is asked again within the turn once so much has come since."""
+
 NOTHING_TO_COMPACT = "There is nothing to compact: a summary would not be shorter than the conversation"
 
 
@@ -83,6 +86,7 @@ class Room:
         self._compacted = compacted
         self._breaker = Breaker()
         self._in_vain_at = 0
+        self._nothing_below = 0
         self._measuring = Measuring()
         self._prepared_by = policy.policy
         self._growth = (0, USUAL_GROWTH)
@@ -116,8 +120,12 @@ class Room:
             self._prepare_from(full)
             return
         now = self._conversation.clock()
+        held = self._is_held(full, more)
         may = self._policy.by_itself and not self._breaker.is_open(now) and self._replied_since_compaction()
-        if may and await self._try("threshold", at_work=more == 0, must=self._is_held(full, more)) is not None:
+        if may and (held or more or full.used >= self._nothing_below):
+            made = await self._try("threshold", at_work=more == 0, must=held)
+            nothing = made is None and self._policy.policy is not ULLAGE
+            self._nothing_below = full.used + int(full.line * ASK_AGAIN_SHARE) if nothing else 0
             full = self.fullness()
         self._hold(full, more)
 
@@ -194,7 +202,10 @@ class Room:
 
     async def while_idle(self) -> Compaction | None:
         """Compacts while the user edits; gives None where it did not come about."""
-        return await self._try("idle", at_work=False)
+        made = await self._try("idle", at_work=False)
+        if made is None:
+            self._in_vain_at = last_seq(self._conversation)  # the same log would give nothing again
+        return made
 
     def prepare(self) -> None:
         """Begins to write a summary in the background, unless one is in work or ready."""
@@ -204,6 +215,7 @@ class Room:
 
     def settings_changed(self) -> None:
         """Another policy may be in force: what is prepared under the old one serves nobody."""
+        self._nothing_below = 0
         if self._prepared_by is not self._policy.policy:
             self.preparation.give_up()
 

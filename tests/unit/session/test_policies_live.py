@@ -398,3 +398,25 @@ async def test_while_editing_another_policy_compacts_too(folder: Path, monkeypat
         await here.idle(session)
         [made] = here.made(session)
         assert (made.trigger, made.policy, made.rung) == ("idle", "tried", "model")
+
+
+class _Counting(Unchanging):
+    """Has nothing to do, and counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def plan(self, at: Occasion) -> Plan | None:
+        self.asked.append(at.used)
+        return None
+
+
+async def test_a_policy_with_nothing_to_do_is_not_asked_before_every_call(folder: Path) -> None:
+    engine = _Counting()
+    settings = Settings(policy_name="tried", summary_engine="digest")
+    async with stage(folder, window=WINDOW * 3, settings=settings, extra=[policy(engine, full_at=FixedTokens(10_000))]) as here:
+        session = await here.new()
+        here.fake.enqueue(*[[Think("On."), Call("read_file", {"path": "tank.py"})] for _ in range(12)], Say("Done."))
+        await here.say(session, "word " * 12_000)
+        assert ended_well(session)
+        assert 2 <= len(engine.asked) <= 5  # for the prompt, with it in view, and again once it has grown
