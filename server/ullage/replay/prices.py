@@ -1,19 +1,15 @@
 """What a recorded model's tokens cost, and below which size it caches nothing.
 
-Prices come from the table that the agent itself uses (`models/limits.py`); `prices.json` beside this file adds what recorded
-sessions need and the agent does not: models that it does not offer, and minimum sizes. It is dated and names its sources.
+Prices come from the list that the agent itself uses (`models/price_list.py`); here a model is found under any of its names.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 
 from ullage.models.limits import OLD_TOKENIZER, OTHER_TOKENIZERS, card_from_table
 from ullage.models.model import Prices
+from ullage.models.price_list import price_list
 
 _DECORATION = re.compile(r"^.*/|^.*(?=claude-)|\[1m\]$|-v\d+(:\d+)?$|@[\w-]+$")
 """What gateways put around a model's name: a provider before it; a version, a date or a window behind it."""
@@ -21,29 +17,19 @@ _BEFORE_5 = re.compile(r"claude-(3|[a-z]+-4)(-|$)")
 _DATE = re.compile(r"-(\d{8}|\d{4}-\d{2}-\d{2})$")
 
 
-@dataclass(frozen=True, slots=True)
-class _Data:
-    as_of: str
-    prices: dict[str, Prices]
-    minimum: dict[str, int]
-    minimum_of_others: int
-
-
 def as_of() -> str:
     """The date of the data file (`YYYY-MM-DD`)."""
-    return _data().as_of
+    return price_list().as_of
 
 
 def prices_of(model: str) -> Prices | None:
     """The prices of a model under any of its names; None where they are not known."""
-    name = plain_name(model)
-    card = card_from_table(name)
-    return card.prices if card is not None else _data().prices.get(name)
+    return price_list().prices.get(plain_name(model))
 
 
 def minimum_cached(model: str) -> int:
     """Tokens below which a prefix is not cached. A model that is not known has that of most models."""
-    return _data().minimum.get(plain_name(model), _data().minimum_of_others)
+    return price_list().minimum_cached.get(plain_name(model), price_list().minimum_cached_of_others)
 
 
 def tokens_factor(model: str, other: str) -> float:
@@ -69,24 +55,3 @@ def plain_name(model: str) -> str:
         before = name
         name = _DATE.sub("", _DECORATION.sub("", name))
     return name
-
-
-@cache
-def _data() -> _Data:
-    raw = json.loads(files("ullage.replay").joinpath("prices.json").read_text(encoding="utf-8"))
-    return _Data(
-        as_of=raw["as_of"],
-        prices={name: _prices(row) for name, row in raw["prices"].items()},
-        minimum=raw["minimum_cached"],
-        minimum_of_others=raw["minimum_cached_of_others"],
-    )
-
-
-def _prices(row: dict[str, float]) -> Prices:
-    return Prices(
-        input=row["input"],
-        output=row["output"],
-        cache_read=row["cache_read"],
-        cache_write_5m=row.get("cache_write_5m", row["input"]),
-        cache_write_1h=row.get("cache_write_1h", row["input"]),
-    )
