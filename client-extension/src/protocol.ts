@@ -13,7 +13,7 @@ export type SessionState = "idle" | "running" | "compacting";
 export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "other";
 export type ToolStatus = "pending" | "awaiting_permission" | "running" | "completed" | "failed" | "cancelled";
 export type CompactionStatus = "in_progress" | "completed" | "failed" | "undone";
-export type CompactionTrigger = "manual" | "threshold" | "idle" | "reactive" | "tool" | "upkeep";
+export type CompactionTrigger = "manual" | "threshold" | "idle" | "reactive" | "tool" | "upkeep" | "economy";
 export type CompactionRung = "moves" | "api" | "model" | "digest" | "tail";
 
 export interface UserItem {

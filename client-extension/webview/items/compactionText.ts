@@ -9,6 +9,7 @@ const TRIGGERS: Record<CompactionTrigger, string> = {
   idle: "Prepared while you were editing",
   reactive: "The model said that the prompt was too long",
   tool: "The agent asked for it",
+  economy: "Carrying the context on would have cost more",
   upkeep: "The policy does this before every call",
 };
 

@@ -11,7 +11,7 @@ writing to the cache what the compaction leaves. With even growth the two togeth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from ullage.context.entries import AssistantReply, Compaction, Logged
@@ -65,22 +65,20 @@ class Carried:
 
     beyond: int
     left: int
-    last_at: float
+    last_at: float = 0.0
+
+    def and_then(self, logged: Logged) -> Carried:
+        """With one more entry of the log."""
+        if not isinstance(logged.entry, AssistantReply):
+            return self
+        usage = logged.entry.usage
+        more = max(0, usage.total_input_tokens - self.left) if usage is not None else 0
+        return replace(self, beyond=self.beyond + more, last_at=logged.at)
 
 
-def carried(entries: Sequence[Logged], active: Sequence[Compaction], fixed: int) -> Carried:
-    """Reads the log backwards to the newest compaction in force. `fixed` are the tokens of system and tools."""
-    newest = active[-1] if active else None
-    left = newest.estimated_after if newest is not None else fixed + USUAL_LEFT
-    beyond, last_at = 0, 0.0
-    for logged in reversed(entries):
-        if newest is not None and logged.entry is newest:
-            break
-        if isinstance(logged.entry, AssistantReply):
-            last_at = last_at or logged.at
-            if logged.entry.usage is not None:
-                beyond += max(0, logged.entry.usage.total_input_tokens - left)
-    return Carried(beyond, left, last_at)
+def since(active: Sequence[Compaction], fixed: int) -> Carried:
+    """Nothing carried yet after the newest of `active`, the compactions in force. `fixed` are the tokens of system and tools."""
+    return Carried(0, active[-1].estimated_after if active else fixed + USUAL_LEFT)
 
 
 def pays(used: int, fixed: int, so_far: Carried, terms: Terms, numbers: EconomyNumbers, *, by_model: bool) -> bool:

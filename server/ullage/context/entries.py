@@ -11,9 +11,9 @@ from typing import Literal, TypeAlias
 
 from ullage.context.blocks import AssistantBlock, CompactionBlock, SystemPart, ToolSpec, Usage
 
-Trigger: TypeAlias = Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep"]
+Trigger: TypeAlias = Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep", "economy"]
 """Why a compaction was made: the user asked, the line was reached, while editing, the API refused, the model asked, the policy does
-it before every call."""
+it before every call, compacting costs less than carrying on."""
 
 Rung: TypeAlias = Literal["moves", "api", "model", "digest", "tail"]
 """What wrote the summary: nothing was summarised (cheap moves sufficed), the API itself, the model, the program, or only a tail stayed."""

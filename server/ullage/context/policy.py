@@ -183,5 +183,7 @@ class Policy:
     """How it is carried out, with the numbers of its moves."""
     line: LineNumbers = LineNumbers()
     measure: Measure = "usage"
+    saves: bool = False
+    """Whether it also compacts before its line where that costs less than carrying on (`economy.py`); how much so is the user's choice."""
     restore: RestoreNumbers | None = None
     """Which files are read again after a summary; None: none, and nothing is said on how to go on."""

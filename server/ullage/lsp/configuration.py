@@ -78,6 +78,7 @@ _SETTINGS = (
     _Setting("compaction.auto", "auto_compact", lambda value: isinstance(value, bool), "true or false"),
     _Setting("compaction.cap", "line_cap", _is_whole, f"a whole number of tokens, at least {_MINIMUM_CAP}"),
     _Setting("compaction.policy", "policy_name", _is_policy, _a_policy),
+    _Setting("compaction.economy", "economy", *_one_of("cheapest", "balanced", "fullest")),
     _Setting("compaction.summary", "summary_engine", *_one_of("model", "digest")),
     _Setting("bash.timeout", "bash_timeout", _is_seconds, "a number of seconds from 1 to 86400"),
     _Setting("bash.sandbox", "bash_sandbox", *_one_of("auto", "off")),

@@ -95,7 +95,7 @@ class Epoch:
     requests: int
     compaction_id: str | None = None
     status: Literal["active", "undone"] | None = None
-    trigger: Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep"] | None = None
+    trigger: Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep", "economy"] | None = None
     rung: Rung | None = None
     policy: str | None = None
     tokens_before: int | None = None

@@ -89,7 +89,7 @@ class CompactionItem:
     id: str
     at: float
     status: Literal["in_progress", "completed", "failed", "undone"]
-    trigger: Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep"]
+    trigger: Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep", "economy"]
     tokens_before: int
     summary: str
     restored: list[RestoredFile]

@@ -37,6 +37,7 @@ from ullage.session.conversation import Conversation
 from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.restoring import Restoring
 from ullage.session.source_texts import source_texts
+from ullage.session.spend_guard import SpendGuard
 from ullage.session.summary import SummaryFailed, write_summary
 from ullage.session.surroundings import Surroundings
 from ullage.store.transcripts import write_transcript
@@ -53,6 +54,8 @@ class Wanted:
     id: str
     trigger: Trigger
     focus: str = ""
+    by_program: bool = False
+    """No model is asked: reading a cold prefix for a summary would cost what the compaction is to save."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,7 @@ class Compactor:
         self._surroundings = surroundings
         self._policy = policy
         self._restoring = restoring
+        self._spending = SpendGuard()
         self._reading = Reading()
         self._one_reads = asyncio.Lock()
         """What was read of the log is used in another thread, by one at a time."""
@@ -226,7 +230,9 @@ class Compactor:
 
     def _may_ask_api(self, draft: Draft, card: ModelCard) -> bool:
         """Whether the API is asked for its own summary: where it writes them for this model, for the policy that is written for that."""
-        if not card.compacts or draft.policy is not ULLAGE or draft.wanted.trigger == "reactive":
+        if not card.compacts or draft.policy is not ULLAGE or draft.wanted.trigger == "reactive" or draft.wanted.by_program:
+            return False
+        if self._spending.rests(self._surroundings.clock()):
             return False
         return self._surroundings.settings.summary_engine == "model" and not self.api_breaker.is_open(self._surroundings.clock())
 
@@ -244,6 +250,7 @@ class Compactor:
 
         Raises `SummaryFailed` and `NotForTheApi`; `NothingToCompact` where the epoch has passed meanwhile, for which no draft serves.
         """
+        self._spending.called(self._surroundings.clock())
         summary = await write_api_summary(model, card, request, entries, draft.plan, asked, draft.wanted.focus, calibration)
         if draft.key != self._conversation.projection.key:
             raise NothingToCompact
@@ -260,7 +267,10 @@ class Compactor:
 
     def _may_ask_model(self, wanted: Wanted, card: ModelCard, skipped: list[str]) -> bool:
         """Whether the model is asked for its part; `skipped` gets the reason where the user would wonder why not."""
-        if not card.writes_summaries or self._surroundings.settings.summary_engine == "digest":
+        if not card.writes_summaries or self._surroundings.settings.summary_engine == "digest" or wanted.by_program:
+            return False
+        if self._spending.rests(self._surroundings.clock()):
+            skipped.append("The model was asked for very many summaries within minutes; for half an hour the program writes them")
             return False
         if wanted.trigger == "reactive":
             skipped.append("The model was not asked: it had just refused this conversation as too long")
@@ -282,6 +292,7 @@ class Compactor:
     ) -> Draft:
         """The draft with the model's part in its handoff. Raises `SummaryFailed`."""
         asked = replace(asked, output_tokens=min(asked.output_tokens, card.max_output))
+        self._spending.called(self._surroundings.clock())
         summary = await write_summary(model, request, draft.wanted.focus, asked)
         try:
             told = await self._handoff(draft, summary.text)

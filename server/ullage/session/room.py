@@ -36,11 +36,15 @@ from ullage.session.items import CompactionItem, CompactionStatus
 from ullage.session.model_in_use import ModelInUse
 from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.preparation import Preparation
+from ullage.session.saving import Due, Saving
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)
 
+
+RETRY_AFTER = 20
+"""Entries of the log until a compaction that is to save is prepared again after one could not be."""
 
 ASK_AGAIN_SHARE = 0.05
 """Of the line. A policy that found nothing to do at its line is asked again within the turn once so much has come since."""
@@ -85,7 +89,8 @@ class Room:
         self._compacting = compacting
         self._compacted = compacted
         self._breaker = Breaker()
-        self._in_vain_at = 0
+        self._in_vain_at = -RETRY_AFTER
+        self._saving = Saving(conversation, surroundings)
         self._nothing_below = 0
         self._measuring = Measuring()
         self._prepared_by = policy.policy
@@ -117,7 +122,8 @@ class Room:
         await self._keep_up()
         full = self.fullness()
         if full.used + more < full.line and not self._is_held(full, more):
-            self._prepare_from(full)
+            if not await self._save(full, at_work=more == 0):
+                self._prepare_from(full)
             return
         now = self._conversation.clock()
         held = self._is_held(full, more)
@@ -128,6 +134,34 @@ class Room:
             self._nothing_below = full.used + int(full.line * ASK_AGAIN_SHARE) if nothing else 0
             full = self.fullness()
         self._hold(full, more)
+
+    async def _save(self, full: Fullness, *, at_work: bool) -> bool:
+        """Compacts before the line where that costs less than carrying on, without making anybody wait; whether it did."""
+        due = self._due(full)
+        if due == "cold":
+            wanted = Wanted(new_id("c"), "economy", by_program=not self.preparation.ready())
+            return await self._attempt(wanted, at_work=at_work) is not None
+        if due == "now" and self.preparation.ready():
+            return await self._attempt(Wanted(new_id("c"), "economy"), at_work=at_work) is not None
+        if due != "no":
+            self.prepare()
+        return False
+
+    def _due(self, full: Fullness) -> Due:
+        may = self._policy.policy.saves and self._policy.by_itself and self._replied_since_compaction()
+        if not may or self._breaker.is_open(self._conversation.clock()) or self._in_vain_at + RETRY_AFTER > last_seq(self._conversation):
+            return "no"
+        return self._saving.due(full.counted, self._model.card)
+
+    def saves_before_cold(self) -> bool:
+        """Whether a compaction now, while nobody asks anything, costs less than writing all of the context anew later."""
+        if not (self._policy.policy.saves and self._policy.by_itself and self._replied_since_compaction()):
+            return False
+        return self._saving.before_cold(self.fullness().counted, self._model.card)
+
+    async def before_cold(self) -> Compaction | None:
+        """Compacts while the cache still serves the summary; gives None where it did not come about."""
+        return await self._attempt(Wanted(new_id("c"), "economy"), at_work=False)
 
     async def _keep_up(self) -> None:
         """What the policy does before every call, without a sign but a line in the timeline that counts."""
@@ -306,7 +340,7 @@ class Room:
 
     async def _prepared_for(self, wanted: Wanted) -> Draft | None:
         """The draft of the background, waited for where it is in work; None where it would not serve or there is none."""
-        if wanted.trigger == "reactive" or wanted.focus:
+        if wanted.trigger == "reactive" or wanted.focus or wanted.by_program:
             return None
         draft = await self.preparation.take()
         if draft is not None and draft.policy is not ULLAGE and draft.plan.asked is None:

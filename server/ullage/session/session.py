@@ -29,6 +29,7 @@ from ullage.session.attachments import Ref, attach
 from ullage.session.calls import Calls
 from ullage.session.compaction import Compactor, Wanted
 from ullage.session.conversation import Conversation
+from ullage.session.cooling import Cooling
 from ullage.session.display import SNAPSHOT_ITEMS, Display
 from ullage.session.endings import INTERRUPTED, RESUMED, ending_of, interrupted_result, is_unfinished, turn_is_open
 from ullage.session.errors import SessionError
@@ -104,6 +105,7 @@ class Session:
             self._conversation, surroundings, self._compactor, self._model, self._room, lambda: self.busy, self._epoch_changed
         )
         self._while_editing = WhileEditing(self._room, lambda: not self.busy, lambda: self._work.begin(self._compact_while_idle()))
+        self._cooling = Cooling(self._room, lambda: not self.busy, lambda: self._work.begin(self._compact_before_cold()))
         self._approvals = Approvals(timeline, surroundings.remembered)
         self._calls = Calls(self._conversation, self._tools, self._approvals, surroundings, self._policy, self._returned)
         self._mend()
@@ -256,6 +258,7 @@ class Session:
         """Ends what is being done as interrupted, and lets go of the session."""
         await self._work.close()
         self._while_editing.give_up()
+        self._cooling.give_up()
         self._room.preparation.give_up()
         self._surroundings.store.release(self.id)
 
@@ -268,6 +271,7 @@ class Session:
         self._queue.offer()
         self._display.set_state("idle")
         self._show_gauge()
+        self._cooling.begin()
 
     async def _run(self) -> bool:
         """Turns until the queue is empty or one of them does not end well; whether all did."""
@@ -357,6 +361,10 @@ class Session:
 
     async def _compact(self, wanted: Wanted) -> bool:
         await self._room.by_request(wanted, at_work=False)
+        return True
+
+    async def _compact_before_cold(self) -> bool:
+        await self._room.before_cold()
         return True
 
     async def _compact_while_idle(self) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ullage.context.economy import Economy
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -22,6 +24,8 @@ class Settings:
     """`ullage.compaction.cap` (tokens)."""
     policy_name: str = "ullage"
     """`ullage.compaction.policy`: the name of the policy in force."""
+    economy: Economy = "balanced"
+    """`ullage.compaction.economy`: how much is done to save by compacting before the line."""
     summary_engine: Literal["model", "digest"] = "model"
     """`ullage.compaction.summary`: who writes summaries; `digest` never calls a model."""
     bash_timeout: float = 120.0

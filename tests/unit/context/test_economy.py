@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import sqrt
 
@@ -16,14 +17,14 @@ from ullage.context.economy import (
     Carried,
     EconomyNumbers,
     Terms,
-    carried,
     is_cold,
     pays,
     pays_before_cold,
     pays_when_cold,
     price,
+    since,
 )
-from ullage.context.entries import AssistantReply, Compaction, Entry
+from ullage.context.entries import AssistantReply, Compaction, Logged
 
 TERMS = Terms(read=0.1, write=1.25, output=5.0)
 FIXED = 10_000
@@ -37,16 +38,21 @@ def made(estimated_after: int) -> Compaction:
     return replace(compaction("c"), estimated_after=estimated_after)
 
 
+def carried(entries: Sequence[Logged], active: Sequence[Compaction]) -> Carried:
+    found = since(active, FIXED)
+    for logged in entries:
+        found = found.and_then(logged)
+    return found
+
+
 def test_before_any_compaction_what_one_usually_leaves_is_taken():
-    found = carried(session(prompt("go"), replied(20_000), replied(40_000)), (), FIXED)
+    found = carried(session(prompt("go"), replied(20_000), replied(40_000)), ())
     left = FIXED + USUAL_LEFT
-    assert (found.beyond, found.left) == (40_000 - left, left)
+    assert (found.beyond, found.left, found.last_at) == (40_000 - left, left, 4.0)
 
 
 def test_after_a_compaction_it_counts_from_there_with_what_it_left():
-    newest = made(15_000)
-    steps: list[Entry] = [prompt("go"), replied(90_000), newest, replied(16_000), replied(20_000)]
-    found = carried(session(*steps), (newest,), FIXED)
+    found = carried(session(prompt("go"), replied(16_000), replied(20_000)), (made(15_000),))
     assert (found.beyond, found.left) == (1_000 + 5_000, 15_000)
 
 
@@ -57,13 +63,13 @@ def test_a_compaction_costs_its_summary_and_writing_what_is_left():
 
 @pytest.mark.parametrize(("beyond", "expected"), [(229_999, False), (230_000, True)])
 def test_the_cheapest_compacts_where_carrying_has_cost_as_much(beyond: int, expected: bool):
-    so_far = Carried(beyond, 30_000, 0.0)
+    so_far = Carried(beyond, 30_000)
     assert pays(100_000, FIXED, so_far, TERMS, ECONOMIES["cheapest"], by_model=False) is expected
 
 
 @pytest.mark.parametrize(("beyond", "expected"), [(459_999, False), (460_000, True)])
 def test_the_balanced_waits_for_twice_that(beyond: int, expected: bool):
-    so_far = Carried(beyond, 30_000, 0.0)
+    so_far = Carried(beyond, 30_000)
     assert pays(100_000, FIXED, so_far, TERMS, ECONOMIES["balanced"], by_model=False) is expected
 
 
@@ -94,11 +100,11 @@ def test_the_cache_lives_five_minutes(now: float, last: float, cold: bool):
 
 def total(growth: int, requests: int, left: int, numbers: EconomyNumbers) -> float:
     """What an evenly growing session costs when it compacts by program where that pays."""
-    used, so_far, cost = left, Carried(0, left, 0.0), 0.0
+    used, so_far, cost = left, Carried(0, left), 0.0
     for _ in range(requests):
         if pays(used, 0, so_far, TERMS, numbers, by_model=False):
             cost += price(used, 0, left, TERMS, by_model=False)
-            used, so_far = left, Carried(0, left, 0.0)
+            used, so_far = left, Carried(0, left)
         cost += TERMS.read * (used - left)
         used += growth
         so_far = Carried(so_far.beyond + max(0, used - growth - left), left, 0.0)

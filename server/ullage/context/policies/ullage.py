@@ -10,5 +10,6 @@ ULLAGE = Policy(
     title="Clip on arrival; at the line snip and clear, summarise where that is not enough; program and model write the handoff together",
     sources=("Ullage itself; every number names its own source",),
     engine=UllageEngine(),
+    saves=True,
     restore=RestoreNumbers(),
 )

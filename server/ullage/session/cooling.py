@@ -1,0 +1,39 @@
+"""Compacting while nobody asks anything, just before the prompt cache goes cold, where that saves.
+
+Whoever comes back later has the whole context written to the cache anew; less of it is cheaper, and now the cache still serves the
+summary. Whether it pays is known in `saving.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from ullage.context.economy import COOLING_SECONDS
+from ullage.session.room import Room
+
+
+class Cooling:
+    """Waits for that moment in one session. `is_idle` says whether nothing runs, `compact` begins."""
+
+    def __init__(self, room: Room, is_idle: Callable[[], bool], compact: Callable[[], None]) -> None:
+        self._room = room
+        self._is_idle = is_idle
+        self._compact = compact
+        self._timer: asyncio.TimerHandle | None = None
+
+    def begin(self) -> None:
+        """The session has become idle: the cache begins to cool."""
+        self.give_up()
+        self._timer = asyncio.get_running_loop().call_later(COOLING_SECONDS, self._cooled)
+
+    def give_up(self) -> None:
+        """Nothing is waited for any more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _cooled(self) -> None:
+        self._timer = None
+        if self._is_idle() and self._room.saves_before_cold():
+            self._compact()

@@ -1,0 +1,89 @@
+"""Whether one session saves by compacting before its line: what carrying has cost so far is kept up to date, a reply at a time.
+
+What is weighed against what is known in `context/economy.py`; making the compaction is the business of `room.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+from ullage.context.counting.accounting import Counted
+from ullage.context.economy import ECONOMIES, Carried, Terms, is_cold, pays, pays_before_cold, pays_when_cold, since
+from ullage.context.entries import Logged
+from ullage.context.view.epoch import EpochKey
+from ullage.models.model import ModelCard
+from ullage.session.conversation import Conversation
+from ullage.session.surroundings import Surroundings
+
+Due: TypeAlias = Literal["no", "soon", "now", "cold"]
+"""Nothing to save; nearly; compacting now is cheaper than carrying on; the cache is gone, and whatever is sent is written anew."""
+
+SOON = 0.75
+"""Of what must have been carried: from here on a compaction is prepared, so that nobody waits for it."""
+FIXED = ("system", "rules", "tools")
+"""The categories of what no compaction takes away."""
+
+
+class Saving:
+    """Weighs for one session."""
+
+    def __init__(self, conversation: Conversation, surroundings: Surroundings) -> None:
+        self._conversation = conversation
+        self._surroundings = surroundings
+        self._key: EpochKey | None = None
+        self._read = 0
+        self._carried = Carried(0, 0)
+
+    def due(self, counted: Counted, card: ModelCard) -> Due:
+        """Whether a compaction is due because it saves, at a boundary before a call."""
+        terms, numbers = terms_of(card), ECONOMIES[self._surroundings.settings.economy]
+        if terms is None:
+            return "no"
+        so_far, fixed = self._up_to_date(counted), _fixed(counted)
+        if is_cold(self._conversation.clock(), so_far.last_at) and pays_when_cold(counted.used, so_far, numbers):
+            return "cold"
+        by_model = card.writes_summaries and self._surroundings.settings.summary_engine == "model"
+        if pays(counted.used, fixed, so_far, terms, numbers, by_model=by_model):
+            return "now"
+        ahead = Carried(round(so_far.beyond / SOON), so_far.left, so_far.last_at)
+        return "soon" if pays(counted.used, fixed, ahead, terms, numbers, by_model=by_model) else "no"
+
+    def before_cold(self, counted: Counted, card: ModelCard) -> bool:
+        """Whether a compaction while nobody asks anything saves, since the cache is about to go."""
+        terms, numbers = terms_of(card), ECONOMIES[self._surroundings.settings.economy]
+        so_far = self._up_to_date(counted)
+        if terms is None or is_cold(self._conversation.clock(), so_far.last_at):
+            return False
+        by_model = card.writes_summaries and self._surroundings.settings.summary_engine == "model"
+        return pays_before_cold(counted.used, _fixed(counted), so_far, terms, numbers, by_model=by_model)
+
+    def _up_to_date(self, counted: Counted) -> Carried:
+        projection = self._conversation.projection
+        entries = projection.entries
+        if projection.key != self._key:
+            self._key = projection.key
+            self._carried = since(projection.active, _fixed(counted))
+            self._read = _after_newest(entries, projection.key)
+        for index in range(self._read, len(entries)):
+            self._carried = self._carried.and_then(entries[index])
+        self._read = len(entries)
+        return self._carried
+
+
+def terms_of(card: ModelCard) -> Terms | None:
+    """The proportions of a model's prices; None where they are not known, or it costs nothing."""
+    prices = card.prices
+    if prices is None or not prices.input:
+        return None
+    return Terms(prices.cache_read / prices.input, prices.cache_write_5m / prices.input, prices.output / prices.input)
+
+
+def _after_newest(entries: Sequence[Logged], key: EpochKey) -> int:
+    """The index of the first entry after the newest compaction in force."""
+    newest = key[-1] if len(key) > 1 else 0
+    return next((index + 1 for index in range(len(entries) - 1, -1, -1) if entries[index].seq <= newest), 0)
+
+
+def _fixed(counted: Counted) -> int:
+    return sum(tokens for name, tokens in counted.categories if name in FIXED)

@@ -1,0 +1,116 @@
+"""Compacting before the line, where that costs less than carrying on."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.fake_api import Call, Say
+from tests.unit.session.filling import asks_for_summary, summaries
+from tests.unit.session.harness import Stage, compactions, stage
+from ullage.context import economy
+from ullage.session import cooling
+from ullage.session.session import Session
+from ullage.session.settings import Settings
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "project"
+    made.mkdir()
+    (made / "readings.csv").write_text("\n".join(f"2026-01-{n % 28 + 1:02d},{n},{n * 7919 % 1000}" for n in range(600)))
+    return made
+
+
+async def look(here: Stage, session: Session, turns: int) -> None:
+    for turn in range(turns):
+        here.fake.enqueue(Call("read_file", {"path": "readings.csv"}), Say(f"Seen {turn}."))
+        await here.say(session, f"Look at the readings, round {turn}.")
+
+
+async def chat(here: Stage, session: Session, turns: int) -> None:
+    for turn in range(turns):
+        here.fake.enqueue(Say(f"Yes, {turn}."))
+        await here.say(session, f"Still there? {turn}")
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sizes of a test: a compaction usually leaves little, and little is worth gaining."""
+    monkeypatch.setattr(economy, "USUAL_LEFT", 2_000)
+    monkeypatch.setattr(economy, "SMALLEST_GAIN", 2_000)
+    monkeypatch.setattr(economy, "SUMMARY_OUTPUT_TOKENS", 100)
+
+
+@pytest.mark.usefixtures("small")
+async def test_where_carrying_has_cost_more_than_compacting_it_compacts_without_a_wait(folder: Path) -> None:
+    async with stage(folder, settings=Settings(economy="cheapest")) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await look(here, session, 2)
+        full = session.snapshot().gauge
+        await chat(here, session, 30)
+        card = compactions(session)[0]
+        assert (card.trigger, card.status, card.rung) == ("economy", "completed", "model")
+        assert full.used < 0.5 * full.line
+        # The summary was asked for while a turn ran or nobody asked anything: never between a prompt and its first request.
+        bodies = [request.body for request in here.fake.requests]
+        assert sum(asks_for_summary(body) for body in bodies) >= 1
+
+
+@pytest.mark.usefixtures("small")
+async def test_the_fullest_waits_for_the_line(folder: Path) -> None:
+    async with stage(folder, settings=Settings(economy="fullest")) as here:
+        session = await here.new()
+        await look(here, session, 2)
+        await chat(here, session, 30)
+        assert not compactions(session)
+
+
+@pytest.mark.usefixtures("small")
+async def test_another_policy_saves_only_as_it_says(folder: Path) -> None:
+    async with stage(folder, settings=Settings(economy="cheapest", policy_name="claude-code")) as here:
+        session = await here.new()
+        await look(here, session, 2)
+        await chat(here, session, 30)
+        assert not compactions(session)
+
+
+@pytest.mark.usefixtures("small")
+async def test_on_a_cold_cache_the_program_compacts_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stage(folder) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await look(here, session, 2)
+        monkeypatch.setattr(economy, "CACHE_SECONDS", -1.0)
+        asked = len(here.fake.requests)
+        await chat(here, session, 1)
+        [card] = compactions(session)
+        assert (card.trigger, card.rung) == ("economy", "digest")
+        assert len(here.fake.requests) == asked + 1
+
+
+@pytest.mark.usefixtures("small")
+async def test_before_the_cache_goes_cold_it_compacts_while_nobody_asks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cooling, "COOLING_SECONDS", 0.0)
+    async with stage(folder) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await look(here, session, 2)
+        await here.watcher.until(lambda: any(card.status == "completed" for card in compactions(session)))
+        await here.idle(session)
+        card = compactions(session)[0]
+        assert (card.trigger, card.rung) == ("economy", "model")
+
+
+async def test_a_model_without_prices_is_never_compacted_to_save(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ullage.session import saving
+
+    monkeypatch.setattr(saving, "terms_of", lambda card: None)
+    async with stage(folder, settings=replace(Settings(), economy="cheapest")) as here:
+        session = await here.new()
+        await look(here, session, 2)
+        await chat(here, session, 5)
+        assert not compactions(session)
