@@ -11,7 +11,8 @@ from tests.fake_api import Call, Say
 from tests.unit.session.filling import asks_for_summary, summaries
 from tests.unit.session.harness import Stage, compactions, stage
 from ullage.context import economy
-from ullage.session import cooling
+from ullage.models.model import ModelCard
+from ullage.session import cooling, saving
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 
@@ -105,10 +106,12 @@ async def test_before_the_cache_goes_cold_it_compacts_while_nobody_asks(folder: 
         assert (card.trigger, card.rung) == ("economy", "model")
 
 
-async def test_a_model_without_prices_is_never_compacted_to_save(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ullage.session import saving
+def _no_terms(card: ModelCard) -> None:
+    return None
 
-    monkeypatch.setattr(saving, "terms_of", lambda card: None)
+
+async def test_a_model_without_prices_is_never_compacted_to_save(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saving, "terms_of", _no_terms)
     async with stage(folder, settings=replace(Settings(), economy="cheapest")) as here:
         session = await here.new()
         await look(here, session, 2)
