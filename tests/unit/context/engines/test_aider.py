@@ -16,6 +16,7 @@ from ullage.context.counting.gauge import line
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.aider.engine import MAP, AiderNumbers
 from ullage.context.engines.aider.known_texts import known_texts
+from ullage.context.engines.aider.patches import patched
 from ullage.context.engines.aider.ranks import ranks
 from ullage.context.engines.aider.repository_map import repository_map
 from ullage.context.entries import Compaction, Entry, Logged, ToolReturned, TurnEnded
@@ -122,6 +123,40 @@ def test_texts_are_known_from_tools_of_other_programs_too():
         returned("e", "     1→some snippet"),
     )
     assert known_texts(log) == {"/w/a.py": "def two():\n    pass", "/w/b.py": "x = 1"}
+
+
+PATCH = """*** Begin Patch
+*** Add File: a.py
++def one():
++    pass
+*** Update File: b.py
+@@ def two
+ def two():
+-    return 1
++    return 2
+@@
++def three(): pass
+*** Delete File: c.py
+*** End Patch
+the rest of the command
+"""
+
+
+def test_a_patch_gives_the_texts_after_it():
+    before = {"b.py": "x\ndef two():\n    return 1\ny", "c.py": "gone"}
+    assert patched(PATCH, before) == {
+        "a.py": "def one():\n    pass",
+        "b.py": "x\ndef two():\n    return 2\ny\ndef three(): pass",
+        "c.py": "",
+    }
+    assert patched("no patch at all", before) == {}
+    log = session(prompt("Go"), reply(ToolUse("t", "shell", {"command": ["apply_patch", PATCH]})), returned("t", "Done"))
+    assert known_texts(log) == {"a.py": "def one():\n    pass", "b.py": "def two():\n    return 2\ndef three(): pass"}
+
+
+@given(st.text(st.sampled_from("*+- @\nab")))
+def test_any_text_can_be_looked_at_for_patches(text: str):
+    assert set(patched(f"*** Update File: a.py\n{text}", {})) == {"a.py"} or "File: " in text
 
 
 def test_the_map_shows_first_what_others_refer_to():

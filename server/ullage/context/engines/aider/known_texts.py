@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ullage.context.blocks import Json
+from ullage.context.engines.aider.patches import patched
 from ullage.context.entries import Logged
-from ullage.context.record.calls import PATH_KEYS, Call, answered_calls
+from ullage.context.record.calls import PATH_KEYS, Call, answered_calls, strings_of
 
 WRITTEN_KEYS = ("content", "file_text")
 """How tools call the whole text that they write: Ullage's, Claude Code's and most others'; Anthropic's text editor."""
@@ -25,11 +26,13 @@ def known_texts(entries: Sequence[Logged]) -> dict[str, str]:
     texts: dict[str, str] = {}
     for call in answered_calls(entries):
         path = next((path for key in PATH_KEYS if isinstance(path := call.input.get(key), str)), "")
-        if path and not call.returned.is_error:
-            text = _after(call, texts.get(path, ""))
-            if text:
-                texts[path] = text
-    return texts
+        if call.returned.is_error:
+            continue
+        if path:
+            texts[path] = _after(call, texts.get(path, ""))
+        else:
+            texts.update((path, text) for said in strings_of(call.input) for path, text in patched(said, texts).items())
+    return {path: text for path, text in texts.items() if text}
 
 
 def _after(call: Call, before: str) -> str:
