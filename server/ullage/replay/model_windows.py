@@ -10,8 +10,8 @@ UNKNOWN_WINDOW = 200_000
 """Assumed of a model that is not known."""
 CODEX_WINDOW = 272_000
 """Of OpenAI's models as Codex uses them: it records 258,400 as the window, which is 95 % of this."""
-LARGER_WINDOWS = (200_000, CODEX_WINDOW, 400_000, 1_000_000)
-"""Windows that are sold. A session that had more in its context than its model's usual window ran on the next larger one that holds it;
+LARGER_WINDOWS = (400_000, 1_000_000)
+"""Windows that are sold; Claude has only the last. A session that had more in its context than its model's usual window ran on the next larger one that holds it;
 its record does not name that."""
 
 
@@ -31,4 +31,7 @@ def window_in(transcript: Transcript, model: str, as_model: str | None = None) -
         return window
     counted = (reply.usage.total_input_tokens for reply in transcript.replies if reply.usage is not None and reply.model == model)
     largest = max(counted, default=0)
-    return window if largest <= window else min((each for each in LARGER_WINDOWS if each >= largest), default=largest)
+    if largest <= window:
+        return window
+    sold = LARGER_WINDOWS[-1:] if plain_name(model).startswith("claude-") else LARGER_WINDOWS
+    return min((each for each in sold if each >= largest), default=largest)
