@@ -11,8 +11,8 @@ UNKNOWN_WINDOW = 200_000
 CODEX_WINDOW = 272_000
 """Of OpenAI's models as Codex uses them: it records 258,400 as the window, which is 95 % of this."""
 LARGER_WINDOWS = (400_000, 1_000_000)
-"""Windows that are sold; Claude has only the last. A session that had more in its context than its model's usual window ran on the next larger one that holds it;
-its record does not name that."""
+"""Windows that are sold; Claude has only the last. A session that had more in its context than its model's usual window ran on the next
+larger one that holds it; its record does not name that."""
 
 
 def window_of(model: str) -> int:
