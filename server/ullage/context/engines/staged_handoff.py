@@ -8,7 +8,7 @@ from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.engine import Covered
 from ullage.context.engines.staged_numbers import SummaryShape
 from ullage.context.entries import Compaction, Logged, UserPrompt
-from ullage.context.record.digest import DIGEST_TOKENS, digest_sections
+from ullage.context.record.digest import DIGEST_TOKENS, brief, digest_sections
 from ullage.context.record.facts import facts
 from ullage.context.record.quotes import quote
 from ullage.context.redact import redact
@@ -19,6 +19,8 @@ EARLIER = "# What a model wrote for an earlier summary"
 USER_SHARE, DIGEST_SHARE, EARLIER_SHARE = 0.5, 0.25, 0.15
 """Of the room, for a summary by program; its ceilings are those of Ullage's own digest."""
 USER_TOKENS, EARLIER_TOKENS = 20_000, 4_000
+BRIEF_BELOW = 1_500
+"""Tokens of room. With less a digest would not fit, and a few lines must do."""
 LEFT_OUT = "\n… ({characters:,} characters left out) …\n"
 
 
@@ -62,14 +64,11 @@ def _without_middle(text: str, tokens: int, size: int) -> str:
 
 def _by_program(shape: SummaryShape, covered: Covered) -> str:
     entries = [logged for logged in covered.entries if logged.seq >= covered.plan.summarise_from]
-    found = facts(entries)
+    # What was read of the log before is of all of it, so it serves only where all of it is summarised.
+    found = facts(entries, None if covered.plan.summarise_from else covered.reading)
     words = 0 if shape.user_message_tokens else min(USER_TOKENS, int(covered.room * USER_SHARE))
     quotes = quote(found.asked if words else (), words)
     sections = digest_sections(found, quotes, covered.focus, min(DIGEST_TOKENS, int(covered.room * DIGEST_SHARE)))
-    parts = [BY_PROGRAM]
-    earlier = _earlier(shape, covered)
-    if earlier:
-        parts += [EARLIER, earlier]
     return redact("\n\n".join((*parts, *(section.markdown() for section in sections))))
 
 
