@@ -64,6 +64,12 @@ def _without_middle(text: str, tokens: int, size: int) -> str:
 
 def _by_program(shape: SummaryShape, covered: Covered) -> str:
     entries = [logged for logged in covered.entries if logged.seq >= covered.plan.summarise_from]
+    parts = [BY_PROGRAM]
+    earlier = _earlier(shape, covered)
+    if earlier:
+        parts += [EARLIER, earlier]
+    if covered.room < BRIEF_BELOW:
+        return "\n\n".join((*parts, brief(entries)))
     # What was read of the log before is of all of it, so it serves only where all of it is summarised.
     found = facts(entries, None if covered.plan.summarise_from else covered.reading)
     words = 0 if shape.user_message_tokens else min(USER_TOKENS, int(covered.room * USER_SHARE))

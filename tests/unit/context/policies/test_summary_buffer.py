@@ -5,6 +5,9 @@ from __future__ import annotations
 from tests.unit.context.engines.rehearsal import occasion, tokens
 from tests.unit.context.logs import drawn, prompt, says
 from tests.unit.context.policies.steps import after, carried_out, full_at, planned, talk
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.engines.engine import Covered
+from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import Logged
 from ullage.context.policies.summary_buffer import PROMPT, SUMMARY_BUFFER, UPDATE
 from ullage.context.view.projection import Projection
@@ -33,3 +36,10 @@ def test_the_summary_runs_on_and_counts():
     assert asked.prompt == UPDATE
     assert asked.text.startswith("# The summary so far\n\nTHE RUNNING SUMMARY\n")
     assert tokens(after(SUMMARY_BUFFER, log)) <= 2_000
+
+
+def test_by_program_it_is_a_few_lines():
+    log = talk(400, words=50)
+    told = SUMMARY_BUFFER.engine.handoff(Covered(log, planned(SUMMARY_BUFFER, log), None, "", handoff_room(2_000)))
+    assert "question 399" in told.text
+    assert estimate_text(told.text) < 1_000
