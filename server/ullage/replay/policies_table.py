@@ -70,8 +70,10 @@ def _kept_cells(standing: Standing) -> list[str]:
     if not standing.runs:
         return [ABSENT] * 10
     kept = standing.retained
-    shares = _shares(kept) if kept.compactions and standing.keeps_known else [ABSENT] * 7
-    return [number(kept.compactions), *shares, number(len(standing.violations)), f"{standing.seconds:.1f}"]
+    is_blank = bool(standing.stood_in.get("blank"))
+    shares = _shares(kept) if kept.compactions and not is_blank else [ABSENT] * 7
+    mark = "*" if standing.unjudged else ""
+    return [number(kept.compactions) + mark, *shares, number(len(standing.violations)), f"{standing.seconds:.1f}"]
 
 
 def _shares(kept: Retained) -> list[str]:
@@ -80,6 +82,11 @@ def _shares(kept: Retained) -> list[str]:
 
 def _share(share: Share) -> str:
     return f"{percent(share.value)} of {share.of:,}" if share.of else ABSENT
+
+
+def cautions(standings: Iterable[Standing]) -> Iterator[str]:
+    """Of policies of which what they kept says little, why."""
+    return (f"* {each.policy}: {each.unjudged}" for each in standings if each.unjudged)
 
 
 def listed(standings: Sequence[Standing], of_all: Comparison) -> Iterator[str]:

@@ -179,6 +179,18 @@ def test_the_report_as_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "report.html cannot be written" in capsys.readouterr().err
 
 
+def test_what_upkeep_forgets_is_told_not_to_be_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["replay", folder(tmp_path), "--policy", "three-layer"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Policies of which what is shown as kept says little" in out
+    assert "* three-layer: it clears or cuts before" in out
+
+
+def test_blanks_keep_nothing_that_could_be_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["replay", folder(tmp_path), "--policy", "claude-code", "--summary", "none", "--window", "100000"]) == 0
+    assert "* claude-code: blanks stood for its summaries" in capsys.readouterr().out
+
+
 def test_without_policies_nothing_is_said_of_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     traces = folder(tmp_path)
     assert "policies" not in reported(capsys, traces)
