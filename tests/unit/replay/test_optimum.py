@@ -111,6 +111,16 @@ def test_the_window_is_kept_where_it_can_be():
     assert found.unfit == 0
 
 
+def test_a_long_session_is_looked_at_in_steps(monkeypatch: pytest.MonkeyPatch):
+    choice = Choice(steady(60, 10.0), Leaves("p", 30_000, asks=True, answer=5_000))
+    exact = choice.cheapest()
+    monkeypatch.setattr("ullage.replay.optimum.MOST_PLACES", 20)
+    coarse = choice.cheapest()
+    assert all(place % 3 == 0 for place in coarse.places)
+    assert exact.dollars <= coarse.dollars <= exact.dollars * 1.05
+    assert choice.cost_of(coarse.places).dollars == pytest.approx(coarse.dollars)
+
+
 def test_a_session_without_requests_has_a_schedule():
     choice = Choice([], Leaves("p", 1_000))
     assert choice.cheapest().places == ()
