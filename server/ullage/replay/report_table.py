@@ -54,12 +54,13 @@ def _policies(report: Report) -> Iterator[str]:
         explanations.POLICY_COST,
         *([explanations.OPTIMUM] if comparison.optimum is not None else []),
     )
-    yield from _section(
-        "Policies: what was needed after their compactions and was in view",
-        kept_lines(comparison.standings),
-        explanations.stand_ins(report.places, report.summaries),
-        explanations.POLICY_KEPT,
-    )
+    if comparison.standings:
+        yield from _section(
+            "Policies: what was needed after their compactions and was in view",
+            kept_lines(comparison.standings),
+            explanations.stand_ins(report.places, report.summaries),
+            explanations.POLICY_KEPT,
+        )
     yield from _listed("Policies of which what is shown as kept says little", cautions(comparison.standings))
     yield from _listed("What went wrong under policies", listed(standings, comparison))
 

@@ -6,18 +6,23 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.unit.context.logs import PRELUDE, compaction, prompt, says
 from tests.unit.replay.readers.recorded import Claude, result, use, written
 from tests.unit.replay.test_command import counted
 from ullage import installed_policies
 from ullage.cli import main
+from ullage.context.blocks import Usage
 from ullage.context.engines.engine import Occasion, Unchanging
+from ullage.context.entries import Summarised
 from ullage.context.moves.plan import Plan
 from ullage.context.policy import FixedTokens, LineNumbers, Policy
+from ullage.store.log_store import LogStore
 
 
 class Raising(Unchanging):
@@ -196,3 +201,37 @@ def test_without_policies_nothing_is_said_of_them(tmp_path: Path, capsys: pytest
     assert "policies" not in reported(capsys, traces)
     main(["replay", traces])
     assert "Policies" not in capsys.readouterr().out
+
+
+def test_the_optimum_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    traces = folder(tmp_path)
+    for at in ("policy", "recorded"):
+        report = reported(capsys, traces, "--policy", "optimum", "--at", at)
+        assert [each["policy"] for each in report["policies"]] == ["optimum"]
+        assert report["policies"][0]["requests"] == 30
+
+
+def test_a_session_of_ullages_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    store = LogStore.open(tmp_path)
+    session = store.create_session("Looking", 5.0)
+    usage = Usage(4_000, 50)
+    for entry in (PRELUDE, prompt("Look"), replace(says("Seen."), usage=usage), compaction("c1", summarised=Summarised(3, "So far"))):
+        store.append(session.id, entry, 6.0)
+    store.append(session.id, prompt("Go on"), 7.0)
+    store.append(session.id, replace(says("Done."), usage=usage), 8.0)
+    store.close()
+    for at in ("policy", "recorded"):
+        report = reported(capsys, str(tmp_path), "--policy", "ullage,none", "--at", at)
+        assert [(run["policy"], len(run["requests"]), run["violations"]) for run in report["runs"][:2]] == [
+            ("ullage", 2, []),
+            ("none", 2, []),
+        ]
+
+
+@pytest.mark.parametrize("lines", [[], [{"type": "user", "message": {"role": "user", "content": 5}, "uuid": "u", "sessionId": "s"}]])
+def test_transcripts_with_nothing_to_carry(tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: list[dict[str, Any]]):
+    good = Path(folder(tmp_path))
+    written(good, lines, "odd.jsonl")
+    report = reported(capsys, str(good), "--policy", "ullage,none")
+    assert all(not run.get("failure") for run in report["runs"])
+    assert {each["policy"] for each in report["policies"]} == {"ullage", "none", "optimum"}

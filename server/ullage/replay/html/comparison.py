@@ -119,9 +119,7 @@ def compared(runs: Iterable[Run]) -> Comparison:
     by_session: dict[str, list[Run]] = {}
     for run in runs:
         by_session.setdefault(run.session_id, []).append(run)
-    left_out = {
-        id: "no policy got through it" for id, of_it in by_session.items() if all(run.failure for run in of_it if run.policy != OPTIMUM)
-    }
+    left_out = {id: "no policy got through it" for id, of_it in by_session.items() if _none_got_through(of_it)}
     sessions = tuple(id for id in by_session if id not in left_out)
     by_policy: dict[str, list[Run]] = {}
     for of_it in by_session.values():
@@ -132,6 +130,12 @@ def compared(runs: Iterable[Run]) -> Comparison:
     standings = {policy: _standing(policy, sessions, of_it) for policy, of_it in by_policy.items()}
     optimum = standings.pop(OPTIMUM, None)
     return Comparison(sessions, left_out, tuple(standings.values()), optimum, by_session)
+
+
+def _none_got_through(runs: Sequence[Run]) -> bool:
+    """Whether there are policies, and every one of them failed."""
+    of_policies = [run for run in runs if run.policy != OPTIMUM]
+    return bool(of_policies) and all(run.failure for run in of_policies)
 
 
 def standing(policy: str, runs: Sequence[Run]) -> Standing:

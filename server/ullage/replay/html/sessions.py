@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ullage.context.entries import Rung, Trigger
 from ullage.replay.columns import ABSENT, money, number, percent
 from ullage.replay.html.comparison import OPTIMUM, Standing, standing
 from ullage.replay.html.curves import curves, points_for
@@ -20,8 +21,22 @@ LISTED_COMPACTIONS = 600
 MOST_LISTED = 40
 """Of one run."""
 
-_TRIGGERS = {"threshold": "full", "manual": "asked for", "idle": "while idle", "reactive": "refused by the API", "tool": "by the model"}
-_RUNGS = {"moves": "cleared or cut", "model": "model's summary", "digest": "program's digest", "tail": "only the tail kept"}
+_TRIGGERS: dict[Trigger, str] = {
+    "threshold": "full",
+    "manual": "asked for",
+    "idle": "while idle",
+    "reactive": "refused by the API",
+    "tool": "by the model",
+    "upkeep": "before every call",
+    "economy": "to save",
+}
+_RUNGS: dict[Rung, str] = {
+    "moves": "cleared or cut",
+    "api": "API's summary",
+    "model": "model's summary",
+    "digest": "program's digest",
+    "tail": "only the tail kept",
+}
 
 
 def sessions(report: Report, runs: Mapping[str, Sequence[Run]]) -> Markup:
