@@ -98,6 +98,7 @@ def _replay(options: argparse.Namespace) -> int:
         at=options.at,
         summary=options.summary or ("recorded" if options.at == "recorded" else "digest"),
         window=options.window,
+        economy=options.economy,
         views=options.views,
         report=options.report,
         jobs=options.jobs,

@@ -43,6 +43,12 @@ def add_replay_options(replay: argparse.ArgumentParser) -> None:
     )
     replay.add_argument("--window", type=_window, metavar="TOKENS", help="take this for the model's window")
     replay.add_argument(
+        "--economy",
+        choices=("cheapest", "balanced", "fullest"),
+        default="balanced",
+        help="how much a policy that saves does to save by compacting before its line (default: balanced)",
+    )
+    replay.add_argument(
         "--views",
         type=Path,
         metavar="DIR",

@@ -110,6 +110,6 @@ def pays_before_cold(used: int, fixed: int, so_far: Carried, terms: Terms, numbe
     return saved >= price(used, fixed, so_far.left, terms, by_model=by_model)
 
 
-def is_cold(now: float, last_at: float) -> bool:
-    """Whether the cache has gone since the newest request; not where there was none."""
-    return last_at > 0 and now - last_at > CACHE_SECONDS
+def is_cold(now: float, last_at: float, lives: float | None = None) -> bool:
+    """Whether the cache, which `lives` so many seconds (None: five minutes), has gone since the newest request, where there was one."""
+    return last_at > 0 and now - last_at > (CACHE_SECONDS if lives is None else lives)

@@ -75,10 +75,10 @@ class SnipNumbers:
 class SummaryNumbers:
     """What a summary keeps beside it (tokens)."""
 
-    tail_tokens: int = 8_000
+    tail_tokens: int = 5_000
     """The newest messages stay as they are ... Cline and Pi keep 20,000. The handoff holds the facts of all before, and every token that
-    stays is paid for with every request: over recorded sessions 4,000 to 8,000 kept more of what was needed than 12,000 or 20,000 did,
-    since what stands in a handoff stands beside its file."""
+    stays is paid for with every request: over recorded sessions 4,000 to 8,000 kept more of what was needed than 12,000 or 20,000 did, and
+    cost less."""
     tail_share: float = 0.2
     """... but no more than this share of the line (Hermes)."""
     user_message_tokens: int = 20_000

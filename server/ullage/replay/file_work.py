@@ -54,7 +54,7 @@ def _runs(transcript: Transcript, options: Options, failures: list[str]) -> Iter
         return
     told = transcript if options.as_model is None else as_if(transcript, options.as_model)
     session = Prepared(told)
-    settings = Settings(options.at, options.summary, options.as_model, options.window)
+    settings = Settings(options.at, options.summary, options.as_model, options.window, options.economy)
     known = policies()
     outcomes: list[Outcome] = []
     for name in options.policies:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from ullage.context.economy import Economy
 from ullage.replay.runs import Places, Summaries
 
 Format: TypeAlias = Literal["table", "json"]
@@ -22,6 +23,8 @@ class Options:
     summary: Summaries = "recorded"
     window: int | None = None
     """Tokens, instead of the model's own."""
+    economy: Economy = "balanced"
+    """How much policies that save do to save."""
     views: Path | None = None
     """A folder for the requests that follow compactions."""
     report: Path | None = None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ullage.context.blocks import Text, ToolResult, ToolUse
 from ullage.context.entries import Compaction
 from ullage.context.view.projection import Projection
+from ullage.context.view.seen import touches_in_view
 from ullage.replay.file_calls import FileCall, file_calls
 from ullage.replay.needed_later import SessionFacts, session_facts
 from ullage.replay.restoring import files_read_again, restoring
@@ -21,7 +22,8 @@ from ullage.replay.windows import entries_after, strings_of
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a compaction left in the context. `kept` and `summary` are texts, `restored` the paths of files that were put back."""
+    """What a compaction left in the context. `kept` and `summary` are texts, `restored` the paths of files that were put back, or
+    whose whole text stands in a message that stayed."""
 
     after_seq: int
     kept: str
@@ -36,7 +38,9 @@ def left_by(compaction: Compaction, after_seq: int, seq: int, view: Projection) 
     told = compaction.summarised.text if compaction.summarised is not None else ""
     if compaction.snipped is not None:
         told = f"{told}\n\n{compaction.snipped.marker}" if told else compaction.snipped.marker
-    return Left(after_seq, kept, told, tuple(file.path for file in compaction.restored))
+    in_view = [file.path for file in compaction.restored]
+    in_view += [touch.path for touch in touches_in_view(view) if touch.kind != "deleted" and not touch.partial]
+    return Left(after_seq, kept, told, tuple(dict.fromkeys(in_view)))
 
 
 def _texts(view: Projection, seq: int, restored: set[str]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from typing import TypeVar
 from ullage.context.counting.gauge import CHARACTERS_PER_TOKEN, line
 from ullage.context.counting.measured import characters_of
 from ullage.context.counting.tokens import estimate_text
+from ullage.context.economy import Economy
 from ullage.context.engines.engine import Covered, Handoff, Occasion, sweeps
 from ullage.context.engines.entry import planned_entry
 from ullage.context.engines.ullage import handoff_room
@@ -43,6 +44,7 @@ from ullage.replay.recalled import SessionSearch
 from ullage.replay.recorded_sizes import RecordedSizes, Size, SizedRequest, recorded_sizes
 from ullage.replay.retaining import Left, Needed, left_by
 from ullage.replay.runs import CompactionPoint, Places, RequestPoint, Run, Summaries
+from ullage.replay.saving import Saving
 from ullage.replay.shapes import HABITS, OPENING, SYSTEM
 from ullage.replay.stand_ins import stand_in
 from ullage.replay.transcript import RecordedCompaction, Transcript
@@ -60,6 +62,8 @@ class Settings:
     summary: Summaries = "digest"
     as_model: str | None = None
     window: int | None = None
+    economy: Economy = "balanced"
+    """How much policies that save do to save."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +158,7 @@ class _Simulation:
         self._ledger = Ledger(HABITS[self._transcript.source])
         self._files = KnownFiles()
         self._reading = Reading()
+        self._saving = Saving(policy, settings.economy)
         self._made = _Made()
         self._seconds = 0.0
         self._windows = session.windows(settings)
@@ -227,6 +232,7 @@ class _Simulation:
             self._check()
         usage = self._ledger.charge(recorded, self._laid_out.system, end, new_turn=self._new_turn)
         self._new_turn = False
+        self._saving.requested(end.tokens, recorded.at, self._laid_out.system.tokens)
         self._made.requests.append(RequestPoint(request.recorded.seq, recorded.at, end.tokens, usage, end.tokens <= window))
 
     def _make_room(self, recorded: RequestShape, more: int) -> None:
@@ -236,6 +242,17 @@ class _Simulation:
             for _ in range(sweeps(self._policy.engine)):
                 if not self._compact("threshold", recorded):
                     break
+        else:
+            self._save(recorded, idle=more > 0)
+
+    def _save(self, recorded: RequestShape, *, idle: bool) -> None:
+        """Before the line, where that costs less than carrying on."""
+        used, fixed = self._end().tokens, self._laid_out.system.tokens
+        due = self._saving.due(recorded, used, fixed, by_model=True, idle=idle)
+        if due == "before cold":
+            self._compact("economy", replace(recorded, at=self._saving.before_cold(recorded)))
+        elif due != "no":
+            self._compact("economy", recorded, by_program=due == "cold")
 
     def _at_recorded(self, compaction: RecordedCompaction, upcoming: SizedRequest | None) -> None:
         """Where the record has a compaction. One that the user asked for, or whose reason is not told, is asked for here too."""
@@ -262,8 +279,11 @@ class _Simulation:
         after = self._timed(lambda: self._carried.with_compaction(entry, recorded.at))
         self._log(entry, after, recorded, before, stood_in="", upkeep=True)
 
-    def _compact(self, trigger: Trigger, recorded: RequestShape, told: str = "") -> bool:
-        """Makes a compaction, if the policy plans one that makes the context smaller. `told` is the recorded summary of this place."""
+    def _compact(self, trigger: Trigger, recorded: RequestShape, told: str = "", *, by_program: bool = False) -> bool:
+        """Makes a compaction, if the policy plans one that makes the context smaller. `told` is the recorded summary of this place.
+
+        `by_program`: no model is asked.
+        """
         projection = self._carried.projection
         if not projection.messages:
             return False
@@ -277,7 +297,7 @@ class _Simulation:
             made = self._candidate(trigger, planned, Handoff(""), "moves", before.tokens, recorded.at)
         else:
             by_model: str | None = None
-            asks = planned.asked is not None and trigger != "reactive"
+            asks = planned.asked is not None and trigger != "reactive" and not by_program
             if planned.asked is not None and asks:
                 stands = stand_in(self._settings.summary, told, planned.asked)
                 by_model, what = stands.text, stands.what
@@ -321,13 +341,15 @@ class _Simulation:
     def _handoff(self, planned: Plan, by_model: str | None, model: str) -> Handoff:
         last = planned.summarise_to or 0
         covered = [logged for logged in self._carried.projection.entries if logged.seq <= last]
-        told = Covered(covered, planned, by_model, "", handoff_room(self._line(model)), reading=self._reading)
+        tail = [logged for logged in self._carried.projection.entries if last < logged.seq <= planned.through]
+        told = Covered(covered, planned, by_model, "", handoff_room(self._line(model)), tail=tail, reading=self._reading)
         return self._timed(lambda: self._policy.engine.handoff(told))
 
     def _log(self, entry: Compaction, after: Projection, recorded: RequestShape, before: int, *, stood_in: str, upkeep: bool) -> None:
         seq = self._carried.next_seq
         tokens = self._tokens(after)
         self._carried.compact(after)
+        self._saving.compacted(tokens)
         if entry.summarised is not None:
             summary = len(entry.summarised.text)
         else:

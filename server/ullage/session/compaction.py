@@ -307,9 +307,10 @@ class Compactor:
     async def _handoff(self, draft: Draft, model_text: str | None) -> Handoff:
         """Written in another thread: reading the facts out of a long log takes a quarter of a second. Raises `PolicyFailed`."""
         last = draft.plan.summarise_to or 0
-        covered = [logged for logged in self._conversation.entries if logged.seq <= last]
+        entries = [logged for logged in self._conversation.entries if logged.seq <= draft.plan.through]
+        covered, tail = [each for each in entries if each.seq <= last], [each for each in entries if each.seq > last]
         files: Mapping[str, str] = await source_texts(self._surroundings.folders) if wants_files(draft.policy.engine) else {}
-        told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files, self._reading)
+        told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files, tail, self._reading)
         async with self._one_reads:
             return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told))
 

@@ -52,6 +52,8 @@ class Covered:
     """Tokens that there are for it."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     """The source texts of the workspace by path (relative, with `/`), for an engine with `wants_files`; none in replay."""
+    tail: Sequence[Logged] = ()
+    """The entries after those, up to when it was planned: they stay in view, and the record may speak of them all the same."""
     reading: Reading | None = None
     """What was read of this log for an earlier digest: it saves time and changes nothing."""
 

@@ -40,7 +40,9 @@ class UllageEngine(Unchanging):
 
     def handoff(self, covered: Covered) -> Handoff:
         """The program's record, and what the model wrote beside it."""
-        return Handoff(handoff(covered.entries, covered.model_text, covered.focus, self.numbers.summary, covered.room, covered.reading))
+        # A name is of use beside its file, and what was done last is the likeliest needed: the record is of the tail, too.
+        entries = (*covered.entries, *covered.tail)
+        return Handoff(handoff(entries, covered.model_text, covered.focus, self.numbers.summary, covered.room, covered.reading))
 
 
 def handoff_room(line: int) -> int:
