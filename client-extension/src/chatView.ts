@@ -2,9 +2,10 @@
 
 import * as vscode from "vscode";
 import { randomBytes } from "node:crypto";
-import { PANEL_COMMANDS, PASS_THROUGH, type ToHost, type ToPanel } from "../webview/messages";
+import { PANEL_COMMANDS, PASS_THROUGH, type PanelView, type ToHost, type ToPanel } from "../webview/messages";
 import type { ActiveSession } from "./activeSession";
 import type { ServerConnection } from "./client";
+import { reasonOf } from "./refusal";
 import { WorkspaceFiles, openWorkspaceFile } from "./workspaceFiles";
 
 export class ChatView implements vscode.WebviewViewProvider {
@@ -14,6 +15,10 @@ export class ChatView implements vscode.WebviewViewProvider {
   /** The page has loaded and listens. A hidden panel has no page. */
   private listening = false;
   private focusWanted = false;
+  /** It has got the session that it draws. */
+  private drawn = false;
+  /** What the panel is to show once it listens. */
+  private viewWanted: PanelView | undefined;
 
   constructor(
     private readonly extensionUri: vscode.Uri,
@@ -55,10 +60,24 @@ export class ChatView implements vscode.WebviewViewProvider {
     this.passFocus();
   }
 
+  /** Shows the panel, and in it the preview of a compaction, the timeline, or an item of the session. */
+  async show(view: PanelView): Promise<void> {
+    this.viewWanted = view;
+    await vscode.commands.executeCommand(`${ChatView.id}.focus`);
+    this.passView();
+  }
+
   private passFocus(): void {
     if (this.listening && this.focusWanted) {
       this.focusWanted = false;
       this.post({ type: "focusPrompt" });
+    }
+  }
+
+  private passView(): void {
+    if (this.listening && this.drawn && this.viewWanted !== undefined) {
+      this.post({ type: "show", view: this.viewWanted });
+      this.viewWanted = undefined;
     }
   }
 
@@ -69,7 +88,14 @@ export class ChatView implements vscode.WebviewViewProvider {
         this.post({ type: "server", status: this.connection.status });
         this.post({ type: "warnings", texts: this.connection.warnings.current });
         this.passFocus();
-        return this.sendSnapshot();
+        this.drawn = false;
+        try {
+          await this.sendSnapshot();
+        } finally {
+          this.drawn = true;
+          this.passView();
+        }
+        return;
       case "resync":
         return this.sendSnapshot();
       case "request":
@@ -108,7 +134,7 @@ export class ChatView implements vscode.WebviewViewProvider {
     try {
       this.post({ type: "response", id, result: await promise });
     } catch (error) {
-      this.post({ type: "response", id, error: error instanceof Error ? error.message : String(error) });
+      this.post({ type: "response", id, error: error instanceof Error ? error.message : String(error), reason: reasonOf(error) });
     }
   }
 

@@ -7,6 +7,9 @@ import type { ChatView } from "./chatView";
 import type { ServerConnection } from "./client";
 import type { CompactionNotice } from "./compactionNotice";
 import { pickModel, pickSession } from "./pickers";
+import { pinFiles } from "./pinFile";
+import { searchSessions } from "./search";
+import { undoOrRedo } from "./undoing";
 
 export interface CommandParts {
   connection: ServerConnection;
@@ -17,19 +20,26 @@ export interface CommandParts {
   log: vscode.LogOutputChannel;
 }
 
+/** Gets what the place gives that the command was chosen from: in the explorer, files. */
+type Handler = (...given: unknown[]) => Promise<unknown> | void;
+
 /** Registers all commands of the manifest. */
 export function registerCommands(parts: CommandParts): vscode.Disposable {
   const { connection, session, chat, apiKey, notice, log } = parts;
-  const handlers: Record<string, () => Promise<unknown> | void> = {
+  const handlers: Record<string, Handler> = {
     "ullage.focus": () => chat.focus(),
     "ullage.compact": async () => notice.announce((await session.request("ullage/session/compact", {})).compactionId),
-    "ullage.undoCompaction": () => session.request("ullage/session/undoCompaction", {}),
-    "ullage.redoCompaction": () => session.request("ullage/session/redoCompaction", {}),
+    "ullage.previewCompaction": () => chat.show({ kind: "preview" }),
+    "ullage.undoCompaction": () => undoOrRedo(session, "undo"),
+    "ullage.redoCompaction": () => undoOrRedo(session, "redo"),
+    "ullage.showTimeline": () => chat.show({ kind: "timeline" }),
+    "ullage.pinFile": (clicked, chosen) => pinFiles(session, clicked, chosen),
     "ullage.newSession": async () => {
       await session.startNew();
       await chat.focus();
     },
     "ullage.openSession": () => pickSession(connection, session),
+    "ullage.searchSessions": () => searchSessions(connection, session, chat),
     "ullage.stop": () => session.request("ullage/session/cancel", {}),
     "ullage.selectModel": () => pickModel(session),
     "ullage.setApiKey": () => apiKey.ask(),
@@ -38,7 +48,9 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.restartServer": () => connection.restart(),
     "ullage.showLogs": () => log.show(),
   };
-  const registered = Object.entries(handlers).map(([id, handler]) => vscode.commands.registerCommand(id, () => report(handler)));
+  const registered = Object.entries(handlers).map(([id, handler]) =>
+    vscode.commands.registerCommand(id, (...given: unknown[]) => report(() => handler(...given))),
+  );
   return vscode.Disposable.from(...registered);
 }
 
@@ -49,7 +61,7 @@ async function openSettings(): Promise<void> {
 }
 
 /** Refusals of the server are sentences for the user. */
-async function report(handler: () => Promise<unknown> | void): Promise<void> {
+async function report(handler: Handler): Promise<void> {
   try {
     await handler();
   } catch (error) {

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { ActiveSession } from "./activeSession";
 import { formatTokens } from "./format";
 import type { CompactionItem } from "./protocol";
+import { undoOrRedo } from "./undoing";
 
 const REMEMBERED = 20;
 
@@ -55,9 +56,7 @@ export class CompactionNotice {
     const after = item.tokensAfter == null ? "" : ` → ${formatTokens(item.tokensAfter)}`;
     const choice = await vscode.window.showInformationMessage(`Compacted: ${formatTokens(item.tokensBefore)}${after} tokens`, "Undo");
     if (choice === "Undo") {
-      await this.session
-        .request("ullage/session/undoCompaction", { compactionId: item.id })
-        .catch((error: Error) => vscode.window.showErrorMessage(error.message));
+      await undoOrRedo(this.session, "undo", item.id).catch((error: Error) => vscode.window.showErrorMessage(error.message));
     }
   }
 }

@@ -19,7 +19,15 @@ export interface GaugeView {
 }
 
 /** The commands that the item and its tooltip may run. */
-export const GAUGE_COMMANDS = ["ullage.compact", "ullage.focus", "ullage.openSettings", "ullage.restartServer", "ullage.showLogs"] as const;
+export const GAUGE_COMMANDS = [
+  "ullage.compact",
+  "ullage.previewCompaction",
+  "ullage.showTimeline",
+  "ullage.focus",
+  "ullage.openSettings",
+  "ullage.restartServer",
+  "ullage.showLogs",
+] as const;
 export type GaugeCommand = (typeof GAUGE_COMMANDS)[number];
 
 /** What the status bar shows. `gauge` is undefined until a session is open. */
@@ -84,7 +92,7 @@ function renderTooltip(gauge: Gauge, compacting: boolean): string {
     "",
     compacting
       ? "$(sync~spin) Compacting…"
-      : `${link("Compact now", "ullage.compact")} · ${link("Open chat", "ullage.focus")} · ${link("Settings", "ullage.openSettings")}`,
+      : `${link("Compact now", "ullage.compact")} · ${link("Preview", "ullage.previewCompaction")} · ${link("Timeline", "ullage.showTimeline")} · ${link("Open chat", "ullage.focus")} · ${link("Settings", "ullage.openSettings")}`,
   ];
   return lines.join("\n");
 }

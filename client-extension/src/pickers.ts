@@ -9,6 +9,7 @@ import type { SessionSummary } from "./protocol";
 const KNOWN_MODELS = ["claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5-2"];
 
 const RENAME: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("edit"), tooltip: "Rename" };
+const SEARCH: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("search"), tooltip: "Search in all sessions" };
 const DELETE: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("trash"), tooltip: "Delete" };
 
 interface SessionPick extends vscode.QuickPickItem {
@@ -27,6 +28,8 @@ export async function pickSession(connection: ServerConnection, session: ActiveS
   pick.placeholder = "Open a session";
   pick.matchOnDescription = true;
   pick.busy = true;
+  pick.buttons = [SEARCH];
+  pick.onDidTriggerButton(() => void vscode.commands.executeCommand("ullage.searchSessions"));
   pick.onDidAccept(() => {
     const chosen = pick.selectedItems[0];
     pick.hide();

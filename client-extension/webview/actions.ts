@@ -1,42 +1,67 @@
 /** What the user can do from the panel, for the parts that draw it. Failures are shown above the prompt box. */
 
-import type { AttachmentRef, ParamsOf } from "../src/protocol";
-import type { Host } from "./host";
+import type { AttachmentRef, ParamsOf, ResultOf } from "../src/protocol";
+import { FIT_OFFER } from "../src/refusal";
+import { Refused, type Host } from "./host";
 import type { PassThroughMethod } from "./messages";
 
 export interface Actions extends Pick<Host, "runCommand" | "openLink" | "openFile" | "copy" | "findFiles"> {
   /** A request about the session that is shown. True where the server took it; else its message is shown. */
   send<M extends PassThroughMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">): Promise<boolean>;
+  /** The same for a caller that needs the answer and shows failures itself. @throws Error with a message for the user. */
+  ask<M extends PassThroughMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">): Promise<ResultOf<M>>;
   /** Sends a prompt. True where the server took it. */
   prompt(text: string, attachments: readonly AttachmentRef[], delivery: "queue" | "steer"): Promise<boolean>;
   /** Takes a queued prompt back and lets it join the running turn. */
   steer(promptId: string, text: string): Promise<void>;
   /** Loads items that precede the oldest one known. */
   loadEarlier(): void;
+  /** Scrolls to an item of the conversation, loading what precedes it where needed. */
+  showItem(itemId: string): void;
 }
 
-/** `sessionId` is undefined until a session is shown. */
-export function createActions(
-  host: Host,
-  sessionId: () => string | undefined,
-  showError: (message: string) => void,
-  loadEarlier: () => void,
-): Actions {
+/** A button beside a message that something was not done. */
+export interface WayOut {
+  label: string;
+  run: () => void;
+}
+
+export interface ActionParts {
+  host: Host;
+  /** Undefined until a session is shown. */
+  sessionId: () => string | undefined;
+  showError: (message: string, wayOut?: WayOut) => void;
+  loadEarlier: () => void;
+  showItem: (itemId: string) => void;
+}
+
+export function createActions({ host, sessionId, showError, loadEarlier, showItem }: ActionParts): Actions {
   /** What was attached to the prompts of this panel, so that one of them can be sent again. */
   const attached = new Map<string, readonly AttachmentRef[]>();
 
-  const request = async <M extends PassThroughMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">) => {
+  const ask: Actions["ask"] = async (method, params) => {
     const id = sessionId();
     if (id === undefined) {
-      showError("The session is not open yet");
-      return undefined;
+      throw new Error("The session is not open yet");
     }
+    return host.request(method, { ...params, sessionId: id });
+  };
+
+  const request = async <M extends PassThroughMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">) => {
     try {
-      return await host.request(method, { ...params, sessionId: id });
+      return await ask(method, params);
     } catch (error) {
-      showError(error instanceof Error ? error.message : String(error));
+      showError(error instanceof Error ? error.message : String(error), wayOutOf(error, method, params));
       return undefined;
     }
+  };
+
+  const wayOutOf = (error: unknown, method: PassThroughMethod, params: object): WayOut | undefined => {
+    const verb = method === "ullage/session/undoCompaction" ? "undo" : method === "ullage/session/redoCompaction" ? "redo" : undefined;
+    if (verb === undefined || !(error instanceof Refused) || error.reason !== "does_not_fit") {
+      return undefined;
+    }
+    return { label: FIT_OFFER[verb], run: () => void request(`ullage/session/${verb}Compaction`, { ...params, fit: true }) };
   };
 
   const prompt: Actions["prompt"] = async (text, attachments, delivery) => {
@@ -54,6 +79,7 @@ export function createActions(
     copy: host.copy,
     findFiles: host.findFiles,
     send: async (method, params) => (await request(method, params)) !== undefined,
+    ask,
     prompt,
     steer: async (promptId, text) => {
       if ((await request("ullage/session/unqueue", { promptId })) !== undefined) {
@@ -61,5 +87,6 @@ export function createActions(
       }
     },
     loadEarlier,
+    showItem,
   };
 }

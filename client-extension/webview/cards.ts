@@ -3,7 +3,7 @@
 import { formatDollars, formatShare, formatTokens, formatTokensExactly } from "../src/format";
 import { shareOf } from "../src/gauge";
 import type { Gauge } from "../src/protocol";
-import type { Actions } from "./actions";
+import type { Actions, WayOut } from "./actions";
 import { element, icon, iconButton, setChildren, textButton } from "./dom";
 import { SLASH_COMMANDS } from "./slashCommands";
 
@@ -20,9 +20,22 @@ export class Cards {
 
   constructor(private readonly actions: Actions) {}
 
-  /** Says what went wrong. */
-  showError(message: string): void {
-    this.show("Not done", element("div", { className: "card-error", attributes: { role: "alert" } }, icon("warning"), message));
+  /** Says what went wrong, with a way out where there is one. */
+  showError(message: string, wayOut?: WayOut): void {
+    const leave = () => {
+      this.hide();
+      wayOut?.run();
+    };
+    this.show(
+      "Not done",
+      element(
+        "div",
+        { className: "card-error", attributes: { role: "alert" } },
+        icon("warning"),
+        element("span", { textContent: message }),
+      ),
+      wayOut && element("div", { className: "button-row" }, textButton({ label: wayOut.label, className: "primary", onClick: leave })),
+    );
   }
 
   showHelp(): void {
@@ -44,6 +57,17 @@ export class Cards {
         void this.actions.send("ullage/session/compact", {});
       },
     });
+    const commands = (["ullage.previewCompaction", "ullage.showTimeline"] as const).map((command) =>
+      textButton({
+        label: command === "ullage.previewCompaction" ? "Preview" : "Timeline",
+        className: "secondary",
+        title: command === "ullage.previewCompaction" ? "See what compacting would do" : "See what became of the conversation",
+        onClick: () => {
+          this.hide();
+          this.actions.runCommand(command);
+        },
+      }),
+    );
     this.show(
       `Context ${gauge.estimated ? "~" : ""}${formatShare(shareOf(gauge))} full`,
       element("p", {
@@ -52,16 +76,19 @@ export class Cards {
       }),
       drawCategories(gauge),
       element("p", { className: "muted", textContent: factsOf(gauge).join(" · ") }),
-      element("div", { className: "button-row" }, compact),
+      element("div", { className: "button-row" }, compact, ...commands),
     );
   }
 
-  hide(): void {
+  /** Gives whether there was one. */
+  hide(): boolean {
+    const shown = this.element.hasChildNodes();
     this.element.replaceChildren();
+    return shown;
   }
 
-  private show(title: string, ...content: HTMLElement[]): void {
-    const close = iconButton({ label: "Close", icon: "close", onClick: () => this.hide() });
+  private show(title: string, ...content: (HTMLElement | undefined)[]): void {
+    const close = iconButton({ label: "Close", icon: "close", onClick: () => void this.hide() });
     const head = element("div", { className: "card-head" }, element("strong", { textContent: title }), close);
     const card = element("section", { className: "card", attributes: { "aria-label": title } }, head, ...content);
     setChildren(this.element, card);

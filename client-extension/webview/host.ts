@@ -16,11 +16,21 @@ export interface Remembered {
   draft: string;
 }
 
+/** What was asked for was not done; the message is for the user. `reason` is one of PROTOCOL.md's where the server refused. */
+export class Refused extends Error {
+  constructor(
+    message: string,
+    readonly reason: string | undefined,
+  ) {
+    super(message);
+  }
+}
+
 /** What the parts of the panel may ask for. */
 export interface Host {
-  /** @throws Error with a message for the user. */
+  /** @throws Refused */
   request: <M extends PassThroughMethod>(method: M, params: ParamsOf<M>) => Promise<ResultOf<M>>;
-  /** @throws Error with a message for the user. */
+  /** @throws Refused */
   findFiles: (query: string) => Promise<FileSuggestion[]>;
   runCommand: (command: PanelCommand) => void;
   openLink: (href: string) => void;
@@ -54,7 +64,7 @@ export function connectHost(receive: (message: Exclude<ToPanel, { type: "respons
     const answer = pending.get(data.id);
     pending.delete(data.id);
     if (data.error !== undefined) {
-      answer?.reject(new Error(data.error));
+      answer?.reject(new Refused(data.error, data.reason));
     } else {
       answer?.resolve(data.result);
     }

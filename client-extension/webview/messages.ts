@@ -13,6 +13,10 @@ export const PASS_THROUGH = [
   "ullage/session/compact",
   "ullage/session/undoCompaction",
   "ullage/session/redoCompaction",
+  "ullage/session/previewCompaction",
+  "ullage/session/pin",
+  "ullage/session/exclude",
+  "ullage/session/epochs",
   "ullage/session/setModel",
   "ullage/permission/respond",
 ] as const satisfies readonly ClientMethod[];
@@ -23,6 +27,9 @@ export type PassThroughMethod = (typeof PASS_THROUGH)[number];
 export const PANEL_COMMANDS = [
   "ullage.newSession",
   "ullage.openSession",
+  "ullage.searchSessions",
+  "ullage.previewCompaction",
+  "ullage.showTimeline",
   "ullage.selectModel",
   "ullage.setApiKey",
   "ullage.openSettings",
@@ -40,6 +47,9 @@ export interface FileSuggestion {
   /** Open in an editor. */
   open: boolean;
 }
+
+/** What the host may have the panel show. */
+export type PanelView = { kind: "preview" } | { kind: "timeline" } | { kind: "item"; sessionId: string; itemId: string };
 
 export type ToHost =
   /** The panel has loaded and wants its first snapshot. */
@@ -61,6 +71,7 @@ export type ToPanel =
   | { type: "server"; status: ServerStatus }
   /** What the server wants the user to know beside the session: all that holds now. */
   | { type: "warnings"; texts: readonly string[] }
-  /** The answer to a `request` or `findFiles` with this id: a result, or a message for the user. */
-  | { type: "response"; id: number; result?: unknown; error?: string }
+  /** The answer to a `request` or `findFiles` with this id: a result, or a message for the user and, where the server refused, its reason. */
+  | { type: "response"; id: number; result?: unknown; error?: string; reason?: string }
+  | { type: "show"; view: PanelView }
   | { type: "focusPrompt" };

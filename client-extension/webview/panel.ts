@@ -7,9 +7,14 @@ import { Banners } from "./banners";
 import type { Cards } from "./cards";
 import { Composer } from "./composer";
 import { element } from "./dom";
+import { EpochsSheet } from "./epochsSheet";
+import type { PanelView } from "./messages";
+import { PinsView } from "./pinsView";
 import { PlanView } from "./planView";
+import { PreviewSheet } from "./previewSheet";
 import { QueueView } from "./queueView";
 import { SessionHeader } from "./sessionHeader";
+import { Sheet } from "./sheet";
 import type { SlashCommand } from "./slashCommands";
 import { StartScreen } from "./startScreen";
 import type { PanelState } from "./state";
@@ -20,6 +25,8 @@ export interface PanelParts {
   cards: Cards;
   draft: string;
   remember: (draft: string) => void;
+  /** The timeline is read, or no longer: whoever keeps the epochs up to date has to know. */
+  readingEpochs: (isRead: boolean) => void;
 }
 
 export class Panel {
@@ -33,11 +40,15 @@ export class Panel {
   private readonly queue: QueueView;
   private readonly composer: Composer;
   private readonly announcer = new Announcer();
+  private readonly pins: PinsView;
+  private readonly sheet: Sheet;
+  private readonly preview: PreviewSheet;
+  private readonly epochs: EpochsSheet;
   private readonly cards: Cards;
   private readonly actions: Actions;
   private state: PanelState | undefined;
 
-  constructor({ actions, cards, draft, remember }: PanelParts) {
+  constructor({ actions, cards, draft, remember, readingEpochs }: PanelParts) {
     this.actions = actions;
     this.cards = cards;
     this.header = new SessionHeader(actions);
@@ -45,6 +56,10 @@ export class Panel {
     this.start = new StartScreen(actions);
     this.timeline = new Timeline(actions, this.activity.element);
     this.queue = new QueueView(actions);
+    this.pins = new PinsView(actions);
+    this.sheet = new Sheet((isOpen) => this.sheetChanged(isOpen));
+    this.preview = new PreviewSheet(actions, this.sheet);
+    this.epochs = new EpochsSheet(actions, this.sheet, readingEpochs);
     this.composer = new Composer(
       {
         actions,
@@ -52,27 +67,21 @@ export class Panel {
         showContext: () => this.showContext(),
         sent: () => {
           cards.hide();
+          this.sheet.close();
           this.timeline.goToEnd();
         },
         remember,
       },
       draft,
     );
-    const dock = element("footer", { className: "dock" }, this.cards.element, this.plan.element, this.queue.element, this.composer.element);
-    this.element = element(
-      "main",
-      { className: "panel" },
-      this.header.element,
-      this.banners.element,
-      this.start.element,
-      this.timeline.element,
-      dock,
-      this.announcer.element,
-    );
+    const above = [this.cards.element, this.plan.element, this.queue.element, this.pins.element];
+    const dock = element("footer", { className: "dock" }, ...above, this.composer.element);
+    const stage = element("div", { className: "stage" }, this.start.element, this.timeline.element, this.sheet.element);
+    this.element = element("main", { className: "panel" }, this.header.element, this.banners.element, stage, dock, this.announcer.element);
     // From the prompt box too, where the cursor is while a card is open. A menu that is open takes the key first.
     this.element.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && !event.defaultPrevented) {
-        cards.hide();
+      if (event.key === "Escape" && !event.defaultPrevented && !cards.hide()) {
+        this.sheet.close();
       }
     });
   }
@@ -87,11 +96,14 @@ export class Panel {
     this.composer.update(session, state.server.state === "running");
     this.plan.update(session?.plan ?? []);
     this.queue.update(session);
+    this.pins.update(session?.pins);
     if (session !== undefined) {
       this.header.update(session);
       this.activity.update(session);
       this.timeline.update(session);
       this.announcer.update(session);
+      this.preview.update(session);
+      this.epochs.update(session);
     }
   }
 
@@ -99,11 +111,46 @@ export class Panel {
     this.composer.focus();
   }
 
+  /** Opens what the host asks for. Items are looked up by `showItem`. */
+  show(view: Exclude<PanelView, { kind: "item" }>): void {
+    this.cards.hide();
+    if (view.kind === "preview") {
+      this.preview.open("", this.state?.session);
+    } else {
+      this.epochs.open(this.state?.session);
+    }
+  }
+
+  /** Scrolls to an item of the session; false where it is not loaded. */
+  reveal(itemId: string): boolean {
+    this.sheet.close();
+    return this.timeline.reveal(itemId);
+  }
+
+  /** What lies under the sheet takes no key and no click. */
+  private sheetChanged(isOpen: boolean): void {
+    for (const below of [this.start.element, this.timeline.element]) {
+      below.toggleAttribute("inert", isOpen);
+    }
+    if (!isOpen) {
+      this.composer.focus();
+    }
+  }
+
   private runSlashCommand(command: SlashCommand): void {
     this.cards.hide();
     switch (command.name) {
       case "compact":
         void this.actions.send("ullage/session/compact", command.focus === "" ? {} : { focus: command.focus });
+        return;
+      case "preview":
+        this.preview.open(command.focus, this.state?.session);
+        return;
+      case "timeline":
+        this.epochs.open(this.state?.session);
+        return;
+      case "search":
+        this.actions.runCommand("ullage.searchSessions");
         return;
       case "undo":
         void this.actions.send("ullage/session/undoCompaction", {});

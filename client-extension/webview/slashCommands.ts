@@ -2,6 +2,9 @@
 
 export type SlashCommand =
   | { name: "compact"; focus: string }
+  | { name: "preview"; focus: string }
+  | { name: "timeline" }
+  | { name: "search" }
   | { name: "undo" }
   | { name: "redo" }
   | { name: "new" }
@@ -19,8 +22,11 @@ export interface SlashCommandHelp {
 /** For the menu and the help, in their order. */
 export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
   { name: "compact", argument: "[focus]", summary: "Compact the conversation, favouring what you name" },
+  { name: "preview", argument: "[focus]", summary: "See what compacting would do, before it is done" },
   { name: "undo", summary: "Undo the last compaction" },
   { name: "redo", summary: "Redo the compaction that was undone" },
+  { name: "timeline", summary: "Show what became of the conversation" },
+  { name: "search", summary: "Search all sessions of this workspace" },
   { name: "context", summary: "Show what the context is made of" },
   { name: "model", argument: "[name]", summary: "Choose the model of this session" },
   { name: "new", summary: "Start a new session" },
@@ -42,12 +48,15 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
   const name = ALIASES[word] ?? word;
   switch (name) {
     case "compact":
+    case "preview":
       return { name, focus: argument };
     case "model":
       return { name, model: argument };
     case "undo":
     case "redo":
     case "new":
+    case "timeline":
+    case "search":
     case "context":
     case "help":
       return argument === "" ? { name } : undefined;

@@ -5,7 +5,20 @@
  * one before it makes the state `resyncing`: from then on updates are kept until a snapshot comes that they build on.
  */
 
-import type { Gauge, Item, ModelInfo, Pins, PlanEntry, RetryInfo, SessionState, Snapshot, Update, UpdateParams } from "../src/protocol";
+import type {
+  Epoch,
+  Gauge,
+  Item,
+  ItemFate,
+  ModelInfo,
+  Pins,
+  PlanEntry,
+  RetryInfo,
+  SessionState,
+  Snapshot,
+  Update,
+  UpdateParams,
+} from "../src/protocol";
 import type { ServerStatus } from "../src/serverStatus";
 
 export interface SessionView {
@@ -22,6 +35,13 @@ export interface SessionView {
   gauge: Gauge;
   model: ModelInfo;
   pins: Pins;
+  /** What became of the items, as far as it was asked for; undefined before that. */
+  history: History | undefined;
+}
+
+export interface History {
+  epochs: readonly Epoch[];
+  fates: readonly ItemFate[];
 }
 
 export interface PanelState {
@@ -42,7 +62,9 @@ export type PanelMessage =
   | { type: "server"; status: ServerStatus }
   | { type: "warnings"; texts: readonly string[] }
   /** Older items of a session were loaded. */
-  | { type: "earlierItems"; sessionId: string; items: readonly Item[]; earlier: number };
+  | { type: "earlierItems"; sessionId: string; items: readonly Item[]; earlier: number }
+  /** The epochs of a session were asked for. */
+  | { type: "history"; sessionId: string; history: History };
 
 const NOTHING_PINNED: Pins = { itemIds: [], paths: [] };
 
@@ -67,12 +89,15 @@ export function reduce(state: PanelState, message: PanelMessage): PanelState {
       return { ...state, warnings: message.texts };
     case "earlierItems":
       return takeEarlierItems(state, message);
+    case "history":
+      return state.session?.sessionId === message.sessionId ? { ...state, session: { ...state.session, history: message.history } } : state;
   }
 }
 
 function takeSnapshot(state: PanelState, snapshot: Snapshot): PanelState {
   const { retry, pins, ...rest } = snapshot;
-  const session = { ...rest, retry: retry ?? undefined, pins: pins ?? NOTHING_PINNED };
+  const history = state.session?.sessionId === snapshot.sessionId ? state.session.history : undefined;
+  const session = { ...rest, retry: retry ?? undefined, pins: pins ?? NOTHING_PINNED, history };
   const fresh: PanelState = { ...state, session, resyncing: false, waiting: [] };
   return state.waiting.reduce(takeUpdate, fresh);
 }
@@ -104,7 +129,7 @@ function takeEarlierItems(state: PanelState, message: PanelMessage & { type: "ea
 function applyUpdate(session: SessionView, update: Update): SessionView {
   switch (update.kind) {
     case "item":
-      return { ...session, items: putItem(session.items, update.item) };
+      return isBeforeAll(session, update.item) ? session : { ...session, items: putItem(session.items, update.item) };
     case "append":
       return { ...session, items: replaceItem(session.items, update.itemId, (item) => appendText(item, update.field, update.text)) };
     case "remove":
@@ -124,6 +149,12 @@ function applyUpdate(session: SessionView, update: Update): SessionView {
     default:
       return session;
   }
+}
+
+/** An item that has not been loaded, such as a compaction of long ago that is undone now: it comes with those around it. */
+function isBeforeAll({ items, earlier }: SessionView, item: Item): boolean {
+  const oldest = items[0];
+  return earlier > 0 && oldest !== undefined && item.at < oldest.at && findLastIndex(items, item.id) < 0;
 }
 
 /** A queued prompt whose turn begins moves to the end, where its turn is; any other item stays where it is. */

@@ -1,13 +1,14 @@
 /**
- * The conversation: one view an item, kept by id. Only the newest part stands in the page; the rest comes when the user scrolls up.
+ * The conversation: one view an item, kept by id. Only a part stands in the page, mostly the newest; the rest comes when the user scrolls.
  * The end stays in sight as long as the user is at the end.
  */
 
 import type { Item } from "../src/protocol";
 import type { Actions } from "./actions";
 import { element } from "./dom";
+import { marksOf, NO_MARK, type Mark } from "./fates";
 import { makeItemView } from "./items";
-import type { ItemView } from "./items/itemView";
+import type { MarkedView } from "./items/itemView";
 import type { SessionView } from "./state";
 
 /** Items that come at a time. */
@@ -21,8 +22,11 @@ const NEAR = 48;
 
 interface Shown {
   item: Item;
-  view: ItemView;
+  view: MarkedView;
 }
+
+/** Items shown before one that is looked up. */
+const LEAD = 20;
 
 export class Timeline {
   readonly element = element("div", {
@@ -36,6 +40,9 @@ export class Timeline {
   private session: SessionView | undefined;
   /** Id of the oldest item in the page; undefined means the newest page. */
   private oldestShown: string | undefined;
+  /** Id of the newest item in the page; undefined means all to the end. Set where the user looks up something far back. */
+  private newestShown: string | undefined;
+  private marks: ReadonlyMap<string, Mark> = new Map();
   private atEnd = true;
   /** The user folds or unfolds something: what they clicked stays where it is. */
   private folding = false;
@@ -61,7 +68,11 @@ export class Timeline {
       this.shown.clear();
       this.list.replaceChildren();
       this.oldestShown = undefined;
+      this.newestShown = undefined;
       this.atEnd = true;
+    }
+    if (session.pins !== this.session?.pins || session.history !== this.session.history) {
+      this.marks = marksOf(session.pins, session.history);
     }
     const earlierCame = session.earlier !== this.session?.earlier;
     this.session = session;
@@ -75,7 +86,36 @@ export class Timeline {
     }
   }
 
+  /** Scrolls to an item, and points it out. False where it is not among the items of the session that are known. */
+  reveal(itemId: string): boolean {
+    const items = this.items();
+    const index = items.findIndex((item) => item.id === itemId);
+    if (index < 0) {
+      return false;
+    }
+    if (!this.shown.has(itemId)) {
+      const isFar = items.length - index > MOST_SHOWN;
+      this.oldestShown = items[Math.max(0, index - LEAD)]?.id;
+      this.newestShown = isFar ? items[Math.min(items.length - 1, index + PAGE)]?.id : undefined;
+    }
+    this.atEnd = false;
+    this.draw();
+    const found = this.shown.get(itemId)?.view.element;
+    found?.scrollIntoView({ block: "center" });
+    found?.setAttribute("tabindex", "-1");
+    found?.focus({ preventScroll: true });
+    found?.classList.remove("revealed");
+    requestAnimationFrame(() => found?.classList.add("revealed"));
+    this.jump.hidden = false;
+    return true;
+  }
+
   goToEnd(): void {
+    if (this.newestShown !== undefined) {
+      this.oldestShown = undefined;
+      this.newestShown = undefined;
+      this.draw();
+    }
     this.atEnd = true;
     this.jump.hidden = true;
     this.keepEnd();
@@ -83,7 +123,7 @@ export class Timeline {
 
   private draw(): void {
     const items = this.items();
-    const wanted = items.slice(this.firstShown(items));
+    const wanted = items.slice(this.firstShown(items), this.lastShown(items) + 1);
     this.oldestShown = wanted[0]?.id;
     const ids = new Set(wanted.map((item) => item.id));
     for (const [id, { view }] of this.shown) {
@@ -113,23 +153,32 @@ export class Timeline {
     return known >= 0 ? known : Math.max(0, items.length - PAGE);
   }
 
-  private viewOf(item: Item): ItemView {
-    const known = this.shown.get(item.id);
+  private lastShown(items: readonly Item[]): number {
+    const known = this.newestShown === undefined ? -1 : items.findIndex((item) => item.id === this.newestShown);
+    return known >= 0 ? known : items.length - 1;
+  }
+
+  private viewOf(item: Item): MarkedView {
+    let known = this.shown.get(item.id);
     if (known === undefined) {
-      const view = makeItemView(item, this.actions);
-      this.shown.set(item.id, { item, view });
-      return view;
-    }
-    if (known.item !== item) {
+      known = { item, view: makeItemView(item, this.actions) };
+      this.shown.set(item.id, known);
+    } else if (known.item !== item) {
       known.item = item;
       known.view.update(item);
     }
+    known.view.mark(this.marks.get(item.id) ?? NO_MARK);
     return known.view;
   }
 
   private scrolled(): void {
     const { scrollTop, scrollHeight, clientHeight } = this.element;
-    this.atEnd = scrollHeight - scrollTop - clientHeight < NEAR;
+    const atBottom = scrollHeight - scrollTop - clientHeight < NEAR;
+    if (atBottom && this.newestShown !== undefined) {
+      this.showLater();
+      return;
+    }
+    this.atEnd = atBottom;
     this.jump.hidden = this.atEnd;
     if (scrollTop < NEAR && scrollHeight > clientHeight) {
       this.showEarlier();
@@ -147,6 +196,13 @@ export class Timeline {
     } else if (this.session !== undefined && this.session.earlier > 0) {
       this.actions.loadEarlier();
     }
+  }
+
+  private showLater(): void {
+    const items = this.items();
+    const next = this.lastShown(items) + PAGE;
+    this.newestShown = next < items.length - 1 ? items[next]?.id : undefined;
+    this.draw();
   }
 
   private listResized(): void {

@@ -9,7 +9,17 @@ class ResizeObserver {
   observe(): void {}
 }
 
-Object.assign(globalThis, { window, document: window.document, Node: window.Node, ResizeObserver });
+const requestAnimationFrame = (draw: () => void) => setImmediate(draw);
+
+Object.assign(globalThis, {
+  window,
+  document: window.document,
+  Node: window.Node,
+  HTMLElement: window.HTMLElement,
+  Element: window.Element,
+  ResizeObserver,
+  requestAnimationFrame,
+});
 
 window.Element.prototype.scrollIntoView = () => undefined;
 

@@ -1,4 +1,4 @@
-/** What the manifest promises about trust: where keys go and whether commands are fenced in is not for a repository to say. */
+/** What the manifest promises about trust (where keys go and whether commands are fenced in is not for a repository to say), and its texts. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -23,4 +23,10 @@ void describe("settings that decide where keys go and what commands may do", () 
     test(`${name} of a workspace counts only where the workspace is trusted`, () =>
       assert.ok(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations.includes(name)));
   }
+});
+
+test("every text of the manifest is there, and none is left over", () => {
+  const texts = JSON.parse(readFileSync(join(ROOT, "client-extension", "package.nls.json"), "utf8")) as Record<string, string>;
+  const named = Array.from(JSON.stringify(manifest).matchAll(/"%([^%"]+)%"/g), ([, name]) => name ?? "");
+  assert.deepEqual([...new Set(named)].toSorted(), Object.keys(texts).toSorted());
 });

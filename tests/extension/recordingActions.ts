@@ -2,15 +2,20 @@
 
 import type { Actions } from "../../client-extension/webview/actions";
 
-/** `done` has a line for each action, in order. */
-export function recordingActions(): { actions: Actions; done: string[] } {
+/** `done` has a line for each action, in order. `answer` gives what questions are answered with. */
+export function recordingActions(answer: (method: string, params: object) => unknown = () => ({})): { actions: Actions; done: string[] } {
   const done: string[] = [];
   const say = (...parts: unknown[]) => done.push(parts.map((part) => (typeof part === "string" ? part : JSON.stringify(part))).join(" "));
   const actions: Actions = {
     send: async (method, params) => say(method, params) > 0,
+    ask: async (method, params) => {
+      say(method, params);
+      return (await answer(method, params)) as never;
+    },
     prompt: async (text, attachments, delivery) => say("prompt", text, attachments, delivery) > 0,
     steer: async (promptId, text) => void say("steer", promptId, text),
     loadEarlier: () => void say("loadEarlier"),
+    showItem: (itemId) => void say("showItem", itemId),
     runCommand: (command) => void say("command", command),
     openLink: (href) => void say("openLink", href),
     openFile: (path, line) => void say("openFile", path, ...(line === undefined ? [] : [line])),

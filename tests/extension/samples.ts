@@ -3,7 +3,11 @@
 import type {
   AssistantItem,
   CompactionItem,
+  Epoch,
   Gauge,
+  ItemFate,
+  Preview,
+  PreviewLine,
   Snapshot,
   ToolCallItem,
   Update,
@@ -54,4 +58,31 @@ export function compaction(id: string, changes: Partial<CompactionItem> = {}): C
   const counts = { tokensBefore: 142_000, tokensAfter: 38_000, cleared: 0, snipped: 0, summarised: 0 };
   const texts = { summary: "", restored: [], focus: "", skipped: [], error: "" };
   return { kind: "compaction", id, at: 1, status: "completed", trigger: "manual", rung: "model", ...counts, ...texts, ...changes };
+}
+
+export function epoch(number: number, changes: Partial<Epoch> = {}): Epoch {
+  const made = { compactionId: `c${number}`, status: "active", trigger: "manual", rung: "model", policy: "ullage" } as const;
+  const sizes = { tokensBefore: 142_000, tokensAfter: 38_000, cleared: 0, snipped: 0, summarised: 12 };
+  return { number, at: 1_795_200_000, current: false, requests: 3, ...(number === 1 ? {} : { ...made, ...sizes }), ...changes };
+}
+
+export function fate(itemId: string, changes: Partial<ItemFate> = {}): ItemFate {
+  return { itemId, fate: "summarised", compactionId: "c2", role: "user", title: `title of ${itemId}`, ...changes };
+}
+
+export function previewLine(itemId: string, changes: Partial<PreviewLine> = {}): PreviewLine {
+  return { itemId, role: "tool", title: `title of ${itemId}`, tokensBefore: 5_210, tokensAfter: 41, fate: "cleared", ...changes };
+}
+
+export function preview(changes: Partial<Preview> = {}): Preview {
+  const sizes = { tokensBefore: 142_000, tokensAfter: 38_000, line: 167_000 };
+  return {
+    policy: "ullage",
+    rung: "model",
+    ...sizes,
+    summary: "## What the user asked for",
+    lines: [previewLine("t1")],
+    restored: [],
+    ...changes,
+  };
 }

@@ -9,6 +9,11 @@ function check(text: string, expected: SlashCommand | undefined): void {
 check("/compact", { name: "compact", focus: "" });
 check("  /compact the failing test  ", { name: "compact", focus: "the failing test" });
 check("/compact first line\nsecond line", { name: "compact", focus: "first line\nsecond line" });
+check("/preview", { name: "preview", focus: "" });
+check("/preview the failing test", { name: "preview", focus: "the failing test" });
+check("/timeline", { name: "timeline" });
+check("/search", { name: "search" });
+check("/search for the bug in tank.py", undefined);
 check("/undo", { name: "undo" });
 check("/redo", { name: "redo" });
 check("/new", { name: "new" });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Item, Snapshot, Update, UpdateParams } from "../../client-extension/src/protocol";
 import { INITIAL_STATE, reduce, type PanelState } from "../../client-extension/webview/state";
-import { assistant, gauge, snapshot, toolCall, update, user } from "./samples";
+import { assistant, compaction, epoch, fate, gauge, snapshot, toolCall, update, user } from "./samples";
 
 function opened(base: Snapshot, ...updates: UpdateParams[]): PanelState {
   const start = reduce(INITIAL_STATE, { type: "snapshot", snapshot: base });
@@ -133,4 +133,21 @@ test("earlier items of a session that is no longer shown are passed over", () =>
 test("an append to an item that is not known changes nothing but the number", () => {
   const state = opened(snapshot(), update(1, { kind: "append", itemId: "gone", field: "text", text: "x" }));
   assert.deepEqual(state, opened(snapshot({ seq: 1 })));
+});
+
+test("a compaction of long ago that is undone does not come to the end", () => {
+  const known = [user("p9", { at: 100 }), assistant("r9", "x")];
+  const old = { kind: "item", item: compaction("c1", { status: "undone", at: 50 }) } as const;
+  const state = opened(snapshot({ items: known, earlier: 40 }), update(1, old));
+  assert.deepEqual(items(state), known);
+  assert.equal(state.session?.seq, 1);
+  assert.equal(opened(snapshot({ items: known }), update(1, old)).session?.items.length, 3);
+});
+
+test("what became of the items is kept over a snapshot of the same session, and goes with it", () => {
+  const history = { epochs: [epoch(1)], fates: [fate("p1")] };
+  const known = reduce(opened(snapshot()), { type: "history", sessionId: "s1", history });
+  assert.equal(reduce(known, { type: "snapshot", snapshot: snapshot({ seq: 4 }) }).session?.history, history);
+  assert.equal(reduce(known, { type: "snapshot", snapshot: snapshot({ sessionId: "s2" }) }).session?.history, undefined);
+  assert.equal(reduce(known, { type: "history", sessionId: "s2", history: { epochs: [], fates: [] } }), known);
 });

@@ -86,3 +86,42 @@ test("another session is drawn from its beginning", () => {
   assert.deepEqual(shownIds(timeline), ["r1"]);
   assert.match(timeline.element.textContent ?? "", /prompt r1/);
 });
+
+test("an item is looked up without drawing all that is between", () => {
+  const { timeline } = opened({ items: many(10_000) });
+  assert.equal(timeline.reveal("r500"), true);
+  const ids = shownIds(timeline);
+  assert.ok(ids.includes("r500") && ids.length <= 2 * PAGE, `${ids.length} items`);
+  assert.equal(document.activeElement === null || ids.includes("r9999"), false);
+});
+
+test("an item that is not loaded cannot be looked up yet", () => {
+  assert.equal(opened({ items: many(10), earlier: 5 }).timeline.reveal("r500"), false);
+});
+
+test("from what was looked up one scrolls on to the end", () => {
+  const { timeline } = opened({ items: many(1_000) });
+  timeline.reveal("r100");
+  const last = shownIds(timeline).at(-1);
+  scrollTo(timeline, 4_500);
+  assert.notEqual(shownIds(timeline).at(-1), last);
+  timeline.goToEnd();
+  assert.equal(shownIds(timeline).at(-1), "r999");
+  assert.equal(shownIds(timeline).length, PAGE);
+});
+
+test("what was looked up stays while new items come", () => {
+  const { timeline } = opened({ items: many(1_000) });
+  timeline.reveal("r100");
+  const before = shownIds(timeline);
+  timeline.update(session({ items: many(1_001) }));
+  assert.deepEqual(shownIds(timeline), before);
+});
+
+test("marks follow pins", () => {
+  const { timeline } = opened({ items: [user("p1"), assistant("r1", "x")], pins: { itemIds: ["r1"], paths: [] } });
+  const pinned = () => [...timeline.element.querySelectorAll<HTMLElement>("[data-pinned]")].map(({ dataset }) => dataset.itemId);
+  assert.deepEqual(pinned(), ["r1"]);
+  timeline.update(session({ items: [user("p1"), assistant("r1", "x")], pins: { itemIds: ["p1"], paths: [] } }));
+  assert.deepEqual(pinned(), ["p1"]);
+});

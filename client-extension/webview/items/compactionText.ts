@@ -2,8 +2,10 @@
 
 import { formatDollars, formatTokens } from "../../src/format";
 import type { CompactionItem, CompactionRung, CompactionTrigger } from "../../src/protocol";
+import { BY_HAND } from "../fates";
 
-const TRIGGERS: Record<CompactionTrigger, string> = {
+/** Why it was done, in words. */
+export const TRIGGERS: Record<CompactionTrigger, string> = {
   manual: "You asked for it",
   threshold: "The context reached its line",
   idle: "Prepared while you were editing",
@@ -13,7 +15,8 @@ const TRIGGERS: Record<CompactionTrigger, string> = {
   upkeep: "The policy does this before every call",
 };
 
-const RUNGS: Record<CompactionRung, string> = {
+/** How it was done, in words. */
+export const RUNGS: Record<CompactionRung, string> = {
   moves: "Older results set aside, no summary needed",
   api: "Summary written by the provider",
   model: "Summary written by the model",
@@ -29,9 +32,9 @@ export function compactionTitle(item: CompactionItem): string {
     case "failed":
       return "Compaction failed";
     case "undone":
-      return "Compaction undone";
+      return item.policy === BY_HAND ? "Put back" : "Compaction undone";
     case "completed":
-      return "Compacted";
+      return item.policy === BY_HAND ? "Taken out" : "Compacted";
   }
 }
 
@@ -44,11 +47,17 @@ export function compactionSizes(item: CompactionItem): string {
 
 /** Why, and how, in one line. */
 export function compactionReason(item: CompactionItem): string {
+  if (item.policy === BY_HAND) {
+    return item.status === "undone" ? "The model sees it again" : "The model no longer sees what you excluded";
+  }
   return [TRIGGERS[item.trigger], item.rung == null ? "" : RUNGS[item.rung]].filter(Boolean).join(" · ");
 }
 
 /** What was done, as facts for a list. */
 export function compactionFacts(item: CompactionItem): string[] {
+  if (item.policy === BY_HAND) {
+    return [];
+  }
   const facts = [
     counted(item.summarised, "message summarised", "messages summarised"),
     counted(item.cleared, "tool result set aside", "tool results set aside"),

@@ -4,18 +4,30 @@ import type { Item } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { makeAssistantView } from "./assistant";
 import { makeCompactionView } from "./compaction";
-import type { ItemView } from "./itemView";
+import type { ItemView, MarkedView } from "./itemView";
+import { Marking } from "./marking";
 import { makeNoticeView } from "./notice";
 import { makeThinkingView } from "./thinking";
 import { makeToolCallView } from "./toolCall";
 import { makeUserView } from "./user";
 
+/** Kinds that can be pinned and excluded. */
+const MARKED = new Set<Item["kind"]>(["user", "assistant", "toolCall"]);
+
 /** The view of an item, drawn once; `update` draws it anew. */
-export function makeItemView(item: Item, actions: Actions): ItemView {
+export function makeItemView(item: Item, actions: Actions): MarkedView {
   const view = makeView(item, actions);
   view.element.dataset.itemId = item.id;
   view.element.dataset.kind = item.kind;
-  return view;
+  const marking = MARKED.has(item.kind) ? new Marking(view.element, item, actions) : undefined;
+  return {
+    element: view.element,
+    update: (next) => {
+      view.update(next);
+      marking?.update(next);
+    },
+    mark: (mark) => marking?.show(mark),
+  };
 }
 
 function makeView(item: Item, actions: Actions): ItemView {

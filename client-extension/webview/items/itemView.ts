@@ -2,11 +2,17 @@
 
 import type { Item } from "../../src/protocol";
 import type { Actions } from "../actions";
+import type { Mark } from "../fates";
 
 /** The DOM of one item. It lives as long as the item is shown, so what the user unfolded stays unfolded. */
 export interface ItemView<Kind extends Item = Item> {
   readonly element: HTMLElement;
   update(item: Kind): void;
+}
+
+/** The same with what became of the item. */
+export interface MarkedView extends ItemView {
+  mark(mark: Mark): void;
 }
 
 export type MakeItemView<Kind extends Item> = (item: Kind, actions: Actions) => ItemView<Kind>;

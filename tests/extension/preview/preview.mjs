@@ -42,13 +42,20 @@ async function draw(scene) {
   await page.close();
 }
 
+/** What the panel's requests are answered with; nothing to those that are not named. @param {import("./scenes.mjs").Scene} scene */
+function answersOf({ answers = {}, refusals = {} }) {
+  const results = Object.entries(answers).map(([method, result]) => [method, { result }]);
+  return { "ullage/session/undoCompaction": { result: {} }, ...Object.fromEntries(results), ...refusals };
+}
+
 /** @param {string} name @returns {string} */
 function urlOf(name) {
   return pathToFileURL(join(DIST, name)).href;
 }
 
 /** @param {import("./scenes.mjs").Scene} scene @returns {string} */
-function pageOf({ theme = "dark" }) {
+function pageOf(scene) {
+  const { theme = "dark" } = scene;
   return `<!DOCTYPE html>
 <html lang="en">
   <head>
@@ -57,10 +64,11 @@ function pageOf({ theme = "dark" }) {
     <style>${styleOf(theme)}</style>
     <script>
       const files = ["tankgauge/tank.py", "tankgauge/table.py", "tests/test_table.py"].map((path) => ({ path, uri: "file:///" + path, open: path.endsWith("tank.py") }));
+      const answers = ${JSON.stringify(answersOf(scene)).replaceAll("<", "\\u003c")};
       window.acquireVsCodeApi = () => ({
         postMessage(message) {
           if (message.type === "findFiles") window.postMessage({ type: "response", id: message.id, result: files }, "*");
-          if (message.type === "request") window.postMessage({ type: "response", id: message.id, result: {} }, "*");
+          if (message.type === "request") window.postMessage({ type: "response", id: message.id, ...answers[message.method] }, "*");
         },
         getState: () => undefined,
         setState: () => undefined,

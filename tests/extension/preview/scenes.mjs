@@ -188,7 +188,149 @@ const notice = {
   action: "set_key",
 };
 
-/** @typedef {{name: string, messages: object[], theme?: "dark" | "light" | "contrast", width?: number, height?: number, act?: (page: import("playwright-core").Page) => Promise<void>}} Scene */
+const conversation = [
+  user,
+  thinking,
+  bash,
+  read,
+  answer,
+  compaction,
+  { ...user, id: "p2", text: "Now the north tank, please.", attachments: [] },
+  { ...answer, id: "r2.0", text: "The north tank reads the same table." },
+  {
+    ...compaction,
+    id: "c2",
+    trigger: "manual",
+    rung: "moves",
+    policy: "user",
+    cleared: 1,
+    snipped: 0,
+    summarised: 0,
+    summary: "",
+    restored: [],
+    skipped: [],
+    cost: null,
+    focus: "",
+  },
+];
+const pins = { itemIds: ["p1", "t2"], paths: ["tankgauge/tank.py", "docs/datum.md"] };
+const preview = {
+  policy: "ullage",
+  rung: "model",
+  tokensBefore: 142_000,
+  tokensAfter: 38_200,
+  line: 167_000,
+  cost: { summary: 0.14, nextBefore: 0.071, nextAfter: 0.21, laterBefore: 0.071, laterAfter: 0.019 },
+  summary: "## What the user asked for\n\nThe test in `tests/test_tank.py` fails.\n\n## Files\n\n- `tankgauge/tank.py`: edited",
+  restored: [
+    { path: "tankgauge/tank.py", note: "whole, with unsaved text" },
+    { path: "tankgauge/table.py", note: "outline" },
+  ],
+  lines: [
+    {
+      itemId: "p1",
+      role: "user",
+      title: "The test in tests/test_tank.py fails. Find out why and fix it, please.",
+      tokensBefore: 41,
+      tokensAfter: 41,
+      fate: "pinned",
+    },
+    { itemId: "t1", role: "tool", title: "$ python -m pytest -q", tokensBefore: 5210, tokensAfter: 0, fate: "summarised" },
+    { itemId: "t2", role: "tool", title: "Read tankgauge/tank.py", tokensBefore: 12_900, tokensAfter: 41, fate: "cleared" },
+    { role: "record", title: "Record of an earlier compaction", tokensBefore: 4100, tokensAfter: 0, fate: "summarised" },
+    ...Array.from({ length: 300 }, (_, index) => ({
+      itemId: `r${index}`,
+      role: index % 2 === 0 ? "assistant" : "tool",
+      title: index % 2 === 0 ? "The height is doubled in tank.py" : "Search “volume(” in tankgauge",
+      tokensBefore: 400 + index,
+      tokensAfter: index < 250 ? 0 : 400 + index,
+      fate: index < 250 ? "summarised" : "kept",
+    })),
+  ],
+};
+const epochs = {
+  epochs: [
+    { number: 1, at: AT - 9000, current: false, requests: 61, cost: 1.92 },
+    {
+      number: 2,
+      at: AT - 4000,
+      current: false,
+      requests: 40,
+      compactionId: "c1",
+      status: "active",
+      trigger: "threshold",
+      rung: "model",
+      policy: "ullage",
+      tokensBefore: 168_034,
+      tokensAfter: 31_250,
+      compactionCost: 0.14,
+      cost: 1.25,
+      restored: compaction.restored,
+      cleared: 4,
+      snipped: 0,
+      summarised: 96,
+    },
+    {
+      number: 3,
+      at: AT - 2000,
+      current: false,
+      requests: 3,
+      compactionId: "c0",
+      status: "undone",
+      trigger: "manual",
+      rung: "digest",
+      policy: "ullage",
+      tokensBefore: 90_100,
+      tokensAfter: 21_000,
+      cost: 0.1,
+      restored: [],
+      cleared: 0,
+      snipped: 0,
+      summarised: 60,
+    },
+    {
+      number: 4,
+      at: AT - 100,
+      current: true,
+      requests: 1,
+      compactionId: "c2",
+      status: "active",
+      trigger: "manual",
+      rung: "moves",
+      policy: "user",
+      tokensBefore: 52_000,
+      tokensAfter: 47_000,
+      cost: 0.02,
+      restored: [],
+      cleared: 1,
+      snipped: 0,
+      summarised: 0,
+    },
+  ],
+  fates: [
+    { itemId: "p1", fate: "pinned", compactionId: "c1", role: "user", title: user.text },
+    { itemId: "r1.1", fate: "summarised", compactionId: "c1", role: "assistant", title: "The height is doubled in tank.py" },
+    { itemId: "t1", fate: "summarised", compactionId: "c1", role: "tool", title: "$ python -m pytest -q" },
+    { itemId: "r2.0", fate: "snipped", compactionId: "c2", role: "assistant", title: "The north tank reads the same table." },
+  ],
+};
+
+/** @param {import("playwright-core").Page} page @param {string} command */
+async function type(page, command) {
+  await page.locator(".prompt").fill(command);
+  await page.keyboard.press("Enter");
+}
+
+/** @param {import("playwright-core").Page} page */
+const openPreview = (page) => type(page, "/preview the strapping table");
+
+/** @param {import("playwright-core").Page} page */
+async function openTimeline(page) {
+  await type(page, "/timeline");
+  await page.locator(".epoch-fates summary").last().click();
+}
+
+/** @typedef {{name: string, messages: object[], answers?: Record<string, object>, refusals?: Record<string, {error: string, reason: string}>, theme?: "dark" | "light" | "contrast", width?: number, height?: number, act?: (page: import("playwright-core").Page) => Promise<void>}} Scene */
 
 /** @type {Scene[]} */
 export const SCENES = [
@@ -317,6 +459,62 @@ export const SCENES = [
       await page.locator(".prompt").fill("/help");
       await page.keyboard.press("Enter");
     },
+  },
+  {
+    name: "preview-sheet",
+    messages: shows({ items: conversation, pins }),
+    answers: { "ullage/session/previewCompaction": preview },
+    act: openPreview,
+  },
+  {
+    name: "preview-sheet-light-narrow",
+    theme: "light",
+    width: 300,
+    messages: shows({ items: conversation, pins }),
+    answers: { "ullage/session/previewCompaction": preview },
+    act: openPreview,
+  },
+  {
+    name: "preview-sheet-nothing",
+    messages: shows({ items: conversation }),
+    answers: { "ullage/session/previewCompaction": { ...preview, nothing: "There is nothing to compact yet" } },
+    act: openPreview,
+  },
+  { name: "timeline-sheet", messages: shows({ items: conversation }), answers: { "ullage/session/epochs": epochs }, act: openTimeline },
+  {
+    name: "timeline-sheet-contrast",
+    theme: "contrast",
+    width: 300,
+    messages: shows({ items: conversation }),
+    answers: { "ullage/session/epochs": epochs },
+    act: openTimeline,
+  },
+  {
+    name: "marks",
+    messages: shows({ items: conversation, pins }),
+    answers: { "ullage/session/epochs": epochs },
+    act: async (page) => page.locator('[data-item-id="t2"]').hover(),
+  },
+  {
+    name: "marks-light-narrow",
+    theme: "light",
+    width: 300,
+    messages: shows({ items: conversation, pins }),
+    answers: { "ullage/session/epochs": epochs },
+    act: async (page) => page.locator('[data-item-id="p1"]').hover(),
+  },
+  {
+    name: "does-not-fit",
+    messages: shows({ items: conversation }),
+    answers: {},
+    refusals: {
+      "ullage/session/undoCompaction": {
+        error:
+          "The conversation would then hold about 231,400 tokens, more than the model's 200,000. With old tool results cleared it would fit.",
+        reason: "does_not_fit",
+      },
+    },
+    act: async (page) => page.getByRole("button", { name: "Undo" }).first().click(),
   },
   { name: "wide", width: 520, messages: shows({ items: [user, thinking, bash, answer, compaction], plan }) },
 ];

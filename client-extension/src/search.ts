@@ -1,0 +1,61 @@
+/** The search over all sessions of the workspace, as a quick pick. */
+
+import * as vscode from "vscode";
+import type { ActiveSession } from "./activeSession";
+import type { ChatView } from "./chatView";
+import type { ServerConnection } from "./client";
+import { NewestOnly } from "./newestOnly";
+import type { SearchHit } from "./protocol";
+import { hitTexts } from "./searchText";
+
+interface HitPick extends vscode.QuickPickItem {
+  hit?: SearchHit;
+}
+
+/** Shows what is found while words are typed; what is chosen is opened in the panel. */
+export function searchSessions(connection: ServerConnection, session: ActiveSession, chat: ChatView): void {
+  const pick = vscode.window.createQuickPick<HitPick>();
+  const search = new NewestOnly(
+    async (query: string) => (query === "" ? undefined : (await connection.request("ullage/workspace/search", { query })).hits),
+    (hits, error) => {
+      pick.busy = false;
+      pick.items =
+        error === undefined ? (hits === undefined ? [] : toPicks(hits)) : [{ label: `$(warning) ${messageOf(error)}`, alwaysShow: true }];
+    },
+  );
+  pick.title = "Ullage: search all sessions";
+  pick.placeholder = "Words that were said or returned, in any session of this workspace";
+  pick.onDidChangeValue((value) => {
+    pick.busy = true;
+    search.put(value.trim());
+  });
+  pick.onDidAccept(() => {
+    const hit = pick.selectedItems[0]?.hit;
+    if (hit === undefined) {
+      return;
+    }
+    pick.hide();
+    open(hit, session, chat).catch((error) => vscode.window.showErrorMessage(messageOf(error)));
+  });
+  pick.onDidHide(() => pick.dispose());
+  pick.show();
+}
+
+async function open({ sessionId, itemId }: SearchHit, session: ActiveSession, chat: ChatView): Promise<void> {
+  if (session.current?.sessionId !== sessionId) {
+    await session.open(sessionId);
+  }
+  await (itemId == null ? chat.focus() : chat.show({ kind: "item", sessionId, itemId }));
+}
+
+/** The server has searched already: all that it found is shown. */
+function toPicks(hits: readonly SearchHit[]): HitPick[] {
+  if (hits.length === 0) {
+    return [{ label: "Nothing was found", alwaysShow: true }];
+  }
+  return hits.map((hit) => ({ ...hitTexts(hit), hit, alwaysShow: true }));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,21 @@
+/** Undo and redo, with the way out that is offered where the conversation would then be larger than the window. */
+
+import * as vscode from "vscode";
+import type { ActiveSession } from "./activeSession";
+import { FIT_OFFER, reasonOf } from "./refusal";
+
+/** @throws Error with a message for the user. */
+export async function undoOrRedo(session: ActiveSession, verb: "undo" | "redo", compactionId?: string): Promise<void> {
+  const method = `ullage/session/${verb}Compaction` as const;
+  try {
+    await session.request(method, { compactionId });
+  } catch (error) {
+    if (reasonOf(error) !== "does_not_fit") {
+      throw error;
+    }
+    const choice = await vscode.window.showWarningMessage((error as Error).message, FIT_OFFER[verb]);
+    if (choice !== undefined) {
+      await session.request(method, { compactionId, fit: true });
+    }
+  }
+}

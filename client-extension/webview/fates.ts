@@ -1,0 +1,65 @@
+/** What became of messages, in words and icons. Pure. */
+
+import type { Fate, Pins, PreviewLine } from "../src/protocol";
+import type { History } from "./state";
+
+export interface FateWords {
+  icon: string;
+  /** What happened, or would happen, to it. */
+  word: string;
+  /** What the model has of it. */
+  meaning: string;
+}
+
+export const FATES: Record<Fate, FateWords> = {
+  kept: { icon: "check", word: "stays", meaning: "The model sees it as it is" },
+  clipped: { icon: "diff", word: "shortened", meaning: "Too long when it came: the model sees its head, its tail and where the whole is" },
+  cleared: { icon: "archive", word: "set aside", meaning: "The model sees a line that names the call; it can get the result back" },
+  snipped: { icon: "remove", word: "cut out", meaning: "The model sees a marker in its place; it can get it back" },
+  summarised: { icon: "fold", word: "summarised", meaning: "The model sees the summary in its place; it can get it back" },
+  pinned: { icon: "pinned", word: "stays, pinned", meaning: "The model sees it as it is, since it is pinned" },
+};
+
+export const EXCLUDED: FateWords = { icon: "eye-closed", word: "excluded", meaning: "You took it out: the model does not see it" };
+
+export const ROLES: Record<PreviewLine["role"], { icon: string; word: string }> = {
+  user: { icon: "account", word: "You" },
+  assistant: { icon: "sparkle", word: "Ullage" },
+  tool: { icon: "tools", word: "Tool" },
+  record: { icon: "notebook", word: "Record" },
+};
+
+/** `50 stay`, `1 stays`. */
+export function countedFate(fate: Fate, count: number): string {
+  const { word } = FATES[fate];
+  return `${count} ${count === 1 ? word : word.replace(/^stays/, "stay")}`;
+}
+
+/** What stands at an item of the conversation beside what it says. */
+export interface Mark {
+  pinned: boolean;
+  /** Undefined where the model sees it. */
+  gone: FateWords | undefined;
+}
+
+export const NO_MARK: Mark = { pinned: false, gone: undefined };
+
+/** The policy of compactions that a user makes by hand, one message at a time. */
+export const BY_HAND = "user";
+
+const GONE: ReadonlySet<Fate> = new Set(["cleared", "snipped", "summarised"]);
+
+/** The marks of all items that have one, by id. */
+export function marksOf(pins: Pins, history: History | undefined): ReadonlyMap<string, Mark> {
+  const marks = new Map<string, Mark>();
+  const byHand = new Set(history?.epochs.filter(({ policy }) => policy === BY_HAND).map(({ compactionId }) => compactionId));
+  for (const { itemId, fate, compactionId } of history?.fates ?? []) {
+    if (GONE.has(fate)) {
+      marks.set(itemId, { pinned: false, gone: byHand.has(compactionId) ? EXCLUDED : FATES[fate] });
+    }
+  }
+  for (const itemId of pins.itemIds) {
+    marks.set(itemId, { pinned: true, gone: marks.get(itemId)?.gone });
+  }
+  return marks;
+}

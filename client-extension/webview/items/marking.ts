@@ -1,0 +1,76 @@
+/** What can be done at an item of the conversation, and what became of it: pin, exclude, and a mark. */
+
+import type { Item } from "../../src/protocol";
+import type { Actions } from "../actions";
+import { element, icon, iconButton, setChildren } from "../dom";
+import { NO_MARK, type Mark } from "../fates";
+
+const ENDED = new Set(["completed", "failed", "cancelled"]);
+
+/** Whether the model sees, or saw, what the item shows as a message of its own: a prompt, a text of the model, a result. */
+export function isMarkable(item: Item): boolean {
+  return item.kind === "user" || item.kind === "assistant" || (item.kind === "toolCall" && ENDED.has(item.status));
+}
+
+/** Puts buttons and mark into the element of an item. They are there from the moment the item can be marked. */
+export class Marking {
+  private readonly mark = element("span", { className: "item-mark" });
+  private readonly tools = element("div", { className: "item-tools", attributes: { role: "group", "aria-label": "This message" } });
+  private readonly pin: HTMLButtonElement;
+  private readonly exclude: HTMLButtonElement;
+  private drawn: Mark = NO_MARK;
+
+  constructor(
+    private readonly root: HTMLElement,
+    item: Item,
+    actions: Actions,
+  ) {
+    const itemId = item.id;
+    this.pin = iconButton({
+      label: "Pin",
+      icon: "pin",
+      className: "pin",
+      onClick: () => void actions.send("ullage/session/pin", { itemId, pinned: !this.drawn.pinned }),
+    });
+    this.exclude = iconButton({
+      label: "Exclude: the model no longer sees it",
+      icon: "eye-closed",
+      className: "exclude",
+      onClick: () => void actions.send("ullage/session/exclude", { itemId }),
+    });
+    this.tools.append(this.pin, this.exclude);
+    this.mark.hidden = true;
+    this.drawPin();
+    this.update(item);
+  }
+
+  update(item: Item): void {
+    if (isMarkable(item) && !this.tools.isConnected && this.tools.parentElement === null) {
+      this.root.prepend(this.mark);
+      this.root.append(this.tools);
+    }
+  }
+
+  show(mark: Mark): void {
+    if (mark === this.drawn) {
+      return;
+    }
+    this.drawn = mark;
+    this.drawPin();
+    const { gone } = mark;
+    this.mark.hidden = gone === undefined;
+    this.mark.title = gone?.meaning ?? "";
+    setChildren(this.mark, gone && icon(gone.icon), gone && element("span", { className: "item-mark-word", textContent: gone.word }));
+    this.exclude.hidden = gone !== undefined;
+    this.root.toggleAttribute("data-pinned", mark.pinned);
+    this.root.toggleAttribute("data-gone", gone !== undefined);
+  }
+
+  private drawPin(): void {
+    const { pinned } = this.drawn;
+    const label = pinned ? "Unpin" : "Pin: no compaction touches it";
+    this.pin.title = pinned ? "Pinned: no compaction touches it. Unpin" : label;
+    this.pin.setAttribute("aria-label", label);
+    setChildren(this.pin, icon(pinned ? "pinned" : "pin"));
+  }
+}

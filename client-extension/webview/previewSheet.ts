@@ -1,0 +1,239 @@
+/** What a compaction would do now, before it is done: with a focus that can be changed, and then applied or left. */
+
+import type { Preview, PreviewCost, PreviewLine } from "../src/protocol";
+import type { Actions } from "./actions";
+import { element, icon, setChildren, textButton } from "./dom";
+import { countedFate, FATES, ROLES } from "./fates";
+import { longList } from "./longList";
+import { MarkdownView } from "./markdown";
+import { breakEven, costRows, countFates, lineSizes, previewShares, previewSizes, RUNGS_BEFORE } from "./previewText";
+import type { Sheet } from "./sheet";
+import type { SessionView } from "./state";
+
+export class PreviewSheet {
+  private readonly focus = element("input", {
+    className: "focus-field",
+    type: "text",
+    placeholder: "What to favour, if anything",
+    attributes: { "aria-label": "Focus of the summary" },
+  });
+  private readonly result = element("div", { className: "preview-result" });
+  private readonly stale = element("p", { className: "preview-stale", attributes: { role: "status" } });
+  private readonly again: HTMLButtonElement;
+  private readonly apply: HTMLButtonElement;
+  private readonly body: HTMLElement;
+  private readonly foot: HTMLElement;
+  /** Counts requests: only the answer to the newest is shown. */
+  private asked = 0;
+  private sessionId: string | undefined;
+  private session: SessionView | undefined;
+  /** What the context held when it was asked; undefined while nothing is shown. */
+  private usedThen: number | undefined;
+
+  constructor(
+    private readonly actions: Actions,
+    private readonly sheet: Sheet,
+  ) {
+    this.again = textButton({ label: "Preview again", className: "secondary", onClick: () => void this.load() });
+    this.apply = textButton({ label: "Compact", className: "primary", title: "Do it, with this focus", onClick: () => this.commit() });
+    const cancel = textButton({ label: "Cancel", className: "secondary", onClick: () => void sheet.close() });
+    const form = element("div", { className: "focus-row" }, this.focus, this.again);
+    this.focus.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && !event.isComposing) {
+        event.preventDefault();
+        void this.load();
+      }
+    });
+    this.body = element("div", { className: "preview" }, form, this.stale, this.result);
+    this.foot = element("div", { className: "sheet-foot button-row" }, this.apply, cancel);
+  }
+
+  open(focus: string, session: SessionView | undefined): void {
+    this.focus.value = focus;
+    this.session = session;
+    this.sessionId = session?.sessionId;
+    this.sheet.open({
+      title: "What compacting would do",
+      body: this.body,
+      foot: this.foot,
+      closed: () => {
+        this.asked += 1;
+        this.usedThen = undefined;
+        this.result.replaceChildren();
+      },
+    });
+    void this.load();
+  }
+
+  /** Says so where the conversation has gone on since. */
+  update(session: SessionView): void {
+    this.session = session;
+    if (this.usedThen === undefined) {
+      return;
+    }
+    if (session.sessionId !== this.sessionId) {
+      this.sheet.close();
+    } else if (session.gauge.used !== this.usedThen && this.stale.hidden) {
+      this.stale.hidden = false;
+      this.stale.textContent = "The conversation has changed since this was looked at. Preview again to see what it would do now.";
+    }
+  }
+
+  private async load(): Promise<void> {
+    this.asked += 1;
+    const asked = this.asked;
+    const focus = this.focus.value.trim();
+    this.stale.hidden = true;
+    this.usedThen = undefined;
+    this.apply.disabled = true;
+    this.again.disabled = true;
+    this.result.setAttribute("aria-busy", "true");
+    if (!this.result.hasChildNodes()) {
+      setChildren(this.result, message("loading", "Looking at what it would do…", "codicon-modifier-spin"));
+    }
+    try {
+      const preview = await this.actions.ask("ullage/session/previewCompaction", focus === "" ? {} : { focus });
+      if (asked === this.asked) {
+        this.usedThen = this.session?.gauge.used;
+        this.draw(preview);
+      }
+    } catch (error) {
+      if (asked === this.asked) {
+        setChildren(this.result, message("warning", error instanceof Error ? error.message : String(error)));
+      }
+    }
+    if (asked === this.asked) {
+      this.again.disabled = false;
+      this.result.removeAttribute("aria-busy");
+    }
+  }
+
+  private draw(preview: Preview): void {
+    if (preview.nothing) {
+      setChildren(this.result, message("pass", preview.nothing));
+      return;
+    }
+    this.apply.disabled = false;
+    const markdown = new MarkdownView(this.actions);
+    markdown.update(preview.summary);
+    setChildren(
+      this.result,
+      drawHead(preview),
+      preview.cost == null
+        ? element("p", { className: "muted", textContent: "The prices of this model are not known." })
+        : drawCost(preview.cost),
+      preview.restored.length > 0 && this.drawRestored(preview),
+      preview.summary !== "" && drawSummary(preview, markdown.element),
+      this.drawLines(preview.lines),
+    );
+  }
+
+  private drawRestored({ restored }: Preview): HTMLElement {
+    const files = restored.map(({ path, note }) => {
+      const open = element("button", { type: "button", className: "link-button", title: `Open ${path}`, textContent: path });
+      open.addEventListener("click", () => this.actions.openFile(path));
+      return element("li", {}, open, note !== "" && element("span", { className: "muted", textContent: ` ${note}` }));
+    });
+    return element("section", {}, element("h3", { textContent: "Would be read again" }), element("ul", { className: "plain" }, ...files));
+  }
+
+  private drawLines(lines: readonly PreviewLine[]): HTMLElement {
+    const counts = countFates(lines).map(({ fate, count }) =>
+      element("li", { className: `fate ${fate}`, title: FATES[fate].meaning }, icon(FATES[fate].icon), countedFate(fate, count)),
+    );
+    return element(
+      "section",
+      {},
+      element("h3", { textContent: "Message by message" }),
+      element("ul", { className: "fate-counts" }, ...counts),
+      longList("preview-lines", "What would become of each message", lines, (line) => this.drawLine(line)),
+    );
+  }
+
+  private drawLine(line: PreviewLine): HTMLElement {
+    const { icon: symbol, word, meaning } = FATES[line.fate];
+    return element(
+      "li",
+      { className: `fate-row ${line.fate}` },
+      titleOf(line, this.actions),
+      element("span", { className: "fate", title: meaning }, icon(symbol), word),
+      element("span", { className: "number muted", textContent: lineSizes(line) }),
+    );
+  }
+
+  private commit(): void {
+    const focus = this.focus.value.trim();
+    this.sheet.close();
+    void this.actions.send("ullage/session/compact", focus === "" ? {} : { focus });
+  }
+}
+
+/** Who said it and what, as a link to the item where there is one. */
+export function titleOf({ itemId, role, title }: Pick<PreviewLine, "itemId" | "role" | "title">, actions: Actions): HTMLElement {
+  const { icon: symbol, word } = ROLES[role];
+  const mark = icon(symbol);
+  const text = element("span", { className: "row-text", textContent: title || word });
+  const label = element("span", { className: "screen-reader-only", textContent: `${word}: ` });
+  if (itemId == null) {
+    return element("span", { className: "row-title", title }, mark, label, text);
+  }
+  const link = element("button", { type: "button", className: "row-title row-link", title: `Go to: ${title || word}` }, mark, label, text);
+  link.addEventListener("click", () => actions.showItem(itemId));
+  return link;
+}
+
+function drawHead(preview: Preview): HTMLElement {
+  const how = `${RUNGS_BEFORE[preview.rung]} · policy ${preview.policy}`;
+  return element(
+    "div",
+    { className: "preview-head" },
+    element("strong", { className: "preview-sizes", textContent: previewSizes(preview) }),
+    element("span", { className: "muted", textContent: previewShares(preview) }),
+    element("div", { className: "muted preview-how", textContent: how }),
+  );
+}
+
+function drawCost(cost: PreviewCost): HTMLElement {
+  const head = element(
+    "tr",
+    {},
+    element("td", {}),
+    element("th", { scope: "col", className: "number", textContent: "as it is" }),
+    element("th", { scope: "col", className: "number", textContent: "compacted" }),
+  );
+  const rows = costRows(cost).map((row) =>
+    element(
+      "tr",
+      {},
+      element("th", { scope: "row", textContent: row.what }),
+      element("td", { className: "number", textContent: row.without }),
+      element("td", { className: "number", textContent: row.with }),
+    ),
+  );
+  return element(
+    "div",
+    { className: "preview-cost" },
+    element("table", { attributes: { "aria-label": "What it costs" } }, element("thead", {}, head), element("tbody", {}, ...rows)),
+    element("p", { className: "muted", textContent: breakEven(cost) }),
+  );
+}
+
+function drawSummary({ rung }: Preview, text: HTMLElement): HTMLElement {
+  const byModel = rung === "model" || rung === "api";
+  return element(
+    "details",
+    { className: "preview-summary" },
+    element("summary", { className: "fold" }, icon("chevron-right", "fold-mark"), "What the model would have in its place"),
+    byModel && element("p", { className: "muted", textContent: "This is the program's part. What the model writes comes on top of it." }),
+    text,
+  );
+}
+
+function message(symbol: string, text: string, className = ""): HTMLElement {
+  return element(
+    "p",
+    { className: "sheet-message", attributes: { role: "status" } },
+    icon(symbol, className),
+    element("span", { textContent: text }),
+  );
+}

@@ -1,0 +1,54 @@
+/** What lies over the conversation while the user looks at it: the preview of a compaction, or the timeline. One at a time. */
+
+import { element, iconButton, setChildren } from "./dom";
+
+/** What is shown on the sheet. */
+export interface SheetContent {
+  title: string;
+  body: HTMLElement;
+  /** Stays in sight below the body. */
+  foot?: HTMLElement;
+  /** It was closed, or something else took its place. */
+  closed?: () => void;
+}
+
+export class Sheet {
+  readonly element = element("section", { className: "sheet", tabIndex: -1, hidden: true });
+  private content: SheetContent | undefined;
+
+  /** @param changed called after it was opened or closed. */
+  constructor(private readonly changed: (isOpen: boolean) => void) {}
+
+  /** What is shown; undefined while it is closed. */
+  get shows(): SheetContent | undefined {
+    return this.content;
+  }
+
+  /** Shows something, in the place of what is there, and moves the focus to it. */
+  open(content: SheetContent): void {
+    this.content?.closed?.();
+    this.content = content;
+    const close = iconButton({ label: "Close", icon: "close", title: "Close (Escape)", onClick: () => void this.close() });
+    const head = element("div", { className: "sheet-head" }, element("h2", { textContent: content.title }), close);
+    content.body.classList.add("sheet-body");
+    this.element.setAttribute("aria-label", content.title);
+    this.element.hidden = false;
+    setChildren(this.element, head, content.body, content.foot);
+    this.changed(true);
+    this.element.focus();
+  }
+
+  /** Gives whether it was open. */
+  close(): boolean {
+    const { content } = this;
+    if (content === undefined) {
+      return false;
+    }
+    this.content = undefined;
+    this.element.hidden = true;
+    this.element.replaceChildren();
+    content.closed?.();
+    this.changed(false);
+    return true;
+  }
+}

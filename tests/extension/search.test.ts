@@ -1,0 +1,79 @@
+/** Searching and naming: what the host decides without VS Code. */
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { nameOfFile } from "../../client-extension/src/nameOfFile";
+import { NewestOnly } from "../../client-extension/src/newestOnly";
+import { reasonOf } from "../../client-extension/src/refusal";
+import { hitTexts } from "../../client-extension/src/searchText";
+import { deferred, type Deferred } from "./deferred";
+
+function settle(): Promise<void> {
+  return new Promise((done) => setImmediate(done));
+}
+
+test("while one search runs only the newest of the next is asked for, and only its answer taken", async () => {
+  const asked = new Map<string, Deferred<string>>();
+  const taken: unknown[] = [];
+  const search = new NewestOnly(
+    (words: string) => {
+      const answer = deferred<string>();
+      asked.set(words, answer);
+      return answer.promise;
+    },
+    (answer, error) => taken.push(answer ?? (error as Error).message),
+  );
+  for (const words of ["d", "da", "dat", "datum"]) {
+    search.put(words);
+  }
+  assert.deepEqual([...asked.keys()], ["d"]);
+  asked.get("d")?.resolve("for d");
+  await settle();
+  assert.deepEqual([...asked.keys()], ["d", "datum"]);
+  asked.get("datum")?.resolve("for datum");
+  await settle();
+  search.put("x");
+  asked.get("x")?.reject(new Error("gone"));
+  await settle();
+  assert.deepEqual(taken, ["for datum", "gone"]);
+});
+
+const HIT = {
+  sessionId: "s1",
+  sessionTitle: "Fix the test",
+  itemId: "t1",
+  at: 1_795_200_000,
+  what: "result of bash",
+  excerpt: "1 failed,\n12 passed",
+};
+
+test("a hit shows what was said, what it is and where", () => {
+  const { label, description, detail } = hitTexts(HIT);
+  assert.deepEqual([label, description], ["1 failed, 12 passed", "result of bash"]);
+  assert.match(detail, /^Fix the test · .*2026/);
+  assert.equal(hitTexts({ ...HIT, what: "user" }).description, "you");
+  assert.match(hitTexts({ ...HIT, sessionTitle: "" }).detail, /^New session/);
+});
+
+test("what looks like an icon in a hit stays text", () => {
+  assert.equal(hitTexts({ ...HIT, excerpt: "echo $(trash) $(sync~spin)" }).label, "echo \\$(trash) \\$(sync~spin)");
+});
+
+function checkName(path: string, folders: string[], expected: string | undefined): void {
+  test(`${path} in ${folders.join(", ")} is ${String(expected)}`, () => assert.equal(nameOfFile(path, folders), expected));
+}
+
+checkName("/work/tanks/src/tank.py", ["/work/tanks"], "src/tank.py");
+checkName("/work/gauges/gauge.py", ["/work/tanks", "/work/gauges"], "/work/gauges/gauge.py");
+checkName("/work/tanks/..tank.py", ["/work/tanks"], "..tank.py");
+checkName("/work/tanks-old/tank.py", ["/work/tanks"], undefined);
+checkName("/work/tanks", ["/work/tanks"], undefined);
+checkName("/etc/hosts", ["/work/tanks"], undefined);
+checkName("/etc/hosts", [], undefined);
+
+test("the reason of a refusal is the server's, and of nothing else", () => {
+  assert.equal(reasonOf({ code: -32050, data: { reason: "does_not_fit" } }), "does_not_fit");
+  for (const other of [{ code: -32602, data: { reason: "does_not_fit" } }, { code: -32050 }, new Error("x"), undefined, null]) {
+    assert.equal(reasonOf(other), undefined);
+  }
+});
