@@ -64,11 +64,12 @@ def _of_content(messages: Sequence[Message]) -> Iterator[str]:
         if not message.blocks:
             yield f"message {index} is empty"
             continue
+        last = message.blocks[-1]
         if any(isinstance(block, CompactionBlock) for block in message.blocks) and (index > 0 or len(message.blocks) > 1):
             yield f"message {index} has a compaction block that does not stand first and alone"
         if len(message.blocks) != len(message.sources):
             yield f"message {index} has {len(message.sources)} sources for {len(message.blocks)} blocks"
-        if isinstance(message.blocks[-1], Thinking | RedactedThinking):
+        if isinstance(last, Thinking | RedactedThinking):
             yield f"message {index} ends in thinking"
         for block in message.blocks:
             yield from (f"message {index}: {problem}" for problem in _of_block(block, message))
