@@ -6,11 +6,12 @@ search. Calls may take long after much was logged (about 0.1 s a million charact
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import threading
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,8 @@ _EXCERPT_WORDS = 24
 _EXCERPT_CHARACTERS = 200
 _EXCERPT_LEAD = 60
 """Characters before the first word."""
+_LOOKED_THROUGH = 10
+"""Times as many hits as are wanted are looked through for those that hold the words exactly."""
 
 _TABLES = """
 CREATE VIRTUAL TABLE passage USING fts5 (
@@ -59,6 +62,14 @@ class SearchHit:
     """Set for tool results."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A hit with the whole passage."""
+
+    hit: SearchHit
+    text: str
+
+
 class SearchIndex:
     """The index of one workspace folder; in memory where there is none. All calls raise `StoreFailed`."""
 
@@ -83,9 +94,9 @@ class SearchIndex:
         sessions = {record.id for record in self._log.sessions()}
         with self._using("search") as connection:
             for rows in _attempts(connection, wanted):
-                hits = _best(rows, sessions, limit, through_seq)
+                hits = _first_of_each(rows, sessions, limit * _LOOKED_THROUGH, through_seq)
                 if hits:
-                    return hits
+                    return _exact_first(hits, wanted)[:limit]
         return []
 
     def result(self, tool_use_id: str, session_id: str) -> str | None:
@@ -193,7 +204,7 @@ def _attempts(connection: sqlite3.Connection, wanted: list[str]) -> Iterator[Ite
     phrases = [_phrase(word) for word in wanted if any(letter.isalnum() for letter in word)]
     if phrases:
         matching = (
-            "SELECT session_id, seq, at, what, snippet(passage, 0, '', '', ' … ', ?), tool_use_id FROM passage "
+            "SELECT session_id, seq, at, what, snippet(passage, 0, '', '', ' … ', ?), tool_use_id, text FROM passage "
             "WHERE passage MATCH ? ORDER BY rank"
         )
         for operator in (" AND ", " OR "):
@@ -208,7 +219,7 @@ def _containing(connection: sqlite3.Connection, wanted: list[str]) -> Iterator[t
     for session_id, seq, at, what, text, tool_use_id in rows:
         if all(word in text.casefold() for word in folded):
             start = max(0, text.casefold().find(folded[0]) - _EXCERPT_LEAD)
-            yield session_id, seq, at, what, text[start : start + _EXCERPT_CHARACTERS], tool_use_id
+            yield session_id, seq, at, what, text[start : start + _EXCERPT_CHARACTERS], tool_use_id, text
 
 
 def _phrase(word: str) -> str:
@@ -216,16 +227,37 @@ def _phrase(word: str) -> str:
     return '"{}"*'.format(_storable(word).replace('"', '""'))
 
 
-def _best(rows: Iterable[tuple[Any, ...]], sessions: set[str], limit: int, through_seq: int | None) -> list[SearchHit]:
+def _first_of_each(rows: Iterable[tuple[Any, ...]], sessions: set[str], limit: int, through_seq: int | None) -> list[_Found]:
     """The first hit of each entry; entries of deleted sessions are passed over."""
-    hits: dict[tuple[str, int], SearchHit] = {}
-    for session_id, seq, at, what, excerpt, tool_use_id in rows:
+    hits: dict[tuple[str, int], _Found] = {}
+    for session_id, seq, at, what, excerpt, tool_use_id, text in rows:
         is_later = through_seq is not None and seq > through_seq
         if session_id in sessions and (session_id, seq) not in hits and not is_later:
-            hits[session_id, seq] = SearchHit(session_id, seq, at, what, " ".join(excerpt.split()), tool_use_id)
+            hits[session_id, seq] = _Found(SearchHit(session_id, seq, at, what, _one_line(excerpt), tool_use_id), text)
         if len(hits) == limit:
             break
     return list(hits.values())
+
+
+def _exact_first(found: list[_Found], wanted: list[str]) -> list[SearchHit]:
+    """Those that hold each word as it was written before the others: the index knows neither case nor underscores nor where a word ends."""
+    whole = [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in wanted]
+    exact: list[SearchHit] = []
+    others: list[SearchHit] = []
+    for each in found:
+        places = [match.start() for pattern in whole if (match := pattern.search(each.text))]
+        if len(places) < len(whole):
+            others.append(each.hit)
+            continue
+        start = max(0, min(places) - _EXCERPT_LEAD)
+        is_near = max(places) - start < _EXCERPT_CHARACTERS - _EXCERPT_LEAD
+        excerpt = _one_line(each.text[start : start + _EXCERPT_CHARACTERS]) if is_near else each.hit.excerpt
+        exact.append(replace(each.hit, excerpt=excerpt))
+    return exact + others
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _storable(text: str) -> str:

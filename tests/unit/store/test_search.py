@@ -174,3 +174,19 @@ def test_an_erased_session_leaves_nothing_behind(tmp_path: Path) -> None:
     assert workspace.index.result("t1", kept) is None
     assert list(folder.results(tmp_path).iterdir()) == []
     assert [file.name for file in folder.transcripts(tmp_path).iterdir()] == [f"{kept}-1.jsonl"]
+
+
+def test_what_holds_the_words_as_they_were_written_comes_first(tmp_path: Path):
+    store = LogStore.open(tmp_path)
+    record = store.create_session("", 1.0)
+    said = ["sessionID sessionID sessionID", "checkpoint ID", "formatStatusShort", *(f"the {'x ' * 200} sessionId {n}" for n in range(3))]
+    said += ["a checkpoint_id here", "formatStatus()"]
+    for number, text in enumerate(said):
+        store.append(record.id, UserPrompt(f"p{number}", text), 1.0)
+    index = SearchIndex(tmp_path, store, ResultFiles(tmp_path))
+    for words in ("sessionId", "checkpoint_id", "formatStatus"):
+        first = index.search(words, 2)[0]
+        assert words in first.excerpt
+        assert f"{words}Short" not in first.excerpt
+    index.close()
+    store.close()
