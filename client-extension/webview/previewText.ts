@@ -48,7 +48,7 @@ export function breakEven(cost: PreviewCost): string {
     return "It does not pay for itself: later requests cost no less";
   }
   const requests = Math.ceil(extra / saved);
-  return `Has paid for itself after ${requests} later ${requests === 1 ? "request" : "requests"}`;
+  return `Has paid for itself after about ${requests} later ${requests === 1 ? "request" : "requests"}`;
 }
 
 const ORDER: readonly Fate[] = ["kept", "pinned", "clipped", "cleared", "snipped", "summarised"];

@@ -3,7 +3,7 @@
 import type { Item } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, iconButton, setChildren } from "../dom";
-import { NO_MARK, type Mark } from "../fates";
+import { EXCLUDED, NO_MARK, type Mark } from "../fates";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 
@@ -59,7 +59,8 @@ export class Marking {
     this.drawPin();
     const { gone } = mark;
     this.mark.hidden = gone === undefined;
-    this.mark.title = gone?.meaning ?? "";
+    this.mark.title = gone === undefined ? "" : `${capital(gone.word)}. ${gone.meaning}`;
+    this.mark.classList.toggle("by-hand", gone === EXCLUDED);
     setChildren(this.mark, gone && icon(gone.icon), gone && element("span", { className: "item-mark-word", textContent: gone.word }));
     this.exclude.hidden = gone !== undefined;
     this.root.toggleAttribute("data-pinned", mark.pinned);
@@ -73,4 +74,8 @@ export class Marking {
     this.pin.setAttribute("aria-label", label);
     setChildren(this.pin, icon(pinned ? "pinned" : "pin"));
   }
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

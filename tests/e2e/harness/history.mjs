@@ -1,0 +1,62 @@
+/** What a user does with the history of a conversation in the panel: preview, timeline, pins, search. */
+
+import { sendPrompt } from "./panel.mjs";
+import { runCommand } from "./workbench.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+/** @typedef {import("playwright-core").FrameLocator} FrameLocator */
+/** @typedef {import("playwright-core").Locator} Locator */
+
+/** The sheet over the conversation that shows the preview of a compaction. @param {FrameLocator} panel */
+export function previewOf(panel) {
+  return panel.getByRole("region", { name: "What compacting would do" });
+}
+
+/** The sheet over the conversation that shows its epochs. @param {FrameLocator} panel */
+export function timelineOf(panel) {
+  return panel.getByRole("region", { name: "Timeline" });
+}
+
+/** Open the timeline and wait until it is drawn. @param {Page} page @param {FrameLocator} panel */
+export async function openTimeline(page, panel) {
+  await runCommand(page, "Ullage: Show timeline");
+  await timelineOf(panel).locator(".epoch").first().waitFor();
+  return timelineOf(panel);
+}
+
+/** Click one of the buttons that appear at an item when the pointer is over it. @param {Locator} item @param {RegExp} name */
+export async function clickAtItem(item, name) {
+  await item.hover();
+  await item.getByRole("button", { name }).click();
+}
+
+/** The item that the user was led to. @param {FrameLocator} panel */
+export function revealed(panel) {
+  return panel.locator(".timeline .item.revealed:focus");
+}
+
+/**
+ * Open the search over all sessions, type, and give the row that shows a text.
+ *
+ * @param {Page} page
+ * @param {FrameLocator} panel
+ * @param {string} words
+ * @param {string} shown
+ */
+export async function searchFor(page, panel, words, shown) {
+  await sendPrompt(panel, "/search");
+  await page.getByPlaceholder("Words that were said or returned").pressSequentially(words);
+  const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: shown }).first();
+  await row.waitFor();
+  return row;
+}
+
+/** The messages of a request without the marks of the cache, which move. @param {import("./fake-api.mjs").RecordedRequest | undefined} request @returns {any[]} */
+export function messagesOf(request) {
+  return JSON.parse(JSON.stringify(request?.body.messages ?? [], (key, value) => (key === "cache_control" ? undefined : value)));
+}
+
+/** The requests for a reply that were accepted. @param {import("./fake-api.mjs").FakeApi} api */
+export async function repliesAsked(api) {
+  return (await api.requests()).filter(({ path, status }) => path === "/v1/messages" && status === 200);
+}

@@ -1,0 +1,256 @@
+/** What becomes of a conversation, in the user's hands: preview, undo, redo, pin, exclude, recall, timeline and search. */
+
+import assert from "node:assert/strict";
+import { assertHolds, expectEventually } from "./harness/eventually.mjs";
+import { summaries } from "./harness/fake-api.mjs";
+import { gaugePercent, gaugeReaches, gaugeTooltip } from "./harness/gauge.mjs";
+import { clickAtItem, messagesOf, openTimeline, previewOf, repliesAsked, revealed, searchFor, timelineOf } from "./harness/history.mjs";
+import { itemsOf, openPanel, promptBox, sendAndFinish } from "./harness/panel.mjs";
+import { stage } from "./harness/stage.mjs";
+import { openFile, resizePanel, runCommand } from "./harness/workbench.mjs";
+
+const SUMMARY = "The user wants the readings looked at.\n\n## Decisions\n- Use millimetres, since the dip stick does.";
+const DARK = { "workbench.colorTheme": "Default Dark Modern" };
+
+const NOT_BY_ITSELF = { "ullage.compaction.auto": false };
+
+/** @param {string} path @param {number} [limit] */
+const read = (path, limit) => ({ call: "read_file", input: { path, ...(limit === undefined ? {} : { limit }) } });
+const READ = read("data/readings.csv", 250);
+
+/**
+ * Two turns, after which there is something to compact.
+ *
+ * @param {import("./harness/stage.mjs").Scene} scene
+ */
+async function filled({ page, api }) {
+  await api.addRules(summaries(SUMMARY));
+  await api.enqueue([{ say: "I look." }, READ], { say: "The north tank dips 731 mm." }, [READ], { say: "Seen again." });
+  const panel = await openPanel(page);
+  await sendAndFinish(panel, "Look at the readings. Never change the file.");
+  await sendAndFinish(panel, "Look at them once more");
+  return panel;
+}
+
+/** @param {import("playwright-core").FrameLocator} panel */
+async function compacted(panel) {
+  await itemsOf(panel, "compaction").last().getByText("Compacted").waitFor();
+}
+
+stage("history", { window: 60_000 }, (scenario) => {
+  scenario("a compaction is seen before it is made, then made, undone and redone", { settings: DARK }, async (scene) => {
+    const { page, api, screenshot } = scene;
+    const panel = await filled(scene);
+    const full = await gaugePercent(page);
+    const before = messagesOf((await repliesAsked(api)).at(-1));
+
+    await gaugeTooltip(page);
+    await page.locator(".monaco-hover").getByRole("link", { name: "Preview" }).click();
+    const preview = previewOf(panel);
+    await preview.getByText(/^[\d.]+k? → [\d.]+k? tokens$/).waitFor();
+    await screenshot("1-preview");
+    for (const text of ["The model would write the summary", "The next request", "Message by message", "summarised"]) {
+      await preview.getByText(text).first().waitFor();
+    }
+    await preview.getByText("What the model would have in its place").click();
+    await preview.getByText("Never change the file").first().waitFor();
+    await preview.getByLabel("Focus of the summary").fill("the units");
+    await preview.getByRole("button", { name: "Preview again" }).click();
+    await expectEventually(() => preview.getByRole("button", { name: "Compact" }).isEnabled(), "the preview is there again");
+    await resizePanel(page, 320);
+    await screenshot("2-with-focus-narrow");
+    assert.equal(await gaugePercent(page), full);
+    assert.equal((await repliesAsked(api)).length, 4);
+
+    await preview.getByRole("button", { name: "Compact" }).click();
+    await preview.waitFor({ state: "hidden" });
+    await compacted(panel);
+    const after = await gaugeReaches(page, (percent) => percent < (full ?? 0), "lower after the compaction");
+    await screenshot("3-compacted-narrow");
+    await resizePanel(page, 420);
+    const [asked] = (await repliesAsked(api)).slice(4);
+    assertHolds(JSON.stringify(asked?.body.messages.at(-1)), "the units");
+
+    await itemsOf(panel, "compaction").getByRole("button", { name: "Undo" }).click();
+    await itemsOf(panel, "compaction").getByText("Compaction undone").waitFor();
+    await gaugeReaches(page, (percent) => percent === full, `${full} again`);
+    await api.enqueue({ say: "As before." });
+    await sendAndFinish(panel, "Is it all there?");
+    const undone = messagesOf((await repliesAsked(api)).at(-1));
+    assert.deepEqual(undone.slice(0, before.length), before);
+    await screenshot("4-undone");
+
+    await itemsOf(panel, "compaction").getByRole("button", { name: "Redo" }).click();
+    await compacted(panel);
+    await api.enqueue({ say: "In short." });
+    await sendAndFinish(panel, "And now?");
+    const redone = JSON.stringify(messagesOf((await repliesAsked(api)).at(-1)));
+    assertHolds(redone, "Use millimetres, since the dip stick does");
+    assert.ok(redone.length < JSON.stringify(undone).length / 2, "the request is small again");
+    await gaugeReaches(page, (percent) => percent < after + 15, "low again");
+    await screenshot("5-redone");
+  });
+
+  scenario("a pinned message survives a compaction, a pinned file is read again, and what is excluded is gone", {}, async (scene) => {
+    const { page, api, screenshot } = scene;
+    await api.addRules(summaries(SUMMARY));
+    await api.enqueue([read("docs/survey-notes.md")], { say: "The survey says so." }, { say: "Forget that the moon is a tank." });
+    await api.enqueue([READ], { say: "Seen once." }, [READ], { say: "Seen twice." });
+    const panel = await openPanel(page);
+    await sendAndFinish(panel, "Read the survey notes");
+    await sendAndFinish(panel, "Say something odd");
+    await sendAndFinish(panel, "Look at the readings");
+    await sendAndFinish(panel, "Look at them once more");
+
+    const survey = itemsOf(panel, "toolCall").first();
+    await clickAtItem(survey, /^Pin/);
+    await survey.getByRole("button", { name: "Unpin" }).waitFor();
+    await clickAtItem(itemsOf(panel, "assistant").nth(1), /^Exclude/);
+    await itemsOf(panel, "compaction").getByText("Taken out").waitFor();
+    await itemsOf(panel, "assistant").nth(1).getByText("excluded").waitFor();
+    await openFile(page, "tankgauge/table.py");
+    await runCommand(page, "Ullage: Pin file");
+    await panel.getByRole("list", { name: "Pinned files" }).getByText("table.py").waitFor();
+    await screenshot("1-pinned");
+    const [before] = (await repliesAsked(api)).slice(-1);
+    const results = resultsOf(messagesOf(before));
+    assertHolds(JSON.stringify(messagesOf(before)), "the moon is a tank");
+
+    await runCommand(page, "Ullage: Compact conversation");
+    await compacted(panel);
+    await itemsOf(panel, "toolCall").nth(1).locator(".item-mark").waitFor();
+    await itemsOf(panel, "compaction").last().locator("summary").click();
+    await itemsOf(panel, "compaction").last().getByRole("button", { name: "tankgauge/table.py" }).waitFor();
+    await screenshot("2-compacted");
+    await api.enqueue({ say: "Still here." });
+    await sendAndFinish(panel, "What does the survey say?");
+    const sent = messagesOf((await repliesAsked(api)).at(-1));
+    assert.deepEqual(resultsOf(sent), results.slice(0, 1));
+    assertHolds(JSON.stringify(sent), "class StrappingTable");
+    assert.equal(JSON.stringify(sent).includes("the moon is a tank"), false);
+
+    await panel.getByRole("button", { name: "Unpin tankgauge/table.py" }).click();
+    await panel.getByRole("list", { name: "Pinned files" }).waitFor({ state: "hidden" });
+    await itemsOf(panel, "compaction").first().getByRole("button", { name: "Undo" }).click();
+    await itemsOf(panel, "compaction").first().getByText("Put back").waitFor();
+    await screenshot("3-put-back");
+  });
+
+  scenario("the model recalls what was summarised, and the panel shows it", { settings: DARK }, async (scene) => {
+    const { page, api, screenshot } = scene;
+    const panel = await filled(scene);
+    await runCommand(page, "Ullage: Compact conversation");
+    await compacted(panel);
+    const call = messagesOf((await repliesAsked(api))[1])
+      .flatMap(({ content }) => content)
+      .find(({ type }) => type === "tool_use");
+    await api.enqueue([{ call: "recall", input: { query: "dips 731" } }], [{ call: "recall", input: { tool_use_id: call.id } }], {
+      say: "It dipped 731 mm.",
+    });
+    await sendAndFinish(panel, "How much did the north tank dip?");
+    await itemsOf(panel, "assistant").getByText("It dipped 731 mm.").waitFor();
+    const [search, open] = [itemsOf(panel, "toolCall").nth(2), itemsOf(panel, "toolCall").nth(3)];
+    await search.getByText('Recall "dips 731"').click();
+    await search.getByText("The north tank dips 731 mm.").waitFor();
+    await open.getByText(`Recall result ${call.id}`).waitFor();
+    await screenshot("recalled");
+    const results = resultsOf(messagesOf((await repliesAsked(api)).at(-1)));
+    assertHolds(results[0]?.text ?? "", "The north tank dips 731 mm.");
+    assert.deepEqual(results[1]?.text, resultsOf(messagesOf((await repliesAsked(api))[1]))[0]?.text);
+  });
+
+  scenario(
+    "the timeline says what became of each message, leads to it, and undoes an earlier compaction",
+    { settings: DARK },
+    async (scene) => {
+      const { page, api, screenshot } = scene;
+      const panel = await filled(scene);
+      await runCommand(page, "Ullage: Compact conversation");
+      await compacted(panel);
+      await api.enqueue([READ], { say: "Seen a third time." }, [READ], { say: "Seen a fourth time." });
+      await sendAndFinish(panel, "Look again");
+      await sendAndFinish(panel, "And again");
+      await runCommand(page, "Ullage: Compact conversation");
+      await expectEventually(
+        async () => (await itemsOf(panel, "compaction").getByText("Compacted").count()) === 2,
+        "it is compacted twice",
+      );
+      await runCommand(page, "Notifications: Clear All Notifications");
+
+      const timeline = await openTimeline(page, panel);
+      await expectEventually(async () => (await timeline.locator(".epoch").count()) === 3, "there are three epochs");
+      await timeline.locator(".epoch").first().locator("summary").click();
+      await screenshot("1-timeline");
+      await timeline.getByRole("button", { name: "Look at the readings. Never change the file." }).click();
+      await timeline.waitFor({ state: "hidden" });
+      await revealed(panel).getByText("Look at the readings. Never change the file.").waitFor();
+      await screenshot("2-revealed");
+
+      await openTimeline(page, panel);
+      await timelineOf(panel).getByRole("button", { name: "Undo compaction 2" }).click();
+      await timelineOf(panel).getByRole("button", { name: "Redo compaction 2" }).waitFor();
+      await resizePanel(page, 320);
+      await screenshot("3-undone-narrow");
+      await timelineOf(panel).getByRole("button", { name: "Redo compaction 2" }).click();
+      await timelineOf(panel).getByRole("button", { name: "Undo compaction 2" }).waitFor();
+      await page.keyboard.press("Escape");
+      await timelineOf(panel).waitFor({ state: "hidden" });
+      await promptBox(panel).and(panel.locator(":focus")).waitFor();
+    },
+  );
+
+  scenario(
+    "an undo that does not fit the window says so, and fits with old results cleared",
+    { settings: NOT_BY_ITSELF },
+    async (scene) => {
+      const { page, api, screenshot } = scene;
+      const panel = await filled(scene);
+      await runCommand(page, "Ullage: Compact conversation");
+      await compacted(panel);
+      await api.enqueue([READ, READ, READ], [READ, READ, READ], { say: "Seen very often." });
+      await sendAndFinish(panel, "Look at them again and again");
+      const full = await gaugeReaches(page, (percent) => percent > 150, "far over the line");
+
+      await itemsOf(panel, "compaction").getByRole("button", { name: "Undo" }).click();
+      const offer = panel.getByRole("button", { name: "Undo, and clear old results" });
+      await panel
+        .getByRole("alert")
+        .getByText(/more than the model's 60,000/)
+        .waitFor();
+      await runCommand(page, "Notifications: Clear All Notifications");
+      await screenshot("1-does-not-fit");
+      assert.equal(await gaugePercent(page), full);
+      await offer.click();
+      await itemsOf(panel, "compaction").first().getByText("Compaction undone").waitFor();
+      await gaugeReaches(page, (percent) => percent < full, "lower with old results cleared");
+      await screenshot("2-fits");
+      await api.enqueue({ say: "There it is." });
+      await sendAndFinish(panel, "What did I say first?");
+      assertHolds(JSON.stringify(messagesOf((await repliesAsked(api)).at(-1))), "The north tank dips 731 mm.");
+    },
+  );
+
+  scenario("a search over all sessions opens the one and leads to the place", {}, async ({ page, api, screenshot }) => {
+    await api.enqueue({ say: "The datum plate of the east tank lies 14 mm above the floor." }, { say: "Noted." }, { say: "Hello." });
+    const panel = await openPanel(page);
+    await sendAndFinish(panel, "Where is the datum plate?");
+    await sendAndFinish(panel, "Note that down");
+    await runCommand(page, "Ullage: New session");
+    await sendAndFinish(panel, "Hello there");
+
+    const row = await searchFor(page, panel, "east datum", "14 mm above the floor");
+    await screenshot("1-found");
+    await row.click();
+    await revealed(panel).getByText("14 mm above the floor").waitFor();
+    await panel.getByRole("button", { name: /^Session: Where is the datum plate/ }).waitFor();
+    await screenshot("2-opened");
+  });
+});
+
+/** Results of tools in the messages: of which call, and their text. @param {any[]} messages @returns {{id: string, text: string}[]} */
+function resultsOf(messages) {
+  return messages
+    .flatMap(({ content }) => (Array.isArray(content) ? content : []))
+    .filter(({ type }) => type === "tool_result")
+    .map(({ tool_use_id: id, content }) => ({ id, text: typeof content === "string" ? content : JSON.stringify(content) }));
+}
