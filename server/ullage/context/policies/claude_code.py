@@ -3,7 +3,8 @@
 Claude Code is closed: the numbers are those that its documentation and several independent reconstructions agree on. Its clearing of old
 results has two paths. The one that edits the prompt cache on the server leaves no trace in what is sent, so it has no counterpart here. The
 other clears when the cache has gone cold anyway, after 60 minutes, and keeps the newest 5; that is done here where the log says when things
-happened. Nothing but the summary and the files stays; versions differ in whether a tail does.
+happened. Nothing but the summary and the files stays; versions differ in whether a tail does. The files are those edited last. It stops
+after three failures in a row, as Ullage does with any policy.
 """
 
 from __future__ import annotations
@@ -54,5 +55,5 @@ CLAUDE_CODE = Policy(
         summary=SummaryShape(prompt=PROMPT, tokens=SummaryTokens(20_000), tail=Tail(unanswered=False)),
     ),
     line=LineNumbers(BelowWindow(reserve=20_000, margin=13_000, cap=None)),
-    restore=RestoreNumbers(files=5, file_tokens=5_000, total_tokens=50_000),
+    restore=RestoreNumbers(files=5, file_tokens=5_000, total_tokens=50_000, by="last edited"),
 )

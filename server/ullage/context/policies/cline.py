@@ -2,8 +2,9 @@
 
 The model reads 2,000 characters of each result and writes at most 4,096 tokens (1,024 in earlier versions, which proved too few). Where
 only the window is known Cline takes 90 % of it for the input limit; Ullage's window is the input limit as the Models API gives it. Cline
-moves the cut back to the beginning of a turn; since one turn of an agent may be all there is, that is not done here. The fold is Ullage's
-own digest: prompts verbatim, files, commands.
+moves the cut back to the beginning of a turn; since one turn of an agent may be all there is, that is not done here. Nor are the texts of
+files replaced that were read again later, which Cline does with each request, at the price of the prefix from there on. The fold is
+Ullage's own digest: prompts verbatim, files, commands.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ CLINE = Policy(
         "Why 1,024 tokens of summary were too few: https://github.com/cline/cline/issues/13127",
     ),
     engine=Staged(
-        arrival=ClipNumbers(result_characters=50_000, message_characters=None, preview_characters=50_000, tail_share=0.0),
+        arrival=ClipNumbers(result_characters=50_000, message_characters=None, preview_characters=50_000, tail_share=0.5),
         summary=SummaryShape(
             prompt=PROMPT,
             update=UPDATE,

@@ -2,7 +2,8 @@
 
 This is the path for any provider; with OpenAI's own a service writes the summary. The memo is asked for on the conversation as it is; where
 that would not fit with the answer the oldest messages are left out. Codex sets no ceiling to the memo, so Ullage's own stands here. A
-result is cut to 10,000 tokens on arrival, which Codex takes to be 40,000 bytes, half of it head, half tail.
+result is cut to 10,000 tokens on arrival, which Codex takes to be 40,000 bytes, half of it head, half tail. The user's messages and the
+memo are messages of their own there, and one here.
 """
 
 from __future__ import annotations

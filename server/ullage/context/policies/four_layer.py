@@ -1,7 +1,11 @@
 """`four-layer`: lesson S08 of learn-claude-code. Budget, snip and clear before every call; at 50,000 characters a summary of everything.
 
 The budget keeps the largest new results in files where those of one message have more than 200,000 characters, and only those over 30,000.
-After a refused prompt the last 5 messages stay beside the summary, more where a call would be parted from its result.
+After a refused prompt the last 5 messages stay beside the summary: more where a call would be parted from its result, and fewer where they
+would fill the context again. The article names the tool `compact` in a result that follows the summary and answers no call, and leaves the
+reply's other calls out; here they are all run, and summarised with the rest. Its 50,000 characters are those of Python's text of the
+messages, here those that they say. Later versions of the lesson never clear what the model has not answered and give it a quarter from the
+beginning and three from the end; the article's steps stand here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """`goose`: at 80 % of the window a summary of everything; what the user asked last stays while the model is still at it.
 
 The model reads the messages as text. Where they do not fit 10, 20, 50 and in the end all of the results (per cent) are left out, from the
-middle outwards. Goose sets no ceiling to the summary: Ullage's own stands here.
+middle outwards. Goose sets no ceiling to the summary: Ullage's own stands here. What it does before that in the background, where it is
+switched on (ten calls with their results become a note each), is left out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,11 @@
 """`head-tail`: long results keep their head and their tail, and the last 4 messages stay beside the summary.
 
-The article shortens results before every call; since it shortens each the first time that it sees it, that is done on arrival. A result of
-a few characters over 1,000 stays whole: the line that says what is left out would be longer.
+The article shortens results before every call; since it shortens each the first time that it sees it (and later only cuts its own note
+anew), that is done on arrival. A part is cut at the end of a line where at least half of it stays, and the line between the two says where
+the whole is; so a result of a few characters over 1,000 stays whole, since it would be longer than what it replaces. The article's estimate
+passes over what the assistant says; here that counts too. The model reads the older messages, in the article as they are, here as text.
+What it is asked with a focus is the usual, with the focus at its end. For a refused prompt the article has nothing: it is answered as the
+line is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""`memory-blocks`: LlamaIndex's memory."""
+"""`memory-blocks`: LlamaIndex's memory.
+
+It compares the chat history alone; so does this. Three blocks stand for what went: the first prompt (its static block), at most 50 facts
+that a model notes down, and two passages close to what is asked now, which LlamaIndex finds by embeddings and Ullage by rare words in
+common. They are made anew with each flush, not with each call, and stand at the beginning, not in the system prompt. More than 50 facts are
+condensed there, here the newest stay.
+"""
 
 from __future__ import annotations
 

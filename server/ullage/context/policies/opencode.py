@@ -3,7 +3,8 @@
 Hidden is what lies beyond the newest 40,000 tokens of results, if that frees 20,000, never in the last 2 turns or of `skill`. The newest 2
 turns stay beside the summary within a quarter of the line, at least 2,000 and at most 8,000 tokens; a turn that does not fit is split. What
 the user asked last is put in again where it is covered. Current sources have hiding off by default, keep up to 15,000 tokens of any number
-of turns, and put the last message in again only after a refused prompt; the published numbers stand here.
+of turns, and put the last message in again only after a refused prompt; the published numbers stand here. Where nothing is put in again
+OpenCode tells the model to go on; here it goes on with the tail.
 """
 
 from __future__ import annotations

@@ -2,6 +2,10 @@
 
 Only results that the model has answered go, the newest 3 of those stay, and what was read from files always stays. The summary is one
 message, written from the last 80,000 characters; nothing else is left.
+
+The article has the turn end after the tool `compact` and asks for the summary in the place of the system prompt; here the turn goes on, and
+the system prompt stays. It has nothing for a refused prompt: here it is answered as the line is. That a tool gives at most 50,000
+characters stands in the lesson, not in the article.
 """
 
 from __future__ import annotations

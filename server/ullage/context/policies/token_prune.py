@@ -1,4 +1,7 @@
-"""`token-prune`: LLMLingua carried to tool results."""
+"""`token-prune`: LLMLingua carried to tool results.
+
+LLMLingua asks a small model how predictable each token is. Here the text itself is asked, by whole words: how often each stands in it.
+"""
 
 from __future__ import annotations
 

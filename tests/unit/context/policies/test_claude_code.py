@@ -55,3 +55,4 @@ def test_5_files_are_read_again_5_000_tokens_each_and_50_000_together():
     assert CLAUDE_CODE.restore is not None
     restore = CLAUDE_CODE.restore
     assert (restore.files, restore.file_tokens, restore.total_tokens) == (5, 5_000, 50_000)
+    assert restore.by == "last edited"

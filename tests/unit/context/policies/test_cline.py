@@ -7,6 +7,7 @@ import pytest
 from tests.unit.context.engines.rehearsal import tokens
 from tests.unit.context.logs import drawn
 from tests.unit.context.policies.steps import after, full_at, planned, results, talk
+from ullage.context.moves.clip import Arrival
 from ullage.context.policies.cline import CLINE
 
 
@@ -19,6 +20,11 @@ def test_the_newest_20_000_tokens_stay():
     kept = after(CLINE, talk(200, words=200))
     assert drawn(kept)[0].startswith("user: Context summary:\n\nWhat the model wrote.")
     assert 19_000 < tokens(kept[1:]) <= 20_000
+
+
+def test_a_result_over_50_000_characters_loses_its_middle():
+    clip = CLINE.engine.arrive([Arrival("t", "a" * 50_000 + "b" * 50_000)], lambda id: "all.txt")[0].content
+    assert (clip[:25_001], clip[-25_001:]) == ("a" * 25_000 + "\n", "\n" + "b" * 25_000)
 
 
 def test_of_each_result_the_model_reads_2_000_characters_and_writes_4_096_tokens():
