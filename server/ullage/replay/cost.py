@@ -124,7 +124,7 @@ def summary_calls(transcript: Transcript) -> Iterator[SummaryCall]:
             continue
         read = reply.usage.total_input_tokens
         context = max(compaction.tokens_before or 0, reply.usage.context_tokens) + SUMMARY_REQUEST_TOKENS
-        output = round(estimate_text(compaction.summary) * tokenizer_share(reply.model))
+        output = round(estimate_text(compaction.told) * tokenizer_share(reply.model))
         yield SummaryCall(
             model=reply.model,
             warm=Usage(context - read, output, cache_read_tokens=read),

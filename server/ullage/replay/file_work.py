@@ -12,7 +12,7 @@ from ullage.replay.as_if import as_if
 from ullage.replay.best_schedule import best_schedule
 from ullage.replay.optimum import OPTIMUM
 from ullage.replay.options import Options
-from ullage.replay.readers import NotATranscript, read
+from ullage.replay.readers import NotATranscript, sessions_in
 from ullage.replay.rows import Row, row_of
 from ullage.replay.runs import Run
 from ullage.replay.simulation import Outcome, Prepared, Settings, outcome_of
@@ -31,21 +31,19 @@ class FileWork:
 
 def file_work(path: Path, options: Options) -> FileWork:
     """All that is asked of a file. Sessions are let go one after the other."""
-    try:
-        transcripts = list(read(path))
-    except NotATranscript as error:
-        return FileWork(failures=(str(error),))
-    except OSError as error:
-        return FileWork(failures=(f"{path} cannot be read: {error.strerror or error}",))
-    if not transcripts:
-        return FileWork(failures=(f"{path} holds no sessions",))
     rows: list[Row] = []
     runs: list[Run] = []
     failures: list[str] = []
-    while transcripts:
-        transcript = transcripts.pop(0)
-        rows.append(row_of(path, transcript, options.as_model))
-        runs.extend(_runs(transcript, options, failures))
+    try:
+        for transcript in sessions_in(path):
+            rows.append(row_of(path, transcript, options.as_model))
+            runs.extend(_runs(transcript, options, failures))
+    except NotATranscript as error:
+        failures.append(str(error))
+    except OSError as error:
+        failures.append(f"{path} cannot be read: {error.strerror or error}")
+    if not rows and not failures:
+        failures.append(f"{path} holds no sessions")
     return FileWork(tuple(rows), tuple(runs), tuple(failures))
 
 

@@ -263,7 +263,7 @@ class _Simulation:
         shape = replace(shape, at=compaction.at or shape.at)
         triggers: tuple[Trigger, ...] = ("threshold", "manual") if compaction.automatic else ("manual",)
         for trigger in triggers:
-            if self._compact(trigger, shape, compaction.summary):
+            if self._compact(trigger, shape, compaction.told):
                 return
 
     # What

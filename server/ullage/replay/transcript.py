@@ -20,7 +20,8 @@ class RecordedCompaction:
     """A compaction that really happened. `after_seq` is the last entry before it; 0 where it came first.
 
     `summary` is the text that took the place of what was before (empty where the transcript does not say), `tokens_before` what the program
-    counted then, `at` Unix seconds.
+    counted then, `at` Unix seconds. Where it is `sealed` only the provider can read what took that place; `summary` then is what stayed
+    beside it: the user's messages.
     """
 
     after_seq: int
@@ -28,6 +29,12 @@ class RecordedCompaction:
     automatic: bool | None
     tokens_before: int | None
     at: float | None
+    sealed: bool = False
+
+    @property
+    def told(self) -> str:
+        """The summary that was recorded; empty where none was, or none that can be read."""
+        return "" if self.sealed else self.summary
 
 
 @dataclass(frozen=True, slots=True)

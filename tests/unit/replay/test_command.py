@@ -213,6 +213,15 @@ def test_what_cannot_be_read_is_named_and_the_rest_goes_on(
     assert (len(report["sessions"]), len(report["not_read"])) == (1, 1)
 
 
+def test_pipes_are_named_and_not_waited_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    assert main(["replay", str(tmp_path), str(tmp_path / "pipe.jsonl"), "-"]) == 1
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 3
+    assert [each for each in told if "pipe.jsonl is neither a file nor a folder: pipes" in each] == told[:2]
+    assert "- does not exist; standard input is not read" in told[2]
+
+
 def test_a_folder_gives_its_transcripts_and_those_below_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "deep" / "er").mkdir(parents=True)
     written(tmp_path / "deep" / "er", plain_session(sessionId="s2").lines, "b.jsonl")

@@ -125,6 +125,13 @@ def test_where_the_record_has_compactions_they_are_made_there_with_the_recorded_
     assert {point.summary_characters for point in run.compactions} == {225}
 
 
+def test_for_a_sealed_summary_the_digest_stands():
+    transcript = working_session(compacted_after=(30,), summary="The user's own words")
+    transcript = replace(transcript, compactions=tuple(replace(each, sealed=True) for each in transcript.compactions))
+    run = simulated(transcript, policy(Summarising()), Settings("recorded", "recorded"))
+    assert [point.stood_in for point in run.compactions] == ["digest"]
+
+
 def test_without_recorded_compactions_nothing_is_compacted_there():
     run = simulated(working_session(), policy(Summarising()), Settings("recorded", "recorded"))
     assert run.compactions == ()

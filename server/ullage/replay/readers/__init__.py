@@ -13,16 +13,30 @@ from ullage.replay.readers.lines import json_objects
 from ullage.replay.readers.values import JsonObject
 from ullage.replay.transcript import Transcript
 
-__all__ = ["NotATranscript", "read"]
+__all__ = ["NotATranscript", "read", "sessions_in"]
 
 LINES_TO_KNOW_IT_BY = 1_000
 """So many objects are looked at before a file is taken for something else."""
+
+_NOT_UNPACKED = {
+    b"\x28\xb5\x2f\xfd": "by zstd",
+    b"PK\x03\x04": "as a zip archive",
+    b"7z\xbc\xaf": "by 7-Zip",
+    b"\x04\x22\x4d\x18": "by lz4",
+}
+"""How a file begins that is compressed in a way that is not read here."""
 
 _ENDINGS = (".gz", ".xz", ".bz2", ".jsonl", ".json")
 
 
 def read(path: Path) -> tuple[Transcript, ...]:
-    """The sessions in a file, plain or compressed by gzip, xz or bzip2: a main one, then its side chains.
+    """All of `sessions_in` at once."""
+    return tuple(sessions_in(path))
+
+
+def sessions_in(path: Path) -> Iterator[Transcript]:
+    """The sessions in a file, plain or compressed by gzip, xz or bzip2: a main one, then its side chains. Those of a workspace of Ullage
+    are read one by one, as they are asked for.
 
     Which program wrote it is told by its content. Whatever is wrong inside is mended and counted in the transcript.
     Raises `NotATranscript` where it is something else, `OSError` where it cannot be read.
@@ -30,16 +44,24 @@ def read(path: Path) -> tuple[Transcript, ...]:
     if path.is_dir():
         raise NotATranscript(f"{path} is a folder: name the transcripts in it")
     if own_log.is_database(path):
-        return own_log.read(path)
+        yield from own_log.read(path)
+        return
     tally = Tally()
     objects = json_objects(path, tally)
     first = list(islice(objects, LINES_TO_KNOW_IT_BY))
     every: Iterator[JsonObject] = chain(first, objects)
     if any(map(claude_code.is_line, first)):
-        return claude_code.read(every, tally, _name(path))
-    if any(map(codex.is_line, first)):
-        return codex.read(every, tally, _name(path))
-    raise NotATranscript(f"{path} is no transcript: {_why_not(path, first, tally)}")
+        yield from _one_by_one(list(claude_code.read(every, tally, _name(path))))
+    elif any(map(codex.is_line, first)):
+        yield from codex.read(every, tally, _name(path))
+    else:
+        raise NotATranscript(f"{path} is no transcript: {_why_not(path, first, tally)}")
+
+
+def _one_by_one(transcripts: list[Transcript]) -> Iterator[Transcript]:
+    """Each is let go when the next is asked for."""
+    while transcripts:
+        yield transcripts.pop(0)
 
 
 def _name(path: Path) -> str:
@@ -53,6 +75,10 @@ def _name(path: Path) -> str:
 def _why_not(path: Path, first: list[JsonObject], tally: Tally) -> str:
     if path.stat().st_size == 0:
         return "it is empty"
+    with path.open("rb") as file:
+        start = file.read(4)
+    if start in _NOT_UNPACKED:
+        return f"it is compressed {_NOT_UNPACKED[start]}, and only gzip, xz and bzip2 are unpacked here"
     if first:
         return "its lines are neither those of Claude Code nor those of Codex"
     if tally.repairs:

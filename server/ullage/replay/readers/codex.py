@@ -211,12 +211,13 @@ class _Rollout:
     def _take_compaction(self, compacted: JsonObject, at: float) -> None:
         self.entries.close()
         summary = as_text(compacted.get("message"))
-        if not summary:
+        sealed = not summary
+        if sealed:
             history = [as_object(item) for item in as_list(compacted.get("replacement_history"))]
             said = (items.message_text(item, self._tally) for item in history if item.get("role") == "user")
             summary = "\n\n".join(text for text in said if text and not is_of_the_program(text))
             self._tally.count(SEALED_SUMMARY if summary else NO_SUMMARY)
-        self.compactions.append(RecordedCompaction(self.entries.log.length, summary, None, self._used, at or None))
+        self.compactions.append(RecordedCompaction(self.entries.log.length, summary, None, self._used, at or None, sealed))
 
     def _new_id(self) -> str:
         self._made_ids += 1

@@ -54,9 +54,13 @@ MICRO = Flaw("clearings of old tool results by Claude Code", "recorded input is 
 NO_SUMMARY = Flaw("compactions whose summary is not recorded", "what they kept cannot be measured")
 SEALED_SUMMARY = Flaw(
     "compactions whose summary is sealed by the provider",
-    "the user's messages that were kept beside it stand for it, so that less seems kept than was",
+    "what it kept cannot be told; under a policy at recorded places the program's digest stands for it",
 )
 KEPT_MESSAGES = Flaw("compactions that kept some messages as they were", "beside the summary more was in view than is shown")
+SMALL = Flaw(
+    "clearings before a call (upkeep) or by the user's hand",
+    "they are not among the recorded compactions; recorded input is smaller after them than what the log holds",
+)
 UNDONE = Flaw("compactions that were undone", "they are not among the recorded ones")
 DAMAGED_ENTRY = Flaw("entries of the log that cannot be read", "what they said is missing from the session")
 

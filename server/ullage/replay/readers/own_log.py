@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,12 +20,15 @@ from ullage.context.entries import (
 )
 from ullage.context.view.epoch import Epoch
 from ullage.replay.readers.errors import NotATranscript
-from ullage.replay.readers.flaws import DAMAGED_ENTRY, NO_SUMMARY, UNDONE, Tally
+from ullage.replay.readers.flaws import DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, Tally
 from ullage.replay.readers.log import Log
 from ullage.replay.transcript import RecordedCompaction, Transcript
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 from ullage.store.read_only import NoLog, open_to_read
+
+BY_THE_USER = "user"
+"""The policy of what a user takes out by hand, as `session/` logs it."""
 
 _MAGIC = b"SQLite format 3\x00"
 _SPOKEN_OF_ELSEWHERE = (Compaction, CompactionUndone, CompactionRedone, CompactionFailed, EntryPinned, FilePinned, TurnEnded)
@@ -37,14 +40,16 @@ def is_database(path: Path) -> bool:
         return file.read(len(_MAGIC)) == _MAGIC
 
 
-def read(path: Path) -> tuple[Transcript, ...]:
-    """All sessions of a workspace, last updated first. Raises `NotATranscript` where it is no log of Ullage that can be read."""
+def read(path: Path) -> Iterator[Transcript]:
+    """All sessions of a workspace, last updated first, each when it is asked for. Raises `NotATranscript` where it is no log of Ullage
+    that can be read."""
     try:
         store = open_to_read(path)
     except NoLog as error:
         raise NotATranscript(str(error)) from error
     try:
-        return tuple(_transcript(store, session.id) for session in store.sessions())
+        for session in store.sessions():
+            yield _transcript(store, session.id)
     except StoreFailed as error:
         raise NotATranscript(f"{path} is no log of Ullage that can be read: {error}") from error
     finally:
@@ -60,7 +65,7 @@ def _transcript(store: LogStore, session_id: str) -> Transcript:
 
 
 def _without_compactions(logged: Sequence[Logged], tally: Tally) -> tuple[Log, tuple[RecordedCompaction, ...]]:
-    """What was said, under new seqs, and the compactions that are in force at the end."""
+    """What was said, under new seqs, and the compactions that are in force at the end: those that a full context or somebody asked for."""
     log = Log(tally)
     epoch = Epoch()
     places: dict[int, int] = {}
@@ -73,10 +78,16 @@ def _without_compactions(logged: Sequence[Logged], tally: Tally) -> tuple[Log, t
             entry = _moved(each.entry, places)
             if entry is not None:
                 places[each.seq] = log.add(entry, each.at)
-    tally.count(UNDONE, len(epoch.undone))
-    in_force = tuple(recorded[seq] for seq in epoch.active)
+    tally.count(UNDONE, sum(not _is_small(each) for each in epoch.undone))
+    tally.count(SMALL, sum(map(_is_small, epoch.active.values())))
+    in_force = tuple(recorded[seq] for seq, each in epoch.active.items() if not _is_small(each))
     tally.count(NO_SUMMARY, sum(not each.summary for each in in_force))
     return log, in_force
+
+
+def _is_small(compaction: Compaction) -> bool:
+    """Whether it is what a policy does before every call, or something that the user took out: neither stands for the context that was."""
+    return compaction.trigger == "upkeep" or compaction.policy == BY_THE_USER
 
 
 def _moved(entry: Entry, places: dict[int, int]) -> Entry | None:

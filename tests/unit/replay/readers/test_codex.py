@@ -187,7 +187,8 @@ def test_a_compaction_that_the_provider_sealed(tmp_path: Path):
         {"type": "compaction", "encrypted_content": "…"},
     ]
     transcript = transcript_of(tmp_path, message("user", "Go"), codex("compacted", message="", replacement_history=kept))
-    assert transcript.compactions == (RecordedCompaction(2, "Go", None, None, AT),)
+    assert transcript.compactions == (RecordedCompaction(2, "Go", None, None, AT, sealed=True),)
+    assert transcript.compactions[0].told == ""
     assert mended(transcript) == {"compactions whose summary is sealed by the provider": 1}
 
 

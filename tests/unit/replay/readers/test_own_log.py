@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.unit.context.logs import PRELUDE, calls, compaction, prompt, returned, says
 from tests.unit.replay.readers.recorded import drawn, mended
-from ullage.context.entries import Clipped, CompactionUndone, Entry, Summarised, TurnEnded
+from ullage.context.entries import Cleared, Clipped, CompactionUndone, Entry, Summarised, TurnEnded
 from ullage.replay.readers import NotATranscript, read
+from ullage.replay.readers.own_log import BY_THE_USER
 from ullage.replay.transcript import RecordedCompaction
+from ullage.session import history
 from ullage.store.log_store import LogStore
 
 SESSION: tuple[Entry, ...] = (
@@ -43,6 +46,24 @@ def database(tmp_path: Path) -> Path:
     store.create_session("Empty", 1.0)
     store.close()
     return workspace / ".ullage" / "ullage.db"
+
+
+def test_what_summarises_nothing_is_no_recorded_compaction(tmp_path: Path):
+    assert BY_THE_USER == history.BY_THE_USER
+    store = LogStore.open(tmp_path)
+    session = store.create_session("Looking", 5.0)
+    kept = replace(compaction("c3", cleared=[Cleared(3, "gone")]), trigger="manual")
+    small = [replace(kept, id="c1", trigger="upkeep"), replace(kept, id="c2", policy=BY_THE_USER)]
+    undone = replace(kept, id="c4", trigger="upkeep")
+    for entry in (prompt("Look"), calls("t1"), returned("t1"), *small, kept, undone, CompactionUndone("c4"), says("Done.")):
+        store.append(session.id, entry, 6.0)
+    store.close()
+    (transcript,) = read(tmp_path / ".ullage" / "ullage.db")
+    assert transcript.compactions == (RecordedCompaction(3, "", False, 0, 6.0),)
+    assert mended(transcript) == {
+        "clearings before a call (upkeep) or by the user's hand": 2,
+        "compactions whose summary is not recorded": 1,
+    }
 
 
 def files_beside(path: Path) -> dict[str, bytes]:

@@ -50,6 +50,8 @@ def test_plain_and_compressed_files_are_told_by_their_content(tmp_path: Path, se
         (b"\x1f\x8b" + bytes(40), "holds no JSON lines"),
         (b"\xfd7zXZ\x00" + bytes(40), "holds no JSON lines"),
         (b"BZh9" + bytes(40), "holds no JSON lines"),
+        (b"\x28\xb5\x2f\xfd" + bytes(40), "compressed by zstd, and only gzip, xz and bzip2"),
+        (b"PK\x03\x04" + bytes(40), "compressed as a zip archive"),
     ],
 )
 def test_other_files_are_refused_with_the_reason(tmp_path: Path, content: bytes, reason: str):
