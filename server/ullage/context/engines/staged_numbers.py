@@ -45,6 +45,8 @@ class OwnText:
     """Which part stays where it is too long."""
     result_characters: int | None = None
     """So much of the beginning of each tool result; None: all of it."""
+    uncleared: bool = False
+    """Whether results that are cleared in the same compaction are read as they were, where all of that fits."""
     dropped_shares: tuple[float, ...] = ()
     """Where it does not fit, these shares of the tool results are left out, one share after the other, from the middle outwards."""
 

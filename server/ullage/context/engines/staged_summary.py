@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ullage.context.blocks import Text
+from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.conversation_text import FITS, conversation_text
 from ullage.context.engines.engine import Occasion
 from ullage.context.engines.staged_handoff import summary_in, verbatim, written
@@ -24,6 +26,9 @@ from ullage.context.view.projection import Projection
 
 SHORTER_TAIL = Tail(share_of_view=0.2)
 """Where the usual tail leaves nothing to take out."""
+
+EVERYTHING = sys.maxsize
+"""Tokens."""
 
 EARLIER_SUMMARY = "# The summary so far"
 SINCE_THEN = "# What was said and done since"
@@ -86,7 +91,7 @@ def _with_summary(
         covers=messages_in(entries),
         estimated_after=stays + min(output, max(SMALLEST_SUMMARY, int(SUMMARY_SHARE * tokens))),
         summarise_from=first,
-        asked=_asked(at, view, shape, view.messages[:head], covered, output),
+        asked=_asked(at, view, shape, view.messages[:head], covered, _only(at.projection.messages, lambda seq: first <= seq <= to), output),
         carried=carried,
     )
 
@@ -100,9 +105,15 @@ def _last_prompt(view: Projection) -> frozenset[int]:
 
 
 def _asked(
-    at: Occasion, view: Projection, shape: SummaryShape, before: Sequence[Message], covered: Sequence[Message], output: int
+    at: Occasion,
+    view: Projection,
+    shape: SummaryShape,
+    before: Sequence[Message],
+    covered: Sequence[Message],
+    uncleared: Sequence[Message],
+    output: int,
 ) -> Asked | None:
-    """What the model is asked; None where it is not."""
+    """What the model is asked; None where it is not. `uncleared` is what is covered as it was before this compaction's cheap moves."""
     if at.trigger == "reactive" and not shape.reactive_by_model:
         return None
     overflows = at.trigger == "reactive" or at.used + output > at.window
@@ -111,10 +122,17 @@ def _asked(
     own = shape.reads or OwnText()  # the oldest goes first, where the warm conversation does not fit
     room = int(at.window * FITS) - output
     earlier = _earlier(view, shape, (*before[-1:], *covered))
-    text = conversation_text(_only(covered, lambda seq: not isinstance(entry_at(view.entries, seq), Compaction)), own, room)
+    text = _said(view, uncleared, own, EVERYTHING) if own.uncleared else ""
+    if not text or estimate_text(text) > room:
+        text = _said(view, covered, own, room)
     if earlier:
         text = f"{EARLIER_SUMMARY}\n\n{earlier}\n\n{SINCE_THEN}\n\n{text}"
     return Asked(shape.update if earlier and shape.update else shape.prompt, output, text, shape.check)
+
+
+def _said(view: Projection, messages: Sequence[Message], own: OwnText, room: int) -> str:
+    """What was said in the messages, without earlier summaries."""
+    return conversation_text(_only(messages, lambda seq: not isinstance(entry_at(view.entries, seq), Compaction)), own, room)
 
 
 def _earlier(view: Projection, shape: SummaryShape, messages: Sequence[Message]) -> str:

@@ -1,8 +1,9 @@
 """`gemini-cli`: at half of the window a snapshot of the state, checked by a second call; the newest 30 % stay.
 
 Articles give 70 % as the threshold, as it once was; the current source has 50 %, and that stands here. Before the cut results beyond the
-newest 50,000 tokens give way to their last 30 lines. The tail begins with a message of the user; where no turn begins in time, Gemini CLI
-waits for the end of the turn, and Ullage cuts between two calls. It has no ceiling for the snapshot: Ullage's own stands here.
+newest 50,000 tokens give way to their last 30 lines (newest sources: a fifth of what is kept from the beginning, the rest from the end);
+the model reads them whole where that fits into its window. The tail begins with a message of the user; where no turn begins in time, Gemini
+CLI waits for the end of the turn, and Ullage cuts between two calls. It has no ceiling for the snapshot: Ullage's own stands here.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ GEMINI_CLI = Policy(
             update=UPDATE,
             check=CHECK,
             tokens=SummaryTokens(SummaryNumbers().output_tokens),
-            reads=OwnText(),
+            reads=OwnText(uncleared=True),
             tail=Tail(share_of_view=0.3, at_prompts=True),
             preface="[Snapshot of the conversation before this]",
             acknowledgement="Thank you, I have the state of things and go on.",

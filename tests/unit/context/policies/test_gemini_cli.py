@@ -33,20 +33,19 @@ def test_where_no_turn_begins_in_time_it_is_cut_between_calls():
     assert 0.2 < tokens(kept[1:]) / tokens(Projection(log).messages) < 0.31
 
 
-def test_results_beyond_the_newest_50_000_tokens_keep_their_last_30_lines():
+@pytest.mark.parametrize(("window", "read_whole"), [(120_000, 1), (200_000, 3)])
+def test_results_beyond_the_newest_50_000_tokens_keep_30_lines_but_are_read_whole_where_they_fit(window: int, read_whole: int):
     lines = [f"line {number} of the output" for number in range(2_000)]
-    size = estimate_text("\n".join(lines))
-    within = 50_000 // size
+    within = 50_000 // estimate_text("\n".join(lines))
     steps: list[Entry] = [prompt("Go")]
-    for number in range(within + 1):
+    for number in range(3 * within):
         steps += called(f"t{number}", "\n".join(lines))
     steps += [says("Done"), prompt("On"), says("Yes")]
-    asked = planned(GEMINI_CLI, session(*steps)).asked
+    asked = planned(GEMINI_CLI, session(*steps), window=window).asked
     assert asked is not None and asked.text is not None
-    assert (
-        "[result] " + "\n".join(["[Output of bash, shortened to its last 30 lines]", *lines[-30:]]) + "\n\n[assistant calls" in asked.text
-    )
-    assert asked.text.count("line 0 of the output") == within
+    shortened = "\n".join(["[Output of bash, shortened to its last 30 lines]", *lines[-30:]])
+    assert asked.text.count("line 0 of the output") == read_whole * within
+    assert asked.text.count(f"[result] {shortened}\n\n[assistant calls") == (3 - read_whole) * within
 
 
 def test_a_second_call_checks_the_snapshot():
