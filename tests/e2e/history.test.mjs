@@ -205,9 +205,11 @@ stage("history", { window: 60_000 }, (scenario) => {
     async (scene) => {
       const { page, api, screenshot } = scene;
       const panel = await filled(scene);
+      await api.enqueue([READ], { say: "Seen for the third time." });
+      await sendAndFinish(panel, "And for the third time");
       await runCommand(page, "Ullage: Compact conversation");
       await compacted(panel);
-      await api.enqueue([READ, READ, READ], [READ, READ, READ], { say: "Seen very often." });
+      await api.enqueue([READ, READ, READ, READ], [READ, READ, READ, READ], { say: "Seen very often." });
       await sendAndFinish(panel, "Look at them again and again");
       const full = await gaugeReaches(page, (percent) => percent > 150, "far over the line");
 
