@@ -21,6 +21,7 @@ from ullage.context.engines.entry import planned_entry
 from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import Compaction, Logged, Rung, Trigger
 from ullage.context.moves.api_cut import keeps_turns
+from ullage.context.moves.excluded import excluded
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.moves.spare import spare
 from ullage.context.policies.ullage import ULLAGE
@@ -28,6 +29,7 @@ from ullage.context.policy import Policy
 from ullage.context.record.api_summary import ELSEWHERE, completing
 from ullage.context.record.handoff import tail_note
 from ullage.context.record.reading import Reading
+from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.request import Message, Request, request_so_far
 from ullage.models.model import Model, ModelCard
@@ -307,7 +309,9 @@ class Compactor:
     async def _handoff(self, draft: Draft, model_text: str | None) -> Handoff:
         """Written in another thread: reading the facts out of a long log takes a quarter of a second. Raises `PolicyFailed`."""
         last = draft.plan.summarise_to or 0
-        entries = [logged for logged in self._conversation.entries if logged.seq <= draft.plan.through]
+        left_out = excluded(self._conversation.projection)
+        through = draft.plan.through
+        entries = [logged for logged in self._conversation.entries if logged.seq <= through and logged.seq not in left_out]
         covered, tail = [each for each in entries if each.seq <= last], [each for each in entries if each.seq > last]
         files: Mapping[str, str] = await source_texts(self._surroundings.folders) if wants_files(draft.policy.engine) else {}
         told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files, tail, self._reading)
@@ -329,13 +333,19 @@ class Compactor:
     def still_fits(self, draft: Draft) -> bool:
         """Whether the draft speaks of the policy and the epoch in force."""
         projection = self._conversation.projection
-        if draft.handoff.block is not None and draft.key != projection.key:
+        if draft.handoff.block is not None and (draft.key != projection.key or not self.spares(draft)):
             return False
         in_force = draft.policy is self._policy.policy or draft.policy is ULLAGE
         return in_force and draft.epoch == _epoch_of(projection)
 
+    def spares(self, draft: Draft) -> bool:
+        """Whether the draft leaves alone all that is pinned by now. One with a text of its own is put right when it is committed."""
+        if draft.handoff.block is None or draft.plan.summarise_to is None:
+            return True
+        return draft.plan.summarise_to < min(pinned_entries(self._conversation.entries), default=draft.plan.summarise_to + 1)
+
     async def commit(self, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:
-        """Reads files again and logs the compaction. Raises `StoreFailed` and has then changed nothing."""
+        """Reads files again and logs the compaction. Raises `StoreFailed` and `NothingToCompact`, and has then changed nothing."""
         calibration = self._surroundings.calibration(card)
         entry = replace(entry_of(draft), tokens_before=self._conversation.counted(calibration).used)
         if draft.plan.summarise_to is not None:
@@ -347,7 +357,7 @@ class Compactor:
                 self._conversation.projection.messages,
             )
         entry = await self._with_restored(entry, draft, at_work=at_work)
-        entry = self._without_what_does_not_fit(entry, calibration)
+        entry = self._without_what_does_not_fit(self._sparing(entry, draft, calibration), calibration)
         self._conversation.append(entry)
         self._restoring.after(entry)
         return entry
@@ -360,6 +370,20 @@ class Compactor:
         restored = await self._restoring.files(self._conversation.projection.with_appended(logged), numbers)
         resume = _together(entry.resume, self._restoring.resume(at_work=at_work))
         return replace(entry, restored=restored, resume=resume)
+
+    def _sparing(self, entry: Compaction, draft: Draft, calibration: Calibration) -> Compaction:
+        """The entry without what it does to entries that were pinned since it was planned. Raises `NothingToCompact`."""
+        plan = draft.plan
+        spared = spare(plan, self._conversation.projection, lambda messages: calibration.apply(sum(map(estimate_message, messages))))
+        if spared is None or not self.spares(draft):
+            raise NothingToCompact
+        if (spared.cleared, spared.snipped, spared.carried) == (plan.cleared, plan.snipped, plan.carried):
+            return entry
+        now = entry_of(replace(draft, plan=spared))
+        entry = replace(entry, cleared=now.cleared, snipped=now.snipped, summarised=now.summarised)
+        if self._tokens_after(replace(entry, restored=()), calibration) >= entry.tokens_before:
+            raise NothingToCompact
+        return entry
 
     def _without_what_does_not_fit(self, entry: Compaction, calibration: Calibration) -> Compaction:
         """Restored files give way, last first, until the compaction makes the context smaller; then the sizes are set."""

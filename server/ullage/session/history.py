@@ -21,7 +21,7 @@ from ullage.context.moves.clear import clear
 from ullage.context.moves.exclude import exclude
 from ullage.context.policy import ClearNumbers
 from ullage.context.view.message import Message
-from ullage.context.view.pins import pins
+from ullage.context.view.pins import pinned_entries, pins
 from ullage.context.view.projection import Projection
 from ullage.session.compaction import Compactor, NothingToCompact, Wanted
 from ullage.session.conversation import Conversation
@@ -167,7 +167,8 @@ class History:
 
     def _cleared(self, view: Projection, tokens: int) -> Compaction | None:
         """The compaction that clears old results of `view`; None where there are none."""
-        found = clear(view, ClearNumbers())
+        pinned = pinned_entries(view.entries)
+        found = tuple(each for each in clear(view, ClearNumbers()) if each.seq not in pinned)
         if not found:
             return None
         entry = replace(_by_hand(view.entries[-1].seq, tokens), cleared=found)

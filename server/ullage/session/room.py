@@ -331,6 +331,8 @@ class Room:
         with self._compacting():
             try:
                 draft = await self._prepared_for(wanted) or await self._draft_or_stand_in(wanted, must=must)
+                if not self._compactor.spares(draft):  # something was pinned while it was written
+                    draft = await self._draft_or_stand_in(wanted, must=must)
                 made = await self._compactor.commit(draft.as_wanted(wanted), self._model.card, at_work=at_work)
             except BaseException:
                 self._conversation.timeline.remove(wanted.id)

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 
 from ullage.context.blocks import ToolUse
 from ullage.context.entries import AssistantReply, Cleared, Logged, Snipped, ToolReturned, UserPrompt
+from ullage.context.moves.excluded import EXCLUDED_MESSAGE, EXCLUDED_RESULT
 from ullage.context.moves.plan import Count, Plan
 from ullage.context.moves.preview import preview
 from ullage.context.view.projection import Projection
-
-EXCLUDED_RESULT = "[The user took this result out of the conversation.]"
-EXCLUDED_MESSAGE = "[The user took a message out of the conversation here.]"
 
 
 def exclude(projection: Projection, seq: int, count: Count) -> Plan | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ullage.context.moves.excluded import excluded
 from ullage.context.moves.plan import Count, Plan
+from ullage.context.moves.preview import preview
 from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import Projection
 
@@ -12,22 +14,30 @@ from ullage.context.view.projection import Projection
 def spare(plan: Plan, projection: Projection, count: Count) -> Plan | None:
     """The plan without what it does to pinned entries, which stay where a summary or a snip takes their surroundings away.
 
-    None where nothing is left of it.
+    None where nothing is left of it. What the user took out by hand stays out, pinned or not.
     """
     pinned = pinned_entries(projection.entries)
     if not pinned:
         return plan
+    pinned -= excluded(projection)
     cleared = tuple(each for each in plan.cleared if each.seq not in pinned)
     snipped = plan.snipped
     if snipped is not None:
         snipped = replace(snipped, carried=_within(pinned, snipped.first_seq, snipped.last_seq))
-    carried = plan.carried
-    if plan.summarise_to is not None:
-        carried = tuple(sorted({*carried, *_within(pinned, plan.summarise_from, plan.summarise_to)}))
-    if not cleared and snipped is None and plan.summarise_to is None:
-        return None
-    more = sum(count([message]) for message in projection.messages if not set(carried).isdisjoint(message.sources))
+    if plan.summarise_to is None:
+        return _alone(replace(plan, cleared=cleared, snipped=snipped), plan, projection, count)
+    carried = tuple(sorted({*plan.carried, *_within(pinned, plan.summarise_from, plan.summarise_to)}))
+    staying = set(carried) - set(plan.carried)
+    more = sum(count([message]) for message in projection.messages if not staying.isdisjoint(message.sources))
     return replace(plan, cleared=cleared, snipped=snipped, carried=carried, estimated_after=plan.estimated_after + more)
+
+
+def _alone(spared: Plan, planned: Plan, projection: Projection, count: Count) -> Plan | None:
+    """Moves without a summary: a marker can be longer than what gives way to it, once what is pinned stays."""
+    if spared == planned:
+        return planned
+    after = count(preview(projection, spared.cleared, spared.snipped).messages)
+    return replace(spared, estimated_after=after) if after < count(projection.messages) else None
 
 
 def _within(pinned: frozenset[int], first: int, last: int) -> tuple[int, ...]:

@@ -1,0 +1,112 @@
+"""What is pinned stays, whenever it was pinned; what the user took out stays out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.fake_api import Hang, Reply, Say
+from tests.unit.session.filling import SUMMARY, WINDOW, fill, make_project, summaries, when_asked_for_a_summary
+from tests.unit.session.harness import Stage, calls, items, stage
+from ullage.context.entries import ToolReturned
+from ullage.session.items import UserItem
+from ullage.session.session import Session
+
+SECRET_PLAN = "The harbour master wants the gauge hidden behind panel seven."
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_project(tmp_path)
+
+
+async def next_messages(here: Stage, session: Session) -> str:
+    here.fake.enqueue(Say("Noted."))
+    await here.say(session, "One more thing")
+    return json.dumps(here.fake.requests[-1].body["messages"], ensure_ascii=False)
+
+
+def words_of(output: str) -> str:
+    return json.dumps(output, ensure_ascii=False)[1:-1]
+
+
+async def test_what_is_pinned_while_the_summary_is_written_stays(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        held = Hang(Reply((Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ==="),)))
+        here.fake.add_rules(when_asked_for_a_summary(held))
+        session = await here.new()
+        await fill(here, session, 3)
+        session.compact()
+        await here.fake.until_held()
+        pinned = calls(session)[0]
+        session.history.pin_item(pinned.id, pinned=True)
+        here.fake.release()
+        await here.idle(session)
+        [made] = here.made(session)
+        assert made.rung == "model"
+        assert words_of(pinned.output) in await next_messages(here, session)
+        assert not here.refused()
+
+
+async def test_what_is_pinned_while_the_api_writes_its_summary_stays(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, compaction=True) as here:
+        here.fake.add_rules(summaries())
+        here.fake.enqueue_summaries(Hang(Reply((Say(SUMMARY * 3),))))
+        session = await here.new()
+        await fill(here, session, 3)
+        session.compact()
+        await here.fake.until_held()
+        pinned = calls(session)[0]
+        session.history.pin_item(pinned.id, pinned=True)
+        here.fake.release()
+        await here.idle(session)
+        [made] = here.made(session)
+        assert made.rung == "model"
+        assert words_of(pinned.output) in await next_messages(here, session)
+        assert not here.refused()
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+@pytest.mark.parametrize("engine", ["model", "digest"])
+async def test_what_was_taken_out_no_summary_brings_back(folder: Path, pinned: bool, engine: str) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        if engine == "model":
+            here.fake.add_rules(summaries())
+        session = await here.new()
+        here.fake.enqueue(Say("I see."))
+        await here.say(session, SECRET_PLAN)
+        await fill(here, session, 3)
+        [gone, *_] = [item for item in items(session) if isinstance(item, UserItem)]
+        session.history.pin_item(gone.id, pinned=pinned)
+        taken_out = session.history.exclude(gone.id)
+        session.compact()
+        await here.idle(session)
+        assert len(here.made(session)) == 2
+        assert "panel seven" not in await next_messages(here, session)
+        session.history.undo()
+        assert "panel seven" not in await next_messages(here, session)
+        session.history.undo(taken_out)
+        assert "panel seven" in await next_messages(here, session)
+        assert not here.refused()
+
+
+async def test_where_an_undo_has_to_clear_results_it_leaves_what_is_pinned(folder: Path) -> None:
+    async with stage(folder, window=100_000) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 5)
+        session.compact()
+        await here.idle(session)
+        pinned = calls(session)[0]
+        session.history.pin_item(pinned.id, pinned=True)
+        model = session._model  # pyright: ignore[reportPrivateUsage]
+        model.card = replace(model.card, window=30_000)
+        session.history.undo(fit=True)
+        [*_, made] = here.made(session)
+        log = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+        cleared = [logged.entry for logged in log if logged.seq in {each.seq for each in made.cleared}]
+        assert cleared
+        assert all(isinstance(entry, ToolReturned) and entry.tool_use_id != pinned.id for entry in cleared)
