@@ -14,12 +14,12 @@ from math import log2
 
 from ullage.context.blocks import Text
 from ullage.context.counting.tokens import estimate_text
+from ullage.context.engines.conversation_text import written_out
 from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging
-from ullage.context.engines.written_out import written_out
+from ullage.context.engines.up_to import summary_up_to
 from ullage.context.entries import AssistantReply, Logged, UserPrompt
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Asked, Plan
-from ullage.context.moves.snip import messages_in
 from ullage.context.moves.turns import begins_turn
 from ullage.context.record.calls import one_line
 from ullage.context.record.facts import facts
@@ -130,9 +130,8 @@ class MemoryBlocksEngine(Unchanging):
         known = _Known.in_view(at.projection)
         text = f"{known.written()}\n\n{written_out(_without_memory(messages[:cut]))}"
         asked = Asked(self.prompt, OUTPUT_TOKENS, text)
-        to = at.projection.last_seq_before(cut)
-        entries = [logged for logged in at.projection.entries if logged.seq <= to]
-        empty = Plan(at.projection.entries[-1].seq, (), None, to, messages_in(entries), 0, asked=asked)
+        empty = summary_up_to(cut, at, 0, asked)
+        entries = [logged for logged in at.projection.entries if logged.seq <= at.projection.last_seq_before(cut)]
         blocks = Text(self.handoff(Covered(entries, empty, None, "", self.numbers.block_tokens)).text)
         size = at.count([Message("user", (blocks,), (0,))]) + FACT_CHARACTERS // 3
         if size >= at.count(messages[:cut]):

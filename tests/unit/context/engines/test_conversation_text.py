@@ -3,10 +3,11 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.context.logs import log, prompt, reply, returned, says, thought, use
-from ullage.context.blocks import ToolResult
+from ullage.context.blocks import CompactionBlock, ToolResult
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.engines.conversation_text import conversation_text, middle_out
+from ullage.context.engines.conversation_text import conversation_text, middle_out, written_out
 from ullage.context.engines.staged_numbers import OwnText
+from ullage.context.view.message import Message
 from ullage.context.view.projection import project
 
 MESSAGES = project(log(prompt("Fix it"), reply(thought("hm"), use("t1")), returned("t1", "x" * 100), says("Done"))).messages
@@ -40,3 +41,31 @@ def test_it_fits():
 def test_results_are_dropped_from_the_middle_outwards(share: float, dropped: list[int]):
     results = [ToolResult(f"t{number}", str(number)) for number in range(5)]
     assert sorted(int(result.content) for result in middle_out(results, share)) == dropped
+
+
+def test_written_out_every_passage_names_its_entry():
+    sources = [source for message in MESSAGES for source in message.sources]
+    asked, _, called, gave, said = sources
+    assert written_out(MESSAGES) == "\n\n".join(
+        (
+            f"[{asked}] user:\nFix it",
+            f'[{called}] assistant calls read_file:\n{{"path": "t1.py"}}',
+            f"[{gave}] result:\n" + "x" * 100,
+            f"[{said}] assistant:\nDone",
+        )
+    )
+
+
+def test_written_out_a_long_block_loses_its_middle():
+    assert "result:\n" + "x" * 20 + "\n[… 60 characters …]\n" + "x" * 20 + "\n\n" in written_out(MESSAGES, 40)
+
+
+def test_a_call_that_failed_and_the_summary_of_the_api_are_told():
+    told = [Message("user", (CompactionBlock('{"content": "So far."}', "m"), ToolResult("t1", "No such file", is_error=True)), (1, 2))]
+    assert conversation_text(told, OwnText(), PLENTY) == "[user] So far.\n\n[failed result] No such file"
+    assert written_out(told) == "[1] user:\nSo far.\n\n[2] failed result:\nNo such file"
+
+
+def test_written_out_no_secret_is_told():
+    key = "AKIA" + "IOSFODNN7EXAMPLE"
+    assert key not in written_out([Message("user", (ToolResult("t1", f"key {key}"),), (1,))])

@@ -9,12 +9,12 @@ from pathlib import PurePosixPath
 
 from ullage.context.engines.aider.known_texts import known_texts
 from ullage.context.engines.aider.repository_map import repository_map
+from ullage.context.engines.conversation_text import written_out
 from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging
-from ullage.context.engines.written_out import written_out
+from ullage.context.engines.up_to import summary_up_to
 from ullage.context.entries import Logged, TurnEnded, UserPrompt
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Asked, Plan
-from ullage.context.moves.snip import messages_in
 from ullage.context.policy import SummaryNumbers
 from ullage.context.record.calls import answered_calls
 from ullage.context.record.file_history import file_history
@@ -99,11 +99,8 @@ class AiderEngine(Unchanging):
             cut, tokens = cuts[-1], at.count(messages[: cuts[-1]])
         if cut == 0 or tokens <= budget // 2:
             return None
-        to = at.projection.last_seq_before(cut)
-        covers = messages_in([logged for logged in at.projection.entries if logged.seq <= to])
         asked = Asked(self.prompt.replace("{target}", f"{budget:,}"), budget, written_out(self._readable(at, messages[:cut])))
-        after = at.count(messages[cut:]) + min(budget, tokens // 2)
-        return Plan(at.projection.entries[-1].seq, (), None, to, covers, after, asked=asked)
+        return summary_up_to(cut, at, at.count(messages[cut:]) + min(budget, tokens // 2), asked)
 
     def _readable(self, at: Occasion, messages: Sequence[Message]) -> list[Message]:
         """The oldest messages that a model can be given."""

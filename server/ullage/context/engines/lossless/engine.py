@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from ullage.context.counting.tokens import estimate_text
+from ullage.context.engines.conversation_text import written_out
 from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
 from ullage.context.engines.lossless.tree import Item, Node, Piece, Stretch, items_before
-from ullage.context.engines.written_out import written_out
 from ullage.context.entries import Logged
 from ullage.context.moves.clip import Arrival, Clip, clip
 from ullage.context.moves.plan import Asked, Plan

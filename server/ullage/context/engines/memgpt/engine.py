@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ullage.context.engines.conversation_text import written_out
 from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging
 from ullage.context.engines.memgpt.blocks import ABOUT, LIMITS, TOOL, Blocks, blocks_of
-from ullage.context.engines.written_out import written_out
+from ullage.context.engines.up_to import summary_up_to
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.news import has_news
 from ullage.context.moves.plan import Asked, Plan
-from ullage.context.moves.snip import messages_in
 from ullage.context.policy import SummaryNumbers
 from ullage.context.record.facts import Facts, facts
 from ullage.context.record.handoff import handoff as record
@@ -91,11 +91,9 @@ class MemgptEngine(Unchanging):
         size = self._size(at, messages[:cut])
         if cut == 0 or not has_news(at.projection, messages[:cut]) or at.count(messages[:cut]) <= size:
             return None
-        to = at.projection.last_seq_before(cut)
-        covers = messages_in([logged for logged in at.projection.entries if logged.seq <= to])
         prompt = self.prompt.replace("{words}", f"{self.numbers.words:,}")
         asked = Asked(prompt, self.numbers.output_tokens, written_out(messages[:cut]))
-        return Plan(at.projection.entries[-1].seq, (), None, to, covers, at.count(messages[cut:]) + size, asked=asked)
+        return summary_up_to(cut, at, at.count(messages[cut:]) + size, asked)
 
     def _size(self, at: Occasion, gone: Sequence[Message]) -> int:
         """What stands in their place, about (tokens)."""
