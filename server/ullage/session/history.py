@@ -19,6 +19,7 @@ from ullage.context.entries import (
 )
 from ullage.context.moves.clear import clear
 from ullage.context.moves.exclude import exclude
+from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import ClearNumbers
 from ullage.context.view.message import Message
 from ullage.context.view.pins import pinned_entries, pins
@@ -171,7 +172,7 @@ class History:
         found = tuple(each for each in clear(view, ClearNumbers()) if each.seq not in pinned)
         if not found:
             return None
-        entry = replace(_by_hand(view.entries[-1].seq, tokens), cleared=found)
+        entry = replace(_by_hand(view.entries[-1].seq, tokens), cleared=found, policy=ULLAGE.name)
         after = view.with_appended(Logged(view.entries[-1].seq + 1, 0.0, entry))
         return replace(entry, estimated_after=tokens - self._count(view.messages) + self._count(after.messages))
 

@@ -109,4 +109,5 @@ async def test_where_an_undo_has_to_clear_results_it_leaves_what_is_pinned(folde
         log = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
         cleared = [logged.entry for logged in log if logged.seq in {each.seq for each in made.cleared}]
         assert cleared
+        assert made.policy == "ullage"  # and not "user": nobody took these out
         assert all(isinstance(entry, ToolReturned) and entry.tool_use_id != pinned.id for entry in cleared)
