@@ -1,7 +1,7 @@
 """Compacting while nobody asks anything, just before the prompt cache goes cold, where that saves.
 
 Whoever comes back later has the whole context written to the cache anew; less of it is cheaper, and now the cache still serves the
-summary. Whether it pays is known in `saving.py`.
+summary. That is written in the background: a prompt which comes meanwhile does not wait for it. Whether it pays is known in `saving.py`.
 """
 
 from __future__ import annotations
@@ -36,4 +36,13 @@ class Cooling:
     def _cooled(self) -> None:
         self._timer = None
         if self._is_idle() and self._room.saves_before_cold():
+            self._room.prepare()
+            self._compact_when_prepared()
+
+    def _compact_when_prepared(self) -> None:
+        if not self._is_idle():
+            return  # somebody asks again: what is prepared serves when it is needed
+        if self._room.preparation.ready():
             self._compact()
+        elif self._room.preparation.begun:
+            self._room.preparation.when_done(self._compact_when_prepared)

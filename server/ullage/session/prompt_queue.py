@@ -20,9 +20,15 @@ class PromptQueue:
         self._store = store
         self._waiting = store.queued(conversation.session_id)
         self._next: str | None = None
+        self._held_back = False
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether something waits, and not for the user to say so."""
+        return bool(self._waiting) and not self._held_back
 
     def show(self) -> None:
         """Shows what was waiting when the server ended."""
@@ -32,6 +38,7 @@ class PromptQueue:
 
     def offer(self) -> None:
         """Nothing is being done any more: what still waits is sent when the user says so."""
+        self._held_back = bool(self._waiting)
         if self._waiting:
             at = self._conversation.clock()
             self._conversation.timeline.put(NoticeItem(WAITING, at, "info", "Prompts are waiting. Continue sends them.", "continue"))
@@ -40,6 +47,7 @@ class PromptQueue:
         """Puts a prompt at the end. Raises `StoreFailed`."""
         self._store.enqueue(self._conversation.session_id, prompt)
         self._waiting.append(prompt)
+        self._held_back = False
         self._show(prompt)
 
     def remove(self, prompt_id: str) -> None:
@@ -56,6 +64,7 @@ class PromptQueue:
     def next(self) -> UserPrompt:
         """The first one, whose turn begins: it can no longer be taken back, and stands here until `start`. Raises `IndexError`."""
         self._conversation.timeline.remove(WAITING)
+        self._held_back = False
         self._next = self._waiting[0].id
         return self._waiting[0]
 

@@ -265,7 +265,7 @@ class Session:
     # One thing at a time
 
     def _work_done(self, went_well: bool) -> None:
-        if went_well and self._queue:
+        if went_well and self._queue.goes_on:
             self._work.begin(self._run())
             return
         self._queue.offer()

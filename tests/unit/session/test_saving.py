@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import Call, Say
-from tests.unit.session.filling import asks_for_summary, summaries
+from tests.fake_api import Call, Hang, Reply, Say
+from tests.unit.session.filling import SUMMARY, asks_for_summary, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, compactions, stage
 from ullage.context import economy
 from ullage.models.model import ModelCard
@@ -104,6 +104,24 @@ async def test_before_the_cache_goes_cold_it_compacts_while_nobody_asks(folder: 
         await here.idle(session)
         card = compactions(session)[0]
         assert (card.trigger, card.rung) == ("economy", "model")
+
+
+@pytest.mark.usefixtures("small")
+async def test_a_prompt_does_not_wait_for_a_summary_that_is_to_save(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stage(folder) as here:
+        here.fake.add_rules(when_asked_for_a_summary(Hang(Reply((Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ==="),))), times=1))
+        session = await here.new()
+        await look(here, session, 1)
+        monkeypatch.setattr(cooling, "COOLING_SECONDS", 0.0)
+        await look(here, session, 1)
+        await here.fake.until_held()
+        await chat(here, session, 1)
+        assert not compactions(session)
+        here.fake.release()
+        await chat(here, session, 1)
+        await here.watcher.until(lambda: any(card.status == "completed" for card in compactions(session)))
+        await here.idle(session)
+        assert not here.refused()
 
 
 def _no_terms(card: ModelCard) -> None:

@@ -114,3 +114,27 @@ async def test_a_prompt_does_not_overtake_one_whose_attachments_are_being_read(f
         await asyncio.gather(session.prompt("First", [FileRef(folder.resolve() / "tank.py")]), session.prompt("Second"))
         await here.idle(session)
         assert [item.text for item in items(session) if isinstance(item, UserItem)] == ["First", "Second"]
+
+
+async def test_prompts_that_wait_for_the_user_are_not_sent_because_something_was_compacted(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        here.fake.enqueue(Hang(Reply((Say("Never."),))))
+        await session.prompt("One")
+        await here.fake.until_held()
+        await session.prompt("Two")
+        session.cancel()
+        await here.idle(session)
+        asked = len(here.fake.requests)
+        session.compact()
+        await here.idle(session)
+        assert [card.status for card in compactions(session)] == ["completed"]
+        assert prompts(session)[-1] == ("Two", True)
+        assert len(here.fake.requests) == asked + 1
+        assert notices(session)[-1].action == "continue"
+        here.fake.enqueue(Say("Two is answered."), Say("Three, too."))
+        await here.say(session, "Three")
+        assert [queued for _, queued in prompts(session)] == [False] * 5
+        assert last_answer(session) == "Three, too."
