@@ -29,6 +29,7 @@ class TenSentences(Unchanging):
 
     keep_messages: int = 6
     summary_tokens: int = 1_000
+    prompt: str = PROMPT
 
     def plan(self, at: Occasion) -> Plan | None:
         """A summary up to the last place where the conversation may be cut and enough stays."""
@@ -45,7 +46,7 @@ class TenSentences(Unchanging):
             summarise_to=at.projection.last_seq_before(cut),
             covers=cut,
             estimated_after=at.count(messages[cut:]) + self.summary_tokens,
-            asked=Asked(PROMPT, self.summary_tokens),
+            asked=Asked(self.prompt, self.summary_tokens),
         )
 
     def handoff(self, covered: Covered) -> Handoff:

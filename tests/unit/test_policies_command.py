@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -15,7 +18,7 @@ from ullage.cli import main
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import BelowWindow, FixedCharacters, FixedTokens, FullAt, LineNumbers, Measure, Never, Policy, ShareOfWindow
-from ullage.policies_command import line_in_words, unit_of
+from ullage.policy_words import differences, line_in_words, moves_of, numbers_of, prompts_in, unit_of
 
 
 def run(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -76,8 +79,61 @@ def test_the_line_is_said_in_words(full_at: FullAt, measure: Measure, words: str
 
 
 def test_names_of_numbers_say_what_they_count() -> None:
-    names = ("keep_tokens", "spared_turns", "margin", "preview_characters", "after_seconds", "tail_share", "fanout")
-    assert [unit_of(name) for name in names] == ["tokens", "turns", "tokens", "characters", "seconds", "", ""]
+    names = ("keep_tokens", "spared_turns", "margin", "preview_characters", "after_seconds", "tail_share", "leaf_fanout", "words", "sweeps")
+    units = ["tokens", "turns", "tokens", "characters", "seconds", "", "summaries", "words", "compactions"]
+    assert [unit_of(name) for name in names] == units
+
+
+@pytest.mark.parametrize("policy", BUILT_IN.values(), ids=BUILT_IN)
+def test_no_number_is_without_its_unit(policy: Policy) -> None:
+    without = [(name, value) for name, value in numbers_of(policy) if re.fullmatch(r"[\d.,]+", value)]
+    assert without == []
+
+
+@pytest.mark.parametrize(
+    ("name", "kept_up"),
+    [
+        ("three-layer", "upkeep before every call"),
+        ("opencode", "upkeep between turns"),
+        ("claude-code", "upkeep after 60 minutes without a call"),
+    ],
+)
+def test_the_moves_say_when_upkeep_is_done(name: str, kept_up: str) -> None:
+    assert moves_of(BUILT_IN[name])[0] == kept_up
+
+
+def test_what_is_off_and_stayed_so_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["policies", "three-layer"])
+    shown = capsys.readouterr().out
+    assert "[1 clear].keep_results" in shown
+    assert "[1 clear].answered_only" in shown  # it is on by default
+    assert "spared_turns" not in shown
+
+
+@pytest.mark.parametrize("policy", BUILT_IN.values(), ids=BUILT_IN)
+def test_all_that_a_model_is_asked_is_shown_whole(policy: Policy, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["policies", policy.name])
+    shown = " ".join(capsys.readouterr().out.split())
+    prompts = dict(prompts_in(policy.engine, "engine"))
+    assert bool(prompts) == (policy.name not in ("sink-window", "none"))
+    for text in prompts.values():
+        assert " ".join(text.split()) in shown
+    main(["policies", policy.name, "--format", "json"])
+    assert json.loads(capsys.readouterr().out)["prompts"] == prompts
+
+
+def test_it_is_told_where_a_policy_differs_from_what_it_reproduces(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["policies", "codex"])
+    assert "This is the path for any provider" in capsys.readouterr().out
+    other = replace(BUILT_IN["codex"], name="other")
+    assert differences(other) == ""
+
+
+@pytest.mark.parametrize("policy", BUILT_IN.values(), ids=BUILT_IN)
+def test_every_policy_has_a_file_of_its_name(policy: Policy) -> None:
+    told = import_module(f"ullage.context.policies.{policy.name.replace('-', '_')}").__doc__
+    assert told is not None
+    assert told.startswith(f"`{policy.name}`: ")
 
 
 def test_an_unknown_name_is_an_error_that_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
