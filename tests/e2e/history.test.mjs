@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { assertHolds, expectEventually } from "./harness/eventually.mjs";
 import { summaries } from "./harness/fake-api.mjs";
-import { gaugePercent, gaugeReaches, gaugeTooltip } from "./harness/gauge.mjs";
+import { gaugeIsPriced, gaugePercent, gaugeReaches, gaugeTooltip } from "./harness/gauge.mjs";
 import { clickAtItem, messagesOf, openTimeline, previewOf, repliesAsked, revealed, searchFor, timelineOf } from "./harness/history.mjs";
 import { itemsOf, openPanel, promptBox, sendAndFinish } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
@@ -41,7 +41,7 @@ stage("history", { window: 60_000 }, (scenario) => {
   scenario("a compaction is seen before it is made, then made, undone and redone", { settings: DARK }, async (scene) => {
     const { page, api, screenshot } = scene;
     const panel = await filled(scene);
-    const full = await gaugePercent(page);
+    const full = await gaugeIsPriced(page);
     const before = messagesOf((await repliesAsked(api)).at(-1));
 
     await gaugeTooltip(page);
@@ -65,7 +65,7 @@ stage("history", { window: 60_000 }, (scenario) => {
     await preview.getByRole("button", { name: "Compact" }).click();
     await preview.waitFor({ state: "hidden" });
     await compacted(panel);
-    const after = await gaugeReaches(page, (percent) => percent < (full ?? 0), "lower after the compaction");
+    const after = await gaugeReaches(page, (percent) => percent < full, "lower after the compaction");
     await screenshot("3-compacted-narrow");
     await resizePanel(page, 420);
     const [asked] = (await repliesAsked(api)).slice(4);
@@ -211,7 +211,8 @@ stage("history", { window: 60_000 }, (scenario) => {
       await compacted(panel);
       await api.enqueue([READ, READ, READ, READ], [READ, READ, READ, READ], { say: "Seen very often." });
       await sendAndFinish(panel, "Look at them again and again");
-      const full = await gaugeReaches(page, (percent) => percent > 150, "far over the line");
+      const full = await gaugeIsPriced(page);
+      assert.ok(full > 150, `the gauge is at ${full} %`);
 
       await itemsOf(panel, "compaction").getByRole("button", { name: "Undo" }).click();
       const offer = panel.getByRole("button", { name: "Undo, and clear old results" });
@@ -225,6 +226,7 @@ stage("history", { window: 60_000 }, (scenario) => {
       await offer.click();
       await itemsOf(panel, "compaction").first().getByText("Compaction undone").waitFor();
       await gaugeReaches(page, (percent) => percent < full, "lower with old results cleared");
+      await itemsOf(panel, "compaction").last().getByText("Older results set aside, no summary needed").waitFor();
       await screenshot("2-fits");
       await api.enqueue({ say: "There it is." });
       await sendAndFinish(panel, "What did I say first?");

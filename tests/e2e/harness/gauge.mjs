@@ -40,6 +40,12 @@ export async function gaugeReaches(page, condition, what, limit) {
   return percent ?? 0;
 }
 
+/** Wait until it shows what the model reported, and no estimate, and give the percentage. @param {Page} page */
+export async function gaugeIsPriced(page) {
+  await expectEventually(async () => /^[^~]*\d%/.test(await gauge(page).innerText()), "the gauge shows no estimate");
+  return (await gaugePercent(page)) ?? 0;
+}
+
 /** Click it, which compacts. @param {Page} page */
 export async function clickGauge(page) {
   await gauge(page).locator("a").click();
