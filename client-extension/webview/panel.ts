@@ -57,7 +57,10 @@ export class Panel {
     this.timeline = new Timeline(actions, this.activity.element);
     this.queue = new QueueView(actions);
     this.pins = new PinsView(actions);
-    this.sheet = new Sheet((isOpen) => this.sheetChanged(isOpen));
+    this.sheet = new Sheet(
+      (isOpen) => this.sheetChanged(isOpen),
+      (itemId) => actions.showItem(itemId),
+    );
     this.preview = new PreviewSheet(actions, this.sheet);
     this.epochs = new EpochsSheet(actions, this.sheet, readingEpochs);
     this.composer = new Composer(
@@ -102,6 +105,7 @@ export class Panel {
       this.activity.update(session);
       this.timeline.update(session);
       this.announcer.update(session);
+      this.showWaiting();
       this.preview.update(session);
       this.epochs.update(session);
     }
@@ -132,8 +136,16 @@ export class Panel {
     for (const below of [this.start.element, this.timeline.element]) {
       below.toggleAttribute("inert", isOpen);
     }
+    this.showWaiting();
     if (!isOpen) {
       this.composer.focus();
+    }
+  }
+
+  private showWaiting(): void {
+    if (this.sheet.shows !== undefined) {
+      const waits = this.state?.session?.items.findLast((item) => item.kind === "toolCall" && item.status === "awaiting_permission");
+      this.sheet.showWaiting(waits?.id);
     }
   }
 

@@ -1,6 +1,6 @@
 /** What lies over the conversation while the user looks at it: the preview of a compaction, or the timeline. One at a time. */
 
-import { element, iconButton, setChildren } from "./dom";
+import { element, iconButton, setChildren, textButton } from "./dom";
 
 /** What is shown on the sheet. */
 export interface SheetContent {
@@ -15,9 +15,32 @@ export interface SheetContent {
 export class Sheet {
   readonly element = element("section", { className: "sheet", tabIndex: -1, hidden: true });
   private content: SheetContent | undefined;
+  /** Below the sheet something waits for the user. */
+  private readonly waiting: HTMLButtonElement;
+  private waitingItem: string | undefined;
 
-  /** @param changed called after it was opened or closed. */
-  constructor(private readonly changed: (isOpen: boolean) => void) {}
+  /**
+   * @param changed called after it was opened or closed.
+   * @param showItem leads to an item below the sheet.
+   */
+  constructor(
+    private readonly changed: (isOpen: boolean) => void,
+    showItem: (itemId: string) => void,
+  ) {
+    this.waiting = textButton({
+      label: "The agent waits for your approval: go to it",
+      icon: "question",
+      className: "sheet-waiting",
+      onClick: () => this.waitingItem !== undefined && showItem(this.waitingItem),
+    });
+    this.waiting.hidden = true;
+  }
+
+  /** Says that an item below the sheet waits for an approval; undefined where none does. */
+  showWaiting(itemId: string | undefined): void {
+    this.waitingItem = itemId;
+    this.waiting.hidden = itemId === undefined;
+  }
 
   /** What is shown; undefined while it is closed. */
   get shows(): SheetContent | undefined {
@@ -33,7 +56,7 @@ export class Sheet {
     content.body.classList.add("sheet-body");
     this.element.setAttribute("aria-label", content.title);
     this.element.hidden = false;
-    setChildren(this.element, head, content.body, content.foot);
+    setChildren(this.element, head, this.waiting, content.body, content.foot);
     this.changed(true);
     this.element.focus();
   }

@@ -106,7 +106,7 @@ export class Timeline {
     found?.focus({ preventScroll: true });
     found?.classList.remove("revealed");
     requestAnimationFrame(() => found?.classList.add("revealed"));
-    this.jump.hidden = false;
+    this.jump.hidden = this.newestShown === undefined && this.element.scrollHeight <= this.element.clientHeight;
     return true;
   }
 

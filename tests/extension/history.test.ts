@@ -99,7 +99,10 @@ test("pinned files can be opened and unpinned", () => {
 function timeline(history: History): { sheet: Sheet; epochs: EpochsSheet; done: string[]; reading: boolean[] } {
   const { actions, done } = recordingActions();
   const reading: boolean[] = [];
-  const sheet = new Sheet(() => undefined);
+  const sheet = new Sheet(
+    () => undefined,
+    (itemId) => actions.showItem(itemId),
+  );
   const epochs = new EpochsSheet(actions, sheet, (isRead) => reading.push(isRead));
   epochs.open(session({}));
   epochs.update(session({}, history));
@@ -179,7 +182,10 @@ test("what was unfolded stays unfolded when a compaction is undone", () => {
 
 test("it waits for a list with titles, and closes with the session", () => {
   const { actions } = recordingActions();
-  const sheet = new Sheet(() => undefined);
+  const sheet = new Sheet(
+    () => undefined,
+    (itemId) => actions.showItem(itemId),
+  );
   const reading: boolean[] = [];
   const epochs = new EpochsSheet(actions, sheet, (isRead) => reading.push(isRead));
   epochs.open(session({}));
@@ -209,6 +215,16 @@ test("thousands of messages come a part at a time", () => {
 test("what others wrote is never markup", () => {
   const { sheet } = timeline({ epochs: [epoch(2, { policy: "<b>bold</b>" })], fates: [fate("p1", { title: "<img src=x>" })] });
   assert.equal(sheet.element.querySelector("b, img"), null);
+});
+
+test("what waits for an approval below the sheet is said on it, with the way there", () => {
+  const { sheet, done } = timeline(HISTORY);
+  const waiting = sheet.element.querySelector<HTMLButtonElement>(".sheet-waiting");
+  assert.equal(waiting?.hidden, true);
+  sheet.showWaiting("t1");
+  assert.equal(waiting?.hidden, false);
+  waiting?.click();
+  assert.deepEqual(done, ["showItem t1"]);
 });
 
 // When it is asked for

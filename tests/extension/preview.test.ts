@@ -31,7 +31,10 @@ interface Opened {
 
 async function opened(answer: (params: { focus?: string }) => unknown, focus = ""): Promise<Opened> {
   const { actions, done } = recordingActions((_method, params) => answer(params));
-  const sheet = new Sheet(() => undefined);
+  const sheet = new Sheet(
+    () => undefined,
+    (itemId) => actions.showItem(itemId),
+  );
   document.body.replaceChildren(sheet.element);
   const view = new PreviewSheet(actions, sheet);
   view.open(focus, session());
