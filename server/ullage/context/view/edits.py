@@ -57,18 +57,22 @@ def edits_of(active: Mapping[int, Compaction]) -> Edits:
         if compaction.summarised is not None:
             last = min(compaction.summarised.last_seq, seq - 1)
             told = compaction.summarised
-            summary = Replacement(0, last, told.text, seq, told.acknowledgement, frozenset(told.carried), told.block)
+            summary = Replacement(0, last, told.text, seq, told.acknowledgement, _within(told.carried, 0, last), told.block)
             handoff = summary if handoff is None or summary.contains(handoff) else handoff
         if compaction.snipped is not None:
             last = min(compaction.snipped.last_seq, seq - 1)
             cut = compaction.snipped
-            snips.append(Replacement(cut.first_seq, last, cut.marker, seq, carried=frozenset(cut.carried)))
+            snips.append(Replacement(cut.first_seq, last, cut.marker, seq, carried=_within(cut.carried, cut.first_seq, last)))
         placeholders.update((cleared.seq, cleared.placeholder) for cleared in compaction.cleared)
     covered_to = 0 if handoff is None else handoff.last
     shown = (
         snip for snip in snips if snip.first <= snip.last and snip.last > covered_to and not any(other.contains(snip) for other in snips)
     )
     return Edits(handoff, tuple(sorted(shown, key=lambda snip: (snip.first, snip.last))), placeholders)
+
+
+def _within(carried: Iterable[int], first: int, last: int) -> frozenset[int]:
+    return frozenset(seq for seq in carried if first <= seq <= last)
 
 
 def applied(edits: Edits, entries: Iterable[Logged]) -> Iterator[Logged | Replacement]:
