@@ -1,6 +1,7 @@
-"""What is measured: the server's latency, the pipeline beside peers, what policies cost and keep.
+"""What is measured: the server's latency, what a session costs as it grows, the pipeline beside peers, what policies cost and keep.
 
 python -m bench [MESSAGES …]
+python -m bench growth [MESSAGES …]
 python -m bench peers
 python -m bench policies [POLICY …]
 """
@@ -11,7 +12,7 @@ import asyncio
 import sys
 from datetime import UTC, datetime
 
-from bench import latency, policies
+from bench import growth, latency, policies
 from bench.peers.report import section
 from bench.peers.run import LONGEST, SIZES, run
 from bench.results import FILE, write_section
@@ -26,6 +27,9 @@ def main(words: list[str]) -> int:
                 write_section("peers", section(run(SIZES, LONGEST), today))
             case ["policies", *names]:
                 write_section("policies", policies.section(today, names))
+            case ["growth", *sizes] if all(each.isdecimal() for each in sizes):
+                asyncio.run(growth.main([int(each) for each in sizes] or growth.SIZES))
+                return 0
             case _ if all(each.isdecimal() for each in words):
                 asyncio.run(latency.main([int(each) for each in words] or [100, 1_000, 10_000]))
                 return 0

@@ -1,5 +1,6 @@
 /**
  * `npm run bench [-- MESSAGES …]`: how long the server takes, with sessions of so many messages.
+ * `npm run bench -- growth [MESSAGES …]`: what opening, a turn and a compaction cost as a session grows.
  * `npm run bench -- peers`: how long the pipeline takes, beside peers, each in an environment of its own (made at the first run).
  * `npm run bench -- policies [POLICY …]`: what each policy costs and keeps, over ../shared/traces or, without them, generated sessions.
  */

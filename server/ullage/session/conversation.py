@@ -45,9 +45,7 @@ class Conversation:
         self._on_append = appended
         self.projection = Projection(entries)
         self._account = Account()
-        self.timeline = Timeline(describe, tell)
-        for logged in entries:
-            self.timeline.log(logged)
+        self.timeline = Timeline(describe, tell, entries)
 
     def append(self, entry: Entry) -> Logged:
         """Makes an entry durable, then shows it everywhere."""

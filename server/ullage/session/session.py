@@ -60,7 +60,10 @@ logger = logging.getLogger(__name__)
 
 
 class Session:
-    """A conversation that is open. Everything runs on one event loop; no method blocks it for long."""
+    """A conversation that is open. Everything runs on one event loop; no method blocks it for long.
+
+    Making one folds its log, which takes long where that is long: it may be done in another thread, tells nobody, and `mend` comes next.
+    """
 
     def __init__(
         self,
@@ -108,13 +111,13 @@ class Session:
         self._cooling = Cooling(self._room, lambda: not self.busy, lambda: self._work.begin(self._compact_before_cold()))
         self._approvals = Approvals(timeline, surroundings.remembered)
         self._calls = Calls(self._conversation, self._tools, self._approvals, surroundings, self._policy, self._returned)
-        self._mend()
+        self._reads.keep_only(touches_in_view(self._conversation.projection))
+        self._room.fullness()  # every text is weighed now, and not when a snapshot is asked for
 
     # What was there before
 
-    def _mend(self) -> None:
+    def mend(self) -> None:
         """Closes what a crash left open, and shows what is in the queue."""
-        self._reads.keep_only(touches_in_view(self._conversation.projection))
         if not self._conversation.entries:
             self._use_prelude()  # so that the gauge counts it before any prompt
         if turn_is_open(self._conversation.entries):

@@ -90,6 +90,8 @@ class Sessions:
         self._on_list_changed = on_list_changed
         self._on_warning = on_warning
         self._open: dict[str, Session] = {}
+        self._one_opens = asyncio.Lock()
+        """A session is read in another thread: until it is open nobody opens it a second time, renames or deletes it."""
         self._models: dict[str, Model] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._stop_watching = asyncio.Event()
@@ -123,6 +125,7 @@ class Sessions:
     async def close(self) -> None:
         """Ends all turns as interrupted, and lets go of everything."""
         self._stop_watching.set()
+        await self._until_opened()
         await asyncio.gather(*(session.close() for session in self._open.values()))
         for task in self._tasks:
             task.cancel()
@@ -144,20 +147,32 @@ class Sessions:
         """A new, empty session. Raises `SessionError`."""
         with _refusing():
             record = self._kept.log.create_session("", self._around.clock())
-        session = self._make(record.id)
+        async with self._one_opens:
+            session = await self._make(record.id)
         self._on_list_changed()
         return session
 
     async def open(self, session_id: str | None) -> Session:
         """That session; without an id the one that was used last, or a new one. Raises `SessionError`."""
         if session_id is not None:
-            return self._open.get(session_id) or self._make(session_id)
+            return await self._opened(session_id)
         for summary in self.summaries():
             try:
-                return self._open.get(summary.session_id) or self._make(summary.session_id)
+                return await self._opened(summary.session_id)
             except SessionError as error:
                 logger.info("session %s is passed over: %s", summary.session_id, error)
         return await self.create()
+
+    async def _opened(self, session_id: str) -> Session:
+        if session_id in self._open:
+            return self._open[session_id]
+        async with self._one_opens:
+            return self._open.get(session_id) or await self._make(session_id)
+
+    async def _until_opened(self) -> None:
+        """Waits for a session that is being read."""
+        async with self._one_opens:
+            pass
 
     def get(self, session_id: str) -> Session:
         """A session that is open. Raises `SessionError`."""
@@ -175,6 +190,8 @@ class Sessions:
         """Gives a session another title. Raises `SessionError`."""
         if not title.strip():
             raise SessionError("invalid", "A session needs a title")
+        if session_id not in self._open:
+            await self._until_opened()
         with _refusing():
             if session_id in self._open:
                 self._open[session_id].rename(title)
@@ -184,6 +201,7 @@ class Sessions:
 
     async def delete(self, session_id: str) -> None:
         """Deletes a session for good. Raises `SessionError`."""
+        await self._until_opened()
         session = self._open.get(session_id)
         if session is not None:
             await session.close()  # open until then, so that nobody opens it a second time meanwhile
@@ -193,10 +211,10 @@ class Sessions:
             erase_session(session_id, kept.folder, kept.log, kept.index, kept.results)
         self._on_list_changed()
 
-    def _make(self, session_id: str) -> Session:
+    async def _make(self, session_id: str) -> Session:
         try:
             with _refusing():
-                session = self._made(session_id)
+                session = await self._made(session_id)
         except BaseException:
             self._kept.log.release(session_id)
             raise
@@ -204,18 +222,26 @@ class Sessions:
             self._on_warning(f"Entry {row.seq} of this session is damaged and was passed over: {row.reason}")
         self._open[session_id] = session
         self._keep(session.learn_model())
-        gc.freeze()  # a log that was read lives as long as the session: the collector need not walk it again and again
         return session
 
-    def _made(self, session_id: str) -> Session:
+    async def _made(self, session_id: str) -> Session:
         record = next((each for each in self._kept.log.sessions() if each.id == session_id), None)
         if record is None:
             raise UnknownSession(session_id)
         self._kept.log.claim(session_id)
-        entries = self._kept.log.load(session_id)
-        model = self._model(self._chosen_model(session_id))
+        settings, model = self._around.settings, self._model(self._chosen_model(session_id))
         self._calibrate(model.expected().name)
-        return Session(record, entries, self._around, self._tools, model, self._on_update)
+
+        def read() -> Session:
+            return Session(record, self._kept.log.load(session_id), self._around, self._tools, model, self._on_update)
+
+        with _uncollected():
+            session = await asyncio.to_thread(read)
+        if self._around.settings is not settings:  # they were changed meanwhile
+            self._use(session, self._model(self._chosen_model(session_id)))
+            session.settings_changed()
+        session.mend()
+        return session
 
     def _state_of(self, session_id: str) -> SessionState:
         return self._open[session_id].state if session_id in self._open else "idle"
@@ -339,3 +365,17 @@ def _refusing() -> Generator[None]:
         yield
     except StoreFailed as error:
         raise refusal_of(error) from error
+
+
+@contextmanager
+def _uncollected() -> Generator[None]:
+    """A log that is read is all new and none of it garbage: walking it again and again would keep everybody waiting.
+
+    It lives as long as its session, so it need not be walked later either.
+    """
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()

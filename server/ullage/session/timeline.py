@@ -8,7 +8,7 @@ listener, so that a snapshot and the updates after it always give the same pictu
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Literal
@@ -61,29 +61,32 @@ LATEST = 200
 class Timeline:
     """The items of one session in order, and the task list."""
 
-    def __init__(self, describe: Describe, tell: Callable[[Update], None]) -> None:
+    def __init__(self, describe: Describe, tell: Callable[[Update], None], entries: Iterable[Logged] = ()) -> None:
+        """`entries` are those of before: they stand in every snapshot, so nobody is told of them one by one."""
         self._describe = describe
-        self._tell = tell
+        self._tell = _nobody
         self._items: dict[str, Item] = {}
         self._call_of: dict[int, str] = {}
         self._said: set[str] = set()
         self._upkeep = UpkeepLines()
         self._told_of_thinking = False
         self.plan: tuple[PlanEntry, ...] = ()
+        for logged in entries:
+            self.log(logged)
+        self._tell = tell
 
     def newest(self, limit: int) -> tuple[tuple[Item, ...], int]:
         """The newest items, oldest first, and how many there are before them."""
-        items = list(self._items.values())
-        return tuple(items[-limit:]), max(0, len(items) - limit)
+        items = tuple(islice(reversed(self._items.values()), limit))
+        return items[::-1], len(self._items) - len(items)
 
     def before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
         """Items before that one, oldest first, and how many precede them. Raises `KeyError` for an unknown id."""
-        ids = list(self._items)
-        end = ids.index(item_id) if item_id in self._items else -1
-        if end < 0:
+        if item_id not in self._items:
             raise KeyError(item_id)
-        start = max(0, end - limit)
-        return tuple(self._items[id_] for id_ in ids[start:end]), start
+        later = 1 + next(index for index, each in enumerate(reversed(self._items)) if each == item_id)
+        items = tuple(islice(reversed(self._items.values()), later, later + limit))
+        return items[::-1], len(self._items) - later - len(items)
 
     def get(self, item_id: str) -> Item | None:
         """The item with that id."""
@@ -226,6 +229,10 @@ class Timeline:
         if end.message:
             level = "error" if end.outcome == "error" else "info" if end.outcome == "cancelled" else "warning"
             self.put(NoticeItem(f"n{seq}", at, level, end.message, end.action))
+
+
+def _nobody(update: Update) -> None:
+    """Is told."""
 
 
 def compaction_item(entry: Compaction, at: float) -> CompactionItem:

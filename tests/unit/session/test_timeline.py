@@ -184,3 +184,23 @@ def test_the_task_list_is_what_the_last_todo_call_said() -> None:
     timeline.log(Logged(2, 2.0, ToolReturned("t1", "todo", "2 tasks", is_error=False, characters=7)))
     assert timeline.plan == (PlanEntry("Read", "completed"), PlanEntry("Fix", "pending"))
     assert PlanChanged(timeline.plan) in updates
+
+
+def test_what_was_there_before_is_shown_and_told_to_nobody():
+    updates: list[Update] = []
+    entries = [Logged(seq, 1.0, UserPrompt(f"p{seq}", "Go")) for seq in range(1, 6)]
+    timeline = Timeline(describe, updates.append, entries)
+    assert [item.id for item in timeline.newest(10)[0]] == ["p1", "p2", "p3", "p4", "p5"]
+    assert updates == []
+    timeline.log(Logged(6, 1.0, UserPrompt("p6", "Go")))
+    assert [update.item.id for update in updates if isinstance(update, ItemUpdated)] == ["p6"]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 9])
+def test_pages_of_older_items_lead_back_to_the_first(limit: int):
+    timeline = Timeline(describe, lambda update: None, [Logged(seq, 1.0, UserPrompt(f"p{seq}", "Go")) for seq in range(7)])
+    items, earlier = timeline.newest(limit)
+    while earlier:
+        page, earlier = timeline.before(items[0].id, limit)
+        items = (*page, *items)
+    assert [item.id for item in items] == [f"p{seq}" for seq in range(7)]
