@@ -77,8 +77,12 @@ class Carried:
 
 
 def since(active: Sequence[Compaction], fixed: int) -> Carried:
-    """Nothing carried yet after the newest of `active`, the compactions in force. `fixed` are the tokens of system and tools."""
-    return Carried(0, active[-1].estimated_after if active else fixed + USUAL_LEFT)
+    """Nothing carried yet after the newest of `active`, the compactions in force. `fixed` are the tokens of system and tools.
+
+    What one without a summary left (the user took a message out, say) tells nothing of what a summary would leave.
+    """
+    newest = next((each for each in reversed(active) if each.summarised is not None), None)
+    return Carried(0, newest.estimated_after if newest else fixed + USUAL_LEFT)
 
 
 def pays(used: int, fixed: int, so_far: Carried, terms: Terms, numbers: EconomyNumbers, *, by_model: bool) -> bool:

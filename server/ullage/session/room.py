@@ -125,9 +125,11 @@ class Room:
             if not await self._save(full, at_work=more == 0):
                 self._prepare_from(full)
             return
+        self._refuse_where_nothing_helps(full)
         now = self._conversation.clock()
         held = self._is_held(full, more)
         may = self._policy.by_itself and not self._breaker.is_open(now) and self._replied_since_compaction()
+        may = may and (held or self._has_grown(full, more))
         if may and (held or more or full.used >= self._nothing_below):
             made = await self._try("threshold", at_work=more == 0, must=held)
             nothing = made is None and self._policy.policy is not ULLAGE
@@ -139,29 +141,38 @@ class Room:
         """Compacts before the line where that costs less than carrying on, without making anybody wait; whether it did."""
         due = self._due(full)
         if due == "cold":
-            wanted = Wanted(new_id("c"), "economy", by_program=not self.preparation.ready())
-            return await self._attempt(wanted, at_work=at_work) is not None
+            return await self._try_to_save(at_work=at_work, by_program=not self.preparation.ready())
         if due == "now" and self.preparation.ready():
-            return await self._attempt(Wanted(new_id("c"), "economy"), at_work=at_work) is not None
+            return await self._try_to_save(at_work=at_work)
         if due != "no":
             self.prepare()
         return False
 
     def _due(self, full: Fullness) -> Due:
-        may = self._policy.policy.saves and self._policy.by_itself and self._replied_since_compaction()
-        if not may or self._breaker.is_open(self._conversation.clock()) or self._in_vain_at + RETRY_AFTER > last_seq(self._conversation):
+        if not self._may_save():
             return "no"
         return self._saving.due(full.counted, self._model.card)
 
-    def saves_before_cold(self) -> bool:
-        """Whether a compaction now, while nobody asks anything, costs less than writing all of the context anew later."""
+    def _may_save(self) -> bool:
         if not (self._policy.policy.saves and self._policy.by_itself and self._replied_since_compaction()):
             return False
-        return self._saving.before_cold(self.fullness().counted, self._model.card)
+        if self._breaker.is_open(self._conversation.clock()) or self._in_vain_at + RETRY_AFTER > last_seq(self._conversation):
+            return False
+        return not self._saving.was_taken_back()
 
-    async def before_cold(self) -> Compaction | None:
-        """Compacts while the cache still serves the summary; gives None where it did not come about."""
-        return await self._attempt(Wanted(new_id("c"), "economy"), at_work=False)
+    async def _try_to_save(self, *, at_work: bool, by_program: bool = False) -> bool:
+        made = await self._attempt(Wanted(new_id("c"), "economy", by_program=by_program), at_work=at_work)
+        if made is None:
+            self._in_vain_at = last_seq(self._conversation)  # a summary for each call, none of which comes about, would not save
+        return made is not None
+
+    def saves_before_cold(self) -> bool:
+        """Whether a compaction now, while nobody asks anything, costs less than writing all of the context anew later."""
+        return self._may_save() and self._saving.before_cold(self.fullness().counted, self._model.card)
+
+    async def before_cold(self) -> bool:
+        """Compacts while the cache still serves the summary; whether it came about."""
+        return await self._try_to_save(at_work=False)
 
     async def _keep_up(self) -> None:
         """What the policy does before every call, without a sign but a line in the timeline that counts."""
@@ -183,16 +194,31 @@ class Room:
         """Whether the window itself, whatever the line, is as good as full."""
         return full.counted.used + more >= full.window * self._policy.policy.line.hold_share
 
+    def _has_grown(self, full: Fullness, more: int = 0) -> bool:
+        """Whether there is more by now than the newest summary left, where that left much (of what is pinned, say).
+
+        Each compaction costs a summary and the cache, and would free next to nothing then.
+        """
+        newest = next((each for each in reversed(self._conversation.projection.active) if each.summarised), None)
+        if self._policy.policy is not ULLAGE or newest is None:
+            return True
+        return full.counted.used + more >= newest.estimated_after + full.line * ASK_AGAIN_SHARE
+
+    def _refuse_where_nothing_helps(self, full: Fullness) -> None:
+        """Where system and tools alone are over the line no compaction brings the context under it. Raises `ContextFull`."""
+        prelude = self._conversation.projection.prelude
+        fixed = estimate_prelude(prelude) if prelude else 0
+        if fixed < full.line or self._policy.policy.measure != "usage" or not self._policy.by_itself:
+            return
+        raise ContextFull(
+            f"The instructions, rules and tools alone take about {fixed:,} tokens, more than the {full.line:,} at which "
+            "the context counts as full. Shorten AGENTS.md or CLAUDE.md, raise ullage.compaction.cap if it is low, "
+            "or choose a model with a larger window."
+        )
+
     def _hold(self, full: Fullness, more: int) -> None:
         if not self._is_held(full, more):
             return
-        prelude = self._conversation.projection.prelude
-        fixed = estimate_prelude(prelude) if prelude else 0
-        if fixed >= full.line:
-            raise ContextFull(
-                f"The instructions, rules and tools alone take about {fixed:,} tokens, more than the {full.line:,} at which "
-                "the context counts as full. Shorten AGENTS.md or CLAUDE.md, or choose a model with a larger window."
-            )
         seconds = self._breaker.seconds_left(self._conversation.clock())
         if seconds > 0:
             raise ContextFull(
@@ -225,7 +251,9 @@ class Room:
         if self._in_vain_at == last_seq(self._conversation):
             return False
         full = self.fullness()
-        return self._replied_since_compaction() and full.used + self._usual_growth() >= full.line
+        if not self._has_grown(full) or not self._replied_since_compaction():
+            return False
+        return full.used + self._usual_growth() >= full.line
 
     def _usual_growth(self) -> int:
         """Tokens; looked up once for each entry, since it is asked for at every keystroke."""

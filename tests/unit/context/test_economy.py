@@ -24,7 +24,7 @@ from ullage.context.economy import (
     price,
     since,
 )
-from ullage.context.entries import AssistantReply, Compaction, Logged
+from ullage.context.entries import AssistantReply, Compaction, Logged, Snipped, Summarised
 
 TERMS = Terms(read=0.1, write=1.25, output=5.0)
 FIXED = 10_000
@@ -35,7 +35,7 @@ def replied(tokens: int) -> AssistantReply:
 
 
 def made(estimated_after: int) -> Compaction:
-    return replace(compaction("c"), estimated_after=estimated_after)
+    return replace(compaction("c"), summarised=Summarised(1, "In short: go."), estimated_after=estimated_after)
 
 
 def carried(entries: Sequence[Logged], active: Sequence[Compaction]) -> Carried:
@@ -54,6 +54,12 @@ def test_before_any_compaction_what_one_usually_leaves_is_taken():
 def test_after_a_compaction_it_counts_from_there_with_what_it_left():
     found = carried(session(prompt("go"), replied(16_000), replied(20_000)), (made(15_000),))
     assert (found.beyond, found.left) == (1_000 + 5_000, 15_000)
+
+
+def test_what_is_left_after_a_message_was_taken_out_tells_nothing_of_a_summary():
+    taken_out = replace(compaction("x"), snipped=Snipped(1, 1, "[Taken out]"), estimated_after=90_000)
+    assert since((taken_out,), FIXED).left == FIXED + USUAL_LEFT
+    assert since((made(15_000), taken_out), FIXED).left == 15_000
 
 
 def test_a_compaction_costs_its_summary_and_writing_what_is_left():

@@ -10,7 +10,7 @@ import pytest
 
 from tests.fake_api import Hang, Reply, Say
 from tests.unit.session.filling import SUMMARY, WINDOW, fill, make_project, summaries, when_asked_for_a_summary
-from tests.unit.session.harness import Stage, calls, items, stage
+from tests.unit.session.harness import Stage, calls, items, notices, stage
 from ullage.context.entries import ToolReturned
 from ullage.session.items import UserItem
 from ullage.session.session import Session
@@ -111,3 +111,34 @@ async def test_where_an_undo_has_to_clear_results_it_leaves_what_is_pinned(folde
         assert cleared
         assert made.policy == "ullage"  # and not "user": nobody took these out
         assert all(isinstance(entry, ToolReturned) and entry.tool_use_id != pinned.id for entry in cleared)
+
+
+async def test_where_most_is_pinned_it_is_not_compacted_at_every_call(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        gauge = session.snapshot().gauge
+        while gauge.used < gauge.line:
+            await fill(here, session, 1)
+            session.history.pin_item(calls(session)[-1].id, pinned=True)
+            gauge = session.snapshot().gauge
+        before = len(here.made(session))
+        for number in range(12):
+            here.fake.enqueue(Say(f"Yes, {number}."))
+            await here.say(session, f"Still there? {number}")
+        pinned = [call.output for call in calls(session)]
+        sent = await next_messages(here, session)
+        assert all(words_of(output) in sent for output in pinned)
+        assert len(here.made(session)) - before <= 1
+
+
+async def test_where_instructions_and_tools_alone_are_over_the_line_it_says_so_and_asks_nothing(folder: Path) -> None:
+    (folder / "AGENTS.md").write_text("Measure in millimetres. " * 2_000)
+    async with stage(folder, window=20_000) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        for _ in range(2):
+            await here.say(session, "Hello")
+        assert not here.made(session)
+        assert not any("messages" in (record.body or {}) for record in here.fake.requests)
+        assert "AGENTS.md" in notices(session)[-1].text

@@ -124,6 +124,33 @@ async def test_a_prompt_does_not_wait_for_a_summary_that_is_to_save(folder: Path
         assert not here.refused()
 
 
+@pytest.mark.usefixtures("small")
+async def test_what_the_user_undid_is_not_made_again_to_save(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with stage(folder) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await look(here, session, 2)
+        monkeypatch.setattr(economy, "CACHE_SECONDS", -1.0)
+        await chat(here, session, 1)
+        [made] = here.made(session)
+        session.history.undo()
+        await chat(here, session, 3)
+        assert here.made(session) == [made]
+
+
+@pytest.mark.usefixtures("small")
+async def test_what_cannot_be_written_down_is_not_paid_for_again_and_again(folder: Path) -> None:
+    async with stage(folder, settings=Settings(economy="cheapest")) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        (folder / ".ullage" / "transcripts").write_text("in the way")
+        await look(here, session, 2)
+        await chat(here, session, 30)
+        assert [card.status for card in compactions(session)] == ["failed"] * len(compactions(session))
+        assert 1 <= len(compactions(session)) <= 4
+        assert sum(asks_for_summary(request.body) for request in here.fake.requests) <= 4
+
+
 def _no_terms(card: ModelCard) -> None:
     return None
 
