@@ -10,12 +10,15 @@ from dataclasses import replace
 
 from ullage.context.counting.tokens import estimate_message
 from ullage.context.entries import (
+    AssistantReply,
     Compaction,
     CompactionRedone,
     CompactionUndone,
     EntryPinned,
     FilePinned,
     Logged,
+    ToolReturned,
+    UserPrompt,
 )
 from ullage.context.moves.clear import clear
 from ullage.context.moves.exclude import exclude
@@ -32,12 +35,10 @@ from ullage.session.identifiers import new_id
 from ullage.session.items import RestoredFileItem
 from ullage.session.model_in_use import ModelInUse
 from ullage.session.places import entry_of_item
-from ullage.session.preview import ItemFate, Preview, cost_of, fates_of, lines_of
+from ullage.session.preview import BY_THE_USER, ItemFate, Preview, cost_of, fates_of, lines_of
 from ullage.session.room import NOTHING_TO_COMPACT, Room
 from ullage.session.surroundings import Surroundings
-
-BY_THE_USER = "user"
-"""The policy of compactions that a user makes by hand, one entry at a time."""
+from ullage.workspace.folders import OutsideWorkspace
 
 
 class History:
@@ -95,15 +96,24 @@ class History:
 
     def pin_item(self, item_id: str, *, pinned: bool) -> None:
         """From now on no compaction touches what the item shows, or, not `pinned`, may again. Raises `SessionError`."""
-        seq = self._place(item_id).seq
+        place = self._place(item_id)
+        if not isinstance(place.entry, UserPrompt | AssistantReply | ToolReturned):
+            raise SessionError("no_such_item", "Only prompts, replies and results of tools can be pinned")
+        seq = place.seq
         if (seq in pins(self._conversation.entries).seqs) != pinned:
             self._conversation.append(EntryPinned(seq, pinned))
 
     def pin_file(self, path: str, *, pinned: bool) -> None:
-        """The same of a file, named as the tools name it."""
+        """The same of a file in the workspace, whichever way it is named. Raises `SessionError`."""
         if not path.strip():
             raise SessionError("invalid", "No file is named")
-        if (path in pins(self._conversation.entries).paths) != pinned:
+        known, folders = pins(self._conversation.entries).paths, self._surroundings.folders
+        if path not in known:
+            try:
+                path = folders.show(folders.resolve(path))
+            except OutsideWorkspace as error:
+                raise SessionError("invalid", str(error)) from error
+        if (path in known) != pinned:
             self._conversation.append(FilePinned(path, pinned))
 
     # What changes the epoch, while nothing runs

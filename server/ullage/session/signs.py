@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from ullage.context.entries import Logged
 from ullage.context.evidence import Sign, SignKind, signs_in
 from ullage.session.surroundings import Surroundings
+from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.git_status import uncommitted
 from ullage.workspace.recent import EditedBy
 from ullage.workspace.text_file import NotText, TooLarge
@@ -28,7 +30,7 @@ _BY: dict[EditedBy, SignKind] = {"agent": "edited", "user": "edited", "disk": "d
 
 async def gathered(entries: Sequence[Logged], around: Surroundings) -> list[Sign]:
     """All signs that there are now."""
-    logged = await asyncio.to_thread(lambda: list(signs_in(entries)))
+    logged = await asyncio.to_thread(lambda: _by_one_name(signs_in(entries), around))
     problems, changed = await asyncio.gather(_with_problems(around), _changed_since_commit(around))
     return [
         *logged,
@@ -37,6 +39,16 @@ async def gathered(entries: Sequence[Logged], around: Surroundings) -> list[Sign
         *(Sign(path, "problems", 0) for path in problems),
         *(Sign(path, "uncommitted", 0) for path in changed),
     ]
+
+
+def _by_one_name(signs: Iterable[Sign], around: Surroundings) -> list[Sign]:
+    """Files as the tools name them: a command may name one as `./a.py`, or by its whole path, and it is still one file."""
+    names: dict[str, str] = {}
+    for sign in (found := list(signs)):
+        if sign.path not in names:
+            with suppress(OutsideWorkspace):
+                names[sign.path] = around.folders.show(around.folders.resolve(sign.path))
+    return [replace(sign, path=names[sign.path]) for sign in found if sign.path in names]
 
 
 def _edits(entries: Sequence[Logged], around: Surroundings) -> Iterator[Sign]:

@@ -12,6 +12,7 @@ from tests.fake_api import Hang, Reply, Say
 from tests.unit.session.filling import SUMMARY, WINDOW, fill, make_project, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, calls, items, notices, stage
 from ullage.context.entries import ToolReturned
+from ullage.session.errors import SessionError
 from ullage.session.items import UserItem
 from ullage.session.session import Session
 
@@ -142,3 +143,23 @@ async def test_where_instructions_and_tools_alone_are_over_the_line_it_says_so_a
         assert not here.made(session)
         assert not any("messages" in (record.body or {}) for record in here.fake.requests)
         assert "AGENTS.md" in notices(session)[-1].text
+
+
+async def test_a_file_is_pinned_whichever_way_it_is_named_and_only_what_was_said_can_be(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 3)
+        session.history.pin_file(f"{folder.resolve()}/./tank.py", pinned=True)
+        session.history.pin_file("./tank.py", pinned=True)
+        assert session.snapshot().pins.paths == ("tank.py",)
+        session.history.pin_file("tank.py", pinned=False)
+        assert session.snapshot().pins.paths == ()
+        session.compact()
+        await here.idle(session)
+        for refused in (
+            lambda: session.history.pin_item(here.made(session)[0].id, pinned=True),
+            lambda: session.history.pin_file("/etc/x", pinned=True),
+        ):
+            with pytest.raises(SessionError):
+                refused()

@@ -78,3 +78,16 @@ async def test_a_pinned_file_is_read_again_before_all(folder: Path) -> None:
         session.compact()
         await here.idle(session)
     assert restored(session)[0] == NAMES[3]
+
+
+async def test_a_file_that_commands_name_in_several_ways_is_read_again_once(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        command = f"cat ./{NAMES[0]} && cat {folder}/{NAMES[0]} && cat {NAMES[0]}"
+        here.fake.enqueue([Call("shell", {"command": command})], Say("Seen."))
+        await here.say(session, "Look")
+        await fill(here, session, 2)
+        session.compact()
+        await here.idle(session)
+    assert [path for path in restored(session) if path.endswith(NAMES[0])] == [NAMES[0]]

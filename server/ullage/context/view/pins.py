@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import ToolUse
-from ullage.context.entries import AssistantReply, Clipped, EntryPinned, FilePinned, Logged, Notice, ToolReturned
+from ullage.context.entries import AssistantReply, Clipped, EntryPinned, FilePinned, FileTouch, Logged, Notice, ToolReturned
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ def pins(entries: Iterable[Logged]) -> Pins:
 def pinned_entries(entries: Sequence[Logged]) -> frozenset[int]:
     """The seqs of all entries that must stay because of what is pinned.
 
-    Beside what the user pinned that is the newest text of each pinned file, and whatever the API wants together: the reply
-    with the calls, the results of all of them, and what shortened these on arrival.
+    Beside what the user pinned that is the newest text of each pinned file with what was changed in it since, and whatever the API
+    wants together: the reply with the calls, the results of all of them, and what shortened these on arrival.
     """
     pinned = pins(entries)
     if not pinned:
@@ -54,11 +54,39 @@ def pinned_entries(entries: Sequence[Logged]) -> frozenset[int]:
 
 
 def _newest_texts(entries: Sequence[Logged], paths: frozenset[str]) -> frozenset[int]:
-    newest: dict[str, int] = {}
+    """Of each file the newest text that was whole, what was changed in it since, and the newest part of it that was read since."""
+    texts: dict[str, _Text] = {path: _Text() for path in paths}
     for logged in entries:
-        if isinstance(logged.entry, ToolReturned | Notice):
-            newest.update((touch.path, logged.seq) for touch in logged.entry.touched if touch.path in paths)
-    return frozenset(newest.values())
+        entry = logged.entry
+        if isinstance(entry, ToolReturned | Notice):
+            clipped = isinstance(entry, ToolReturned) and entry.full_output is not None
+            for touch in entry.touched:
+                if touch.path in texts:
+                    texts[touch.path].saw(logged.seq, touch, clipped=clipped)
+    return frozenset(seq for text in texts.values() for seq in text.seqs)
+
+
+class _Text:
+    """Where the text of one file stands."""
+
+    def __init__(self) -> None:
+        self._whole: int | None = None
+        self._part: int | None = None
+        self._edits: list[int] = []
+
+    @property
+    def seqs(self) -> set[int]:
+        return {seq for seq in (self._whole, self._part, *self._edits) if seq is not None}
+
+    def saw(self, seq: int, touch: FileTouch, *, clipped: bool) -> None:
+        if touch.kind == "edited":
+            self._edits.append(seq)
+        elif touch.kind == "read" and (touch.partial or clipped):
+            self._part = seq
+            if self._whole is None:
+                self._edits = []
+        else:
+            self._whole, self._part, self._edits = seq, None, []
 
 
 def _groups(entries: Sequence[Logged]) -> Iterable[frozenset[int]]:

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import pytest
 
 from tests.unit.context.logs import calls, prompt, returned, says, session
-from ullage.context.entries import Clipped, Entry, EntryPinned, FilePinned, FileTouch, ToolReturned
+from ullage.context.entries import Clipped, Entry, EntryPinned, FilePinned, FileTouch, ToolReturned, TouchKind
 from ullage.context.view.pins import Pins, pinned_entries, pins
 
 # 1 the prelude, 2 a prompt, 3 two calls, 4 and 5 their results, 6 a last word
@@ -43,6 +44,31 @@ def test_of_a_pinned_file_the_newest_text_stays():
         FilePinned("a.py", True),
     )
     assert pinned_entries(entries) == {5, 6}
+
+
+def touched(id: str, kind: TouchKind, *, partial: bool = False) -> ToolReturned:
+    return ToolReturned(id, "tool", "text", False, 4, touched=(FileTouch("a.py", kind, "0", partial),))
+
+
+@pytest.mark.parametrize(
+    ("happened", "stay"),
+    [
+        (("read", "edited"), (0, 1)),
+        (("read", "edited", "edited", "read"), (3,)),
+        (("created", "edited"), (0, 1)),
+        (("edited", "edited"), (0, 1)),
+        (("read", "edited", "part", "part"), (0, 1, 3)),
+        (("part", "edited", "part", "edited"), (2, 3)),
+        (("read", "edited", "deleted"), (2,)),
+    ],
+)
+def test_of_a_pinned_file_that_was_changed_its_text_and_the_changes_stay(happened: Sequence[str], stay: Sequence[int]):
+    entries: list[Entry] = [prompt("go")]
+    for index, kind in enumerate(happened):
+        told = touched(f"t{index}", "read", partial=True) if kind == "part" else touched(f"t{index}", cast(TouchKind, kind))
+        entries += [calls(f"t{index}"), told]
+    expected = {seq for index in stay for seq in (3 + 2 * index, 4 + 2 * index)}
+    assert pinned_entries(session(*entries, FilePinned("a.py", True))) == expected
 
 
 def test_what_shortened_a_pinned_result_stays_with_it():
