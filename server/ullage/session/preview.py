@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import Block, Text, ToolUse, Usage
 from ullage.context.counting.tokens import Calibration, estimate_block
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, Rung, ToolReturned, UserPrompt
-from ullage.context.view.fates import FateKind, fates
+from ullage.context.view.fates import Fate, FateKind, fates
 from ullage.context.view.projection import Projection
 from ullage.models.model import ModelCard
 from ullage.session.items import RestoredFileItem, ToolCallItem
@@ -18,6 +18,8 @@ from ullage.session.timeline import Timeline
 
 Part: TypeAlias = Literal["user", "assistant", "tool", "record"]
 
+BY_THE_USER = "user"
+"""The policy of compactions that a user makes by hand, one entry at a time."""
 TITLE_CHARACTERS = 120
 SUMMARY_PROMPT_TOKENS = 1_000
 """What asking for a summary adds to the conversation: about the length of the prompt."""
@@ -95,14 +97,31 @@ def lines_of(before: Projection, after: Projection, calibration: Calibration, ti
 
 
 def fates_of(projection: Projection, timeline: Timeline) -> tuple[ItemFate, ...]:
-    """Of all items that the model does not see as they were, in the order of the log."""
+    """Of all items that the model does not see as they were, in the order of the log.
+
+    What the user took out stays taken out by them, whatever a later compaction makes of what is around it.
+    """
     by_seq = {logged.seq: logged for logged in projection.entries}
+    found = {**fates(projection), **_taken_out(projection)}
     return tuple(
         ItemFate(item_id, fate.kind, fate.compaction_id, _part(by_seq[seq].entry), _title(by_seq[seq], timeline))
-        for seq, fate in fates(projection).items()
-        if fate.kind != "kept"
+        for seq, fate in found.items()
+        if fate.kind != "kept" and seq in by_seq
         for item_id in items_of_entry(by_seq[seq].entry)
     )
+
+
+def _taken_out(projection: Projection) -> Mapping[int, Fate]:
+    by_hand = [compaction for compaction in projection.active if compaction.policy == BY_THE_USER]
+    cleared = {each.seq: Fate("cleared", compaction.id) for compaction in by_hand for each in compaction.cleared}
+    snips = [(compaction.id, compaction.snipped) for compaction in by_hand if compaction.snipped is not None]
+    snipped = {
+        seq: Fate("snipped", compaction_id)
+        for compaction_id, snip in snips
+        for seq in range(snip.first_seq, snip.last_seq + 1)
+        if seq not in snip.carried
+    }
+    return {**cleared, **snipped}
 
 
 def cost_of(

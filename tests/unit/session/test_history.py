@@ -124,6 +124,21 @@ async def test_what_is_excluded_the_model_no_longer_sees_until_it_is_undone(fold
         assert words in await next_request(here, session)
 
 
+async def test_what_is_excluded_stays_so_in_what_became_of_it_when_all_around_it_is_summarised(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 3)
+        prompt, call = first_prompt(session), calls(session)[1]
+        by_hand = {prompt.id: session.history.exclude(prompt.id), call.id: session.history.exclude(call.id)}
+        session.compact()
+        await here.idle(session)
+        fates = {fate.item_id: fate for fate in session.history.epochs()[1]}
+        assert {item_id: fates[item_id].compaction_id for item_id in by_hand} == by_hand
+        assert (fates[prompt.id].fate, fates[call.id].fate) == ("snipped", "cleared")
+        assert fates[calls(session)[0].id].fate == "summarised"
+
+
 async def test_what_the_model_does_not_see_any_longer_cannot_be_taken_out(folder: Path) -> None:
     async with stage(folder, window=WINDOW) as here:
         session = await here.new()
