@@ -83,7 +83,7 @@ def as_section(report: Json, date: str, sessions: str) -> str:
         ),
         "### What was needed within 60 messages after a compaction, and was in view",
         KEPT,
-        table(["", *KINDS.values(), "names beside their file", "files put back", "rules broken"], [_kept(each) for each in policies]),
+        table(["", *KINDS.values(), "names beside their file", "files in view", "rules broken"], [_kept(each) for each in policies]),
     ]
     failures = [f"- {each['policy']}: failed on {len(each['failures'])} sessions" for each in policies if each["failures"]]
     return "\n\n".join((*parts, *(["\n".join(failures)] if failures else [])))
@@ -106,7 +106,7 @@ def _kept(policy: Json) -> list[str]:
     retained: Json = policy["retained"]
     kinds: Json = retained["kinds"]
     shares = [_share(kinds[kind]["in_view"], kinds[kind]["needed"]) if kind in kinds else ABSENT for kind in KINDS]
-    beside = [_share(retained[name]["hits"], retained[name]["of"]) for name in ("identifier_beside_its_file", "files_put_back")]
+    beside = [_share(retained[name]["hits"], retained[name]["of"]) for name in ("identifier_beside_its_file", "files_in_view")]
     return [policy["policy"], *shares, *beside, f"{len(policy['violations']):,}"]
 
 

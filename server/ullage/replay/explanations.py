@@ -57,14 +57,21 @@ POLICY_COST = (
 
 OPTIMUM = (
     "Optimum: the schedule of compactions that would have cost least, session by session, for somebody who knew what was to come. Where to "
-    "compact is its only choice: what a compaction leaves and costs is what those of the policies above left and cost on average."
+    "compact is its only choice: what a compaction leaves and costs is what those of one of the policies above left and cost on average; "
+    "where a policy's own run was cheaper still, it is that. A policy whose compactions leave less could go below it."
 )
 
 POLICY_KEPT = (
     f"Needed as above: used in the {WINDOW_MESSAGES} messages after a compaction, and standing in the session before it. In view: in the "
-    "summary or in a message that stayed, without the files that were put back beside it. Put back: of the files that the agent read "
-    "again in those messages, those that the policy had put back. Upkeep is not looked at. Violations: rules of the API that a request "
-    "would have broken. Seconds: of the policy's own work."
+    "summary or in a message that stayed, without the files that were put back beside it. Files in view: of the files that the agent read "
+    "again in those messages, those that the policy had put back, or that a message that stayed showed whole. Upkeep is not looked at. "
+    "Violations: rules of the API that a request would have broken. Seconds: of the policy's own work."
+)
+
+POLICY_FATES = (
+    "The same facts, all kinds together (by kind: --format json). Recallable: not in view, but in the first five hits of one search of the "
+    "session with the fact's own words. Shown again: neither, but shown to the agent again before it used it. Getting back: at most what "
+    "it would cost to search for all that was not in view, a request each at the average price. Summaries: what stood for them."
 )
 
 
@@ -82,7 +89,8 @@ def stand_ins(places: Places, summaries: Summaries) -> str:
     digest = "what a program can write of the same messages (a digest); a model would keep other things"
     match summaries:
         case "recorded" if places == "recorded":
-            return f"For a summary that a model would write stands the one that was recorded there; where there is none, {digest}."
+            there = "the one that was recorded there; where there is none, or only the provider can read it"
+            return f"For a summary that a model would write stands {there}, {digest}."
         case "none":
             return "For a summary that a model would write stands a blank of the usual size: what is kept says nothing of the policy then."
         case _:

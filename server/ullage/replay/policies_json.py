@@ -7,6 +7,7 @@ from dataclasses import asdict
 
 from ullage.context.blocks import Json
 from ullage.replay.fact_patterns import FactKind
+from ullage.replay.html.choice import Choice, choose
 from ullage.replay.html.comparison import Standing, compared
 from ullage.replay.retention import KindRetention
 from ullage.replay.rows import Report
@@ -23,15 +24,39 @@ def policies_json(report: Report) -> dict[str, Json]:
     return {
         "compacted_at": report.places,
         "summaries_by": report.summaries,
-        "policies": [_standing(each) for each in standings],
+        "left_out": dict(comparison.left_out),
+        "answer": _answer(choose(comparison)),
+        "policies": [_standing(each, comparison.optimum) for each in standings],
         "runs": [_run(run) for run in report.runs],
     }
 
 
-def _standing(standing: Standing) -> Json:
+def _answer(choice: Choice) -> Json:
+    """As the page has it."""
+
+    def name(standing: Standing | None) -> Json:
+        return standing.policy if standing is not None else None
+
+    return {
+        "take": name(choice.best),
+        "costs_least": name(choice.cheapest),
+        "about_as_cheap": [each.policy for each in choice.about_as_cheap],
+        "keeps_most": name(choice.keeps_most),
+        "keep_about_as_much": [each.policy for each in choice.keep_about_as_much],
+        "none_clearly_beats": [each.policy for each in choice.front],
+        "ruled_out": dict(choice.ruled_out),
+    }
+
+
+def _standing(standing: Standing, optimum: Standing | None) -> Json:
+    over = standing.total / optimum.total - 1 if standing.priced and optimum is not None and optimum.total else None
     return {
         "policy": standing.policy,
         "sessions": standing.runs,
+        "share_over_optimum": over,
+        "share_read_from_cache": standing.share_from_cache,
+        "dollars_for_getting_back": standing.getting_back if standing.priced and standing.keeps_known else None,
+        "caution": standing.unjudged,
         "failures": [{"session": session, "why": why} for session, why in standing.failures],
         "requests": standing.requests,
         "requests_that_do_not_fit": standing.refused,
@@ -93,22 +118,25 @@ def _retained(retained: Retained) -> Json:
     return {
         "compactions": retained.compactions,
         "kinds": _kinds(retained.kinds),
+        "all_kinds": _fates(sum(retained.kinds.values(), KindRetention())),
         "in_summary": {kind.replace(" ", "_"): {"hits": of_it.in_view, "of": of_it.needed} for kind, of_it in retained.in_summary.items()},
         "identifier_beside_its_file": _share(retained.tied),
-        "files_put_back": _share(retained.restored),
+        "files_in_view": _share(retained.restored),
     }
 
 
 def _kinds(kinds: Mapping[FactKind, KindRetention]) -> Json:
+    return {kind.replace(" ", "_"): _fates(of_it) for kind, of_it in kinds.items()}
+
+
+def _fates(facts: KindRetention) -> Json:
     return {
-        kind.replace(" ", "_"): {
-            "needed": of_it.needed,
-            "in_view": of_it.in_view,
-            "recallable": of_it.recallable,
-            "shown_again": of_it.seen_again,
-            "lost": of_it.lost,
-        }
-        for kind, of_it in kinds.items()
+        "needed": facts.needed,
+        "in_view": facts.in_view,
+        "recallable": facts.recallable,
+        "shown_again": facts.seen_again,
+        "lost": facts.lost,
+        "share_in_view_or_recallable": facts.within_reach.value,
     }
 
 

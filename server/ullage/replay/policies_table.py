@@ -59,7 +59,7 @@ def kept_lines(standings: Iterable[Standing]) -> Iterator[str]:
         "errors",
         "user's|messages",
         "names by|file",
-        "put|back",
+        "files|in view",
         "violations",
         "seconds",
     ]
@@ -82,6 +82,32 @@ def _shares(kept: Retained) -> list[str]:
 
 def _share(share: Share) -> str:
     return f"{percent(share.value)} of {share.of:,}" if share.of else ABSENT
+
+
+def fate_lines(standings: Iterable[Standing]) -> Iterator[str]:
+    """What became of all that was needed, kinds together, a line a policy."""
+    head = [
+        "policy",
+        "needed",
+        "in view",
+        "recallable",
+        "shown|again",
+        "lost",
+        "in view or|recallable",
+        "getting|back",
+        "summaries",
+    ]
+    return columns(head, [[each.policy, *_fate_cells(each)] for each in standings], left=1)
+
+
+def _fate_cells(standing: Standing) -> list[str]:
+    stood_in = ", ".join(f"{number(count)} {what}" for what, count in standing.stood_in.items()) or ABSENT
+    needed = standing.needed
+    if not needed.needed or standing.stood_in.get("blank"):
+        return [*[ABSENT] * 7, stood_in]
+    told = (needed.needed, needed.in_view, needed.recallable, needed.seen_again, needed.lost)
+    back = money(standing.getting_back) if standing.priced else ABSENT
+    return [*map(number, told), percent(needed.within_reach.value), back, stood_in]
 
 
 def cautions(standings: Iterable[Standing]) -> Iterator[str]:

@@ -9,7 +9,7 @@ from ullage.replay import explanations
 from ullage.replay.columns import ABSENT, columns, money, number, percent, ranges
 from ullage.replay.figures import Figures, together
 from ullage.replay.html.comparison import compared
-from ullage.replay.policies_table import cautions, cost_lines, kept_lines, listed
+from ullage.replay.policies_table import cautions, cost_lines, fate_lines, kept_lines, listed
 from ullage.replay.readers.values import printable
 from ullage.replay.rows import Report, Row
 from ullage.replay.shares import Share
@@ -61,6 +61,7 @@ def _policies(report: Report) -> Iterator[str]:
             explanations.stand_ins(report.places, report.summaries),
             explanations.POLICY_KEPT,
         )
+        yield from _section("Policies: what became of it", fate_lines(comparison.standings), explanations.POLICY_FATES)
     yield from _listed("Policies of which what is shown as kept says little", cautions(comparison.standings))
     yield from _listed("What went wrong under policies", listed(standings, comparison))
 

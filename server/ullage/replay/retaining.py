@@ -23,7 +23,7 @@ from ullage.replay.windows import entries_after, strings_of
 @dataclass(frozen=True, slots=True)
 class Left:
     """What a compaction left in the context. `kept` and `summary` are texts, `restored` the paths of files that were put back, or
-    whose whole text stands in a message that stayed."""
+    that were read whole or made in a message that stayed: what was edited there is known in part only."""
 
     after_seq: int
     kept: str
@@ -39,7 +39,7 @@ def left_by(compaction: Compaction, after_seq: int, seq: int, view: Projection) 
     if compaction.snipped is not None:
         told = f"{told}\n\n{compaction.snipped.marker}" if told else compaction.snipped.marker
     in_view = [file.path for file in compaction.restored]
-    in_view += [touch.path for touch in touches_in_view(view) if touch.kind != "deleted" and not touch.partial]
+    in_view += [touch.path for touch in touches_in_view(view) if touch.kind in ("read", "created") and not touch.partial]
     return Left(after_seq, kept, told, tuple(dict.fromkeys(in_view)))
 
 

@@ -66,6 +66,11 @@ class KindRetention:
         """Those in view, of all."""
         return Share(self.in_view, self.needed)
 
+    @property
+    def within_reach(self) -> Share:
+        """Those in view or recallable, of all."""
+        return Share(self.in_view + self.recallable, self.needed)
+
     def __add__(self, other: KindRetention) -> KindRetention:
         return KindRetention(
             self.in_view + other.in_view,

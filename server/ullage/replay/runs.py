@@ -68,7 +68,7 @@ class Retained:
     in_summary: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
     tied: Share = field(default_factory=Share)
     restored: Share = field(default_factory=Share)
-    """Of the files read again within the window after them, those that the policy had put in view."""
+    """Of the files read again within the window after them, those that stood in view: put back, or whole in a message that stayed."""
 
     def __add__(self, other: Retained) -> Retained:
         return Retained(

@@ -90,6 +90,11 @@ def test_every_figure_of_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert standing["dollars_in_all"] == pytest.approx(run["dollars"]["total"] + run["dollars_for_summaries"]["as_cached"])
     assert optimum["dollars_in_all"] <= standing["dollars_in_all"]
     assert standing["failures"] == standing["violations"] == []
+    assert report["answer"]["costs_least"] == "claude-code"
+    assert standing["share_over_optimum"] == pytest.approx(standing["dollars_in_all"] / optimum["dollars_in_all"] - 1)
+    kept = standing["retained"]["all_kinds"]
+    assert kept["needed"] == sum(kept[fate] for fate in ("in_view", "recallable", "shown_again", "lost"))
+    assert kept["share_in_view_or_recallable"] == pytest.approx((kept["in_view"] + kept["recallable"]) / kept["needed"])
 
 
 def test_at_recorded_places_with_recorded_summaries(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -98,6 +103,26 @@ def test_at_recorded_places_with_recorded_summaries(tmp_path: Path, capsys: pyte
     (run,) = report["runs"]
     (point,) = run["compactions"]
     assert (point["rung"], point["stood_in"]) == ("model", "recorded")
+
+
+def test_sessions_without_token_counts_are_left_out_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    traces = folder(tmp_path)
+    bare = Claude()
+    bare.user("Hello", sessionId="bare")
+    counted(bare, None, sessionId="bare")
+    written(Path(traces), bare.lines, "bare.jsonl")
+    assert main(["replay", traces, "--policy", "ullage"]) == 0
+    out = capsys.readouterr().out
+    assert "bare is left out: none of its requests has a token count" in out
+    assert "failed" not in out
+
+
+def test_what_became_of_all_that_was_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["replay", folder(tmp_path, recorded=True), "--policy", "claude-code", "--at", "recorded"]) == 0
+    out = capsys.readouterr().out
+    table = out[out.index("Policies: what became of it") :]
+    assert "in view or" in table
+    assert table.splitlines()[3].endswith("1 recorded")
 
 
 def test_several_files_over_several_processes_give_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

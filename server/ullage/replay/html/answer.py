@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from ullage.replay.columns import money, number, percent
 from ullage.replay.html.choice import CLOSE_SHARE, FEW_FACTS, Choice
@@ -12,15 +12,16 @@ from ullage.replay.html.markup import Markup, tag
 
 def answer(comparison: Comparison, choice: Choice, titles: Mapping[str, str], recorded: Standing | None) -> Markup:
     """The first thing on the page."""
-    cards = [
-        _card(title, standing, titles)
-        for title, standing in (
-            ("Costs least", choice.cheapest),
-            ("Keeps most", choice.keeps_most),
-            ("Best compromise", choice.best if len(comparison.standings) > 1 else None),
-        )
-        if standing is not None
-    ]
+    distinctions: dict[str, list[str]] = {}
+    for title, standing in (
+        ("To take", choice.best if len(comparison.standings) > 1 else None),
+        ("Costs least", choice.cheapest),
+        ("Keeps most", choice.keeps_most),
+    ):
+        if standing is not None:
+            distinctions.setdefault(standing.policy, []).append(title)
+    by_name = {each.policy: each for each in comparison.standings}
+    cards = [_card(_together(told), by_name[policy], titles) for policy, told in distinctions.items()]
     return tag(
         "section",
         tag("h2", "The answer", id="answer"),
@@ -29,6 +30,11 @@ def answer(comparison: Comparison, choice: Choice, titles: Mapping[str, str], re
         *(tag("p", sentence) for sentence in _beside(comparison, choice, recorded)),
         aria_labelledby="answer",
     )
+
+
+def _together(distinctions: Sequence[str]) -> str:
+    """As one heading."""
+    return ", ".join((*distinctions[:1], *(each.lower() for each in distinctions[1:])))
 
 
 def _card(title: str, standing: Standing, titles: Mapping[str, str]) -> Markup:
@@ -91,9 +97,8 @@ def _of_the_front(comparison: Comparison, choice: Choice) -> Iterator[Markup | s
             _name(front[0]),
             f" was replayed. It costs {money(front[0].total)}. Of what was needed later: {_kept(front[0])}.",
         )
-    elif best is None:
-        yield from _two_ends(front[0], front[-1])
-    elif len(front) == 1:
+    elif best is None or len(front) == 1:
+        best = front[0]
         yield from (
             "take ",
             _name(best),
@@ -101,6 +106,10 @@ def _of_the_front(comparison: Comparison, choice: Choice) -> Iterator[Markup | s
         )
     else:
         yield from _between(best, front[0], front[-1])
+        yield (
+            f" With a search for each fact that was gone, {best.policy} comes to {money(best.total + best.getting_back)}, the least of all "
+            "between which it is a choice."
+        )
 
 
 def _without_either(comparison: Comparison, choice: Choice) -> Iterator[str]:
@@ -108,18 +117,6 @@ def _without_either(comparison: Comparison, choice: Choice) -> Iterator[str]:
         yield "None of the policies could have carried these sessions: see below why."
     else:
         yield "Neither what the policies cost nor what they keep can be said of these sessions: see below what is missing."
-
-
-def _two_ends(cheap: Standing, kept: Standing) -> Iterator[Markup | str]:
-    yield from (
-        "it is a choice between two. ",
-        _name(cheap),
-        f" is cheaper, {money(cheap.total)}; ",
-        _name(kept),
-        f" keeps more: {_kept(kept)}. ",
-    )
-    yield from (_name(kept), f" costs {_more(kept, cheap)} more than ", _name(cheap), f", and {_fewer(kept, cheap)}. ")
-    yield "No other policy is clearly better than either in both."
 
 
 def _between(best: Standing, cheap: Standing, kept: Standing) -> Iterator[Markup | str]:
@@ -141,31 +138,44 @@ def _between(best: Standing, cheap: Standing, kept: Standing) -> Iterator[Markup
 def _beside(comparison: Comparison, choice: Choice, recorded: Standing | None) -> Iterator[str]:
     """What else belongs to the answer."""
     cheapest, optimum = choice.cheapest, comparison.optimum
+    if len(choice.front) > 1 and choice.best is not None:
+        yield from _how_chosen(choice.best, choice.front)
     if choice.about_as_cheap and cheapest is not None:
         names = ", ".join(each.policy for each in choice.about_as_cheap)
         yield f"As cheap as {cheapest.policy}, as far as this can tell (within {CLOSE_SHARE:.0%}): {names}."
     if optimum is not None and optimum.runs and optimum.priced and cheapest is not None and optimum.total:
         over = percent(cheapest.total / optimum.total - 1)
         yield (
-            f"No schedule of compactions at all could have cost less than {money(optimum.total)} (optimum, which knows the future, so it "
-            f"is a line and not a policy); {cheapest.policy} is {over} above it."
+            f"With the same compactions at the best places these sessions would have cost {money(optimum.total)} (optimum, which knows the "
+            f"future, so it is a line and not a policy); {cheapest.policy} is {over} above it. None of these policies goes below it; one "
+            "whose compactions leave less could."
         )
     if recorded is not None and recorded.priced and recorded.total and cheapest is not None:
         yield f"The same sessions as they were recorded cost {money(recorded.total)}, with what writing their summaries must have cost."
     if choice.keep_about_as_much and choice.keeps_most is not None:
         names = ", ".join(each.policy for each in choice.keep_about_as_much)
         yield f"Keep about as much as {choice.keeps_most.policy}, as far as so many facts can tell: {names}."
-    if choice.between is not None:
-        yield (
-            f"“Best compromise”: of the {len(choice.front)} policies that no other clearly beats in both cost and what is kept "
-            f"({', '.join(each.policy for each in choice.front)}), the one nearest to being both the cheapest and the one that keeps most, "
-            "where the way between the two ends counts as one in either direction. If you care more for the one than for the other, take "
-            "its end."
-        )
     able = [each for each in comparison.standings if each.policy in choice.ruled_out and each.priced and not each.failures]
     cheaper = [each.policy for each in able if cheapest is not None and each.total < cheapest.total]
     if cheaper:
         yield f"Cheaper on paper, but ruled out: {', '.join(f'{name}, since {choice.ruled_out[name]}' for name in cheaper)}."
+
+
+def _how_chosen(best: Standing, front: Sequence[Standing]) -> Iterator[str]:
+    prices = ", ".join(f"{money(each.getting_back)} for the {number(each.gone)} of {each.policy}" for each in front)
+    yield (
+        f"How it was chosen: no other policy clearly beats {' or '.join(each.policy for each in front)} in both cost and what is kept, and "
+        f"of these {best.policy} costs least once what was gone from view is got back. The agent gets a fact back by a search of the "
+        f"session, about one more request at the average price: at most {prices}."
+    )
+    lost = ", ".join(f"{number(each.needed.lost)} under {each.policy}" for each in front if each.needed.lost)
+    told = (
+        f"could not be found so, nor was shown later: {lost}"
+        if lost
+        else "was beyond reach: all of it could be found so, or was shown later"
+    )
+    last = f" If you would rather have it in view at any price, take {front[-1].policy}." if best is not front[-1] else ""
+    yield f"{'Of what was gone, this' if lost else 'None of what was gone'} {told}.{last}"
 
 
 def _why_not_kept(comparison: Comparison) -> str:

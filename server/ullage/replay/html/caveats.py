@@ -87,9 +87,10 @@ def _few(comparison: Comparison) -> Iterator[str]:
 def _sessions(report: Report, comparison: Comparison) -> Iterator[str]:
     for id, why in list(comparison.left_out.items())[:MOST_NAMED]:
         reasons = {run.failure for run in comparison.runs[id] if run.failure}
-        yield f"Session {id} is left out of all sums: {why} ({'; '.join(sorted(reasons)[:3])})."
+        told = f" ({'; '.join(sorted(reasons)[:3])})" if reasons else ""
+        yield f"Session {id} is left out of all sums of policies: {why}{told}."
     if len(comparison.left_out) > MOST_NAMED:
-        yield f"{number(len(comparison.left_out) - MOST_NAMED)} more sessions are left out of all sums, since no policy got through them."
+        yield f"{number(len(comparison.left_out) - MOST_NAMED)} more sessions are left out of all sums of policies for such reasons."
     if comparison.standings:
         alone = [index for index, row in enumerate(report.rows, 1) if row.session_id not in comparison.runs]
         if alone:

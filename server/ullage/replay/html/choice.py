@@ -5,9 +5,9 @@ Only policies that could really have carried all the sessions stand for choice. 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import hypot, sqrt
+from math import sqrt
 
 from ullage.replay.columns import number
 from ullage.replay.html.comparison import Comparison, Standing
@@ -32,8 +32,9 @@ class Choice:
 
     cheapest: Standing | None
     keeps_most: Standing | None
-    between: Standing | None
-    """On the front, nearest to being both; None where the front has fewer than three."""
+    best: Standing | None
+    """The one to take: of the front the one that costs least once what was gone from view has been got back. None where there is no
+    front."""
     front: tuple[Standing, ...]
     """Those that no other clearly beats in both, from the cheapest to the one that keeps most."""
     about_as_cheap: tuple[Standing, ...]
@@ -42,11 +43,6 @@ class Choice:
     """Not clearly less than the one that keeps most, without it."""
     ruled_out: Mapping[str, str]
     """By policy: why it could not have carried these sessions, in words."""
-
-    @property
-    def best(self) -> Standing | None:
-        """The one to take; None where two are left to choose from, or one of cost and what is kept is not known."""
-        return self.front[0] if len(self.front) == 1 else self.between
 
 
 def choose(comparison: Comparison) -> Choice:
@@ -63,7 +59,7 @@ def choose(comparison: Comparison) -> Choice:
     return Choice(
         cheapest=cheapest,
         keeps_most=keeps_most,
-        between=_between(front),
+        best=min(front, key=lambda each: each.total + each.getting_back, default=None),
         front=front,
         about_as_cheap=tuple(each for each in priced if cheapest is not None and each is not cheapest and not _is_cheaper(cheapest, each)),
         keep_about_as_much=tuple(
@@ -109,12 +105,3 @@ def _front(standings: Iterable[Standing]) -> tuple[Standing, ...]:
             group = each
             front.append(each)
     return tuple(front)
-
-
-def _between(front: Sequence[Standing]) -> Standing | None:
-    """Nearest to the corner where both are best, each way measured in what lies between the two ends of the front."""
-    if len(front) < 3:
-        return None
-    first, last = front[0], front[-1]
-    dollars, facts = last.total - first.total, first.gone - last.gone
-    return min(front, key=lambda each: hypot((each.total - first.total) / dollars, (each.gone - last.gone) / facts))

@@ -80,6 +80,12 @@ class Standing:
         return self.needed.needed - self.needed.in_view
 
     @property
+    def getting_back(self) -> float:
+        """Dollars at most for getting back what was gone: a search for each fact, so one more request of the agent, at the price of its
+        average one. What was shown again or cannot be found is counted as well."""
+        return self.gone * self.dollars.total / self.requests if self.requests else 0.0
+
+    @property
     def unjudged(self) -> str:
         """Why what was counted as kept says nothing of the policy, in words; empty where it does.
 
@@ -115,11 +121,12 @@ class Comparison:
 
 
 def compared(runs: Iterable[Run]) -> Comparison:
-    """All that the runs say, policy by policy. A session under which every policy failed is left out of all sums."""
+    """All that the runs say, policy by policy. A session under which every policy failed, or of which no request is counted in tokens,
+    is left out of all sums."""
     by_session: dict[str, list[Run]] = {}
     for run in runs:
         by_session.setdefault(run.session_id, []).append(run)
-    left_out = {id: "no policy got through it" for id, of_it in by_session.items() if _none_got_through(of_it)}
+    left_out = {id: why for id, of_it in by_session.items() if (why := _why_left_out(of_it))}
     sessions = tuple(id for id in by_session if id not in left_out)
     by_policy: dict[str, list[Run]] = {}
     for of_it in by_session.values():
@@ -132,10 +139,14 @@ def compared(runs: Iterable[Run]) -> Comparison:
     return Comparison(sessions, left_out, tuple(standings.values()), optimum, by_session)
 
 
-def _none_got_through(runs: Sequence[Run]) -> bool:
-    """Whether there are policies, and every one of them failed."""
+def _why_left_out(runs: Sequence[Run]) -> str:
+    """Why a session tells nothing of the policies; empty where it does."""
     of_policies = [run for run in runs if run.policy != OPTIMUM]
-    return bool(of_policies) and all(run.failure for run in of_policies)
+    if of_policies and all(run.failure for run in of_policies):
+        return "no policy got through it"
+    if not any(run.requests or run.failure for run in runs):
+        return "none of its requests has a token count"
+    return ""
 
 
 def standing(policy: str, runs: Sequence[Run]) -> Standing:

@@ -27,7 +27,7 @@ def kinds(comparison: Comparison, recorded: Standing | None) -> Markup:
     """A row a policy, a column a kind."""
     shown = [each for each in comparison.by_cost() if each.keeps_known and each.retained.compactions]
     columns: list[tuple[str, Callable[[Standing], Share]]] = [(NAMES[kind], _kept(kind)) for kind in FACT_KINDS]
-    columns += [("All facts", _all), ("Names by file", _tied), ("Files restored", _restored)]
+    columns += [("All facts", _all), ("Names by file", _tied), ("Files in view", _restored)]
     head = tag("tr", tag("th", "Policy", scope="col"), *(tag("th", name, scope="col") for name, _ in columns))
     rows = [_row(each, each.policy, [share for _, share in columns]) for each in shown]
     beside = (

@@ -23,8 +23,8 @@ _AT: dict[Places, str] = {
 }
 
 _SUMMARY: dict[Summaries, str] = {
-    "recorded": "For summaries that a model writes stood those recorded in the transcript, and the program's digest where there was none "
-    "(--summary recorded). No model was asked.",
+    "recorded": "For summaries that a model writes stood those recorded in the transcript, and the program's digest where there was none, "
+    "or none that can be read (--summary recorded). No model was asked.",
     "digest": "For summaries that a model writes stood the program's digest (--summary digest). No model was asked.",
     "none": "For summaries that a model writes stood blanks of a fixed size (--summary none). No model was asked, and what is kept is not "
     "judged.",
@@ -61,7 +61,7 @@ def _facts() -> Markup:
         tag(
             "p",
             f"Names by file: within {NEAR_CHARACTERS} characters of the file's name in the text that was kept. Files that a policy reads "
-            "again after a summary are counted under “Files restored”, not as facts in view.",
+            "again after a summary are counted under “Files in view”, not as facts in view.",
         ),
     )
 
@@ -90,9 +90,10 @@ def _cache() -> Markup:
         tag(
             "p",
             tag("b", OPTIMUM),
-            " is the cheapest of all schedules of compactions for a session under the same prices and window, found by trying all of "
-            "them with the session's future known. It is no policy and cannot be chosen; it shows how much of the cost any policy could "
-            "save at most, and it says nothing of what is kept.",
+            " is the cheapest schedule of compactions for a session under the same prices and window, found with the session's future "
+            "known. Only the places are chosen: what a compaction leaves in the context and costs is what those of one of these policies "
+            "left and cost on average in the session; and where a policy's own run was cheaper still, it is that. A policy whose "
+            "compactions leave less could go below it. It is no policy and cannot be chosen, and it says nothing of what is kept.",
         ),
     )
 

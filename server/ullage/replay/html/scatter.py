@@ -91,7 +91,7 @@ def _optimum(optimum: Standing, scale: _Scale) -> Markup:
     x = round(scale.x(optimum.total), 1)
     return joined(
         tag("path", d=f"M{x} {TOP}V{HEIGHT - BOTTOM}", class_="optimum"),
-        tag("text", f"no schedule goes below {money(optimum.total)}", x=x + 4, y=TOP + 2, class_="hint"),
+        tag("text", f"cheapest schedule: {money(optimum.total)}", x=x + 4, y=TOP + 2, class_="hint"),
     )
 
 

@@ -19,10 +19,10 @@ from ullage.replay.runs import RequestPoint, Retained, Run
 
 
 def outcome(policy: str, dollars: float, gone: int, session: str = "s", **others: object) -> Run:
-    """A run that cost so much, and after whose compactions so many needed facts were gone."""
+    """A run that cost so much in a hundred requests, and after whose compactions so many needed facts were gone."""
     kept = Retained(1, {**by_kind(()), "path": KindRetention(in_view=10_000 - gone, lost=gone)})
     point = RequestPoint(1, 0.0, 50_000, Usage(50_000, 100), True)
-    made = Run(policy, session, (point,), usage=Usage(50_000, 100), dollars=Dollars(input=dollars), retained=kept)
+    made = Run(policy, session, (point,) * 100, usage=Usage(50_000, 100), dollars=Dollars(input=dollars), retained=kept)
     return replace(made, **others)
 
 
@@ -30,13 +30,22 @@ def outcome(policy: str, dollars: float, gone: int, session: str = "s", **others
     ("runs", "cheapest", "keeps_most", "best", "front"),
     [
         ([("a", 1, 900), ("b", 2, 100), ("c", 9, 0)], "a", "c", "b", "abc"),
-        ([("a", 1, 900), ("b", 8, 800), ("c", 9, 0)], "a", "c", "a", "abc"),
-        ([("a", 1, 900), ("b", 2, 950), ("c", 9, 0)], "a", "c", None, "ac"),
+        ([("a", 1, 900), ("b", 8, 800), ("c", 9, 0)], "a", "c", "c", "abc"),
+        ([("a", 1, 900), ("b", 2, 950), ("c", 9, 0)], "a", "c", "c", "ac"),
+        ([("a", 1, 700), ("b", 2, 950), ("c", 9, 0)], "a", "c", "a", "ac"),
         ([("a", 1, 100), ("b", 2, 950)], "a", "a", "a", "a"),
         ([("a", 1, 100), ("b", 1, 50)], "b", "b", "b", "b"),
         ([("a", 1, 100), (OPTIMUM, 0.5, 0)], "a", "a", "a", "a"),
     ],
-    ids=["between", "an end is nearest", "two ends", "one beats all", "as dear but keeps more", "the optimum is no choice"],
+    ids=[
+        "between",
+        "the dear end",
+        "of two the dearer",
+        "of two the cheaper",
+        "one beats all",
+        "as dear but keeps more",
+        "the optimum is no choice",
+    ],
 )
 def test_what_is_chosen(runs: list[tuple[str, float, int]], cheapest: str, keeps_most: str, best: str | None, front: str):
     choice = choose(compared(outcome(*each) for each in runs))
@@ -45,6 +54,21 @@ def test_what_is_chosen(runs: list[tuple[str, float, int]], cheapest: str, keeps
     assert (choice.cheapest.policy, choice.keeps_most.policy) == (cheapest, keeps_most)
     assert (choice.best.policy if choice.best else None) == best
     assert [each.policy for each in choice.front] == list(front)
+
+
+def test_the_choice_does_not_depend_on_who_else_stands_for_it():
+    two = [outcome("a", 100, 50), outcome("b", 130, 10)]
+    for others in ([], [outcome("c", 400, 0)], [outcome("c", 90, 5_000)]):
+        choice = choose(compared([*two, *others]))
+        assert choice.best is not None
+        assert choice.best.policy == "b", "50 requests at a dollar are more than 30 dollars and 10 requests at 1.30"
+
+
+def test_a_session_without_token_counts_is_in_no_sum():
+    comparison = compared([outcome("a", 1, 5), outcome("optimum", 1, 5), Run("a", "t")])
+    assert dict(comparison.left_out) == {"t": "none of its requests has a token count"}
+    assert comparison.optimum is not None
+    assert comparison.optimum.failures == ()
 
 
 def test_costs_that_can_hardly_be_told_apart_are_named():
