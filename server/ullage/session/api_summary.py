@@ -57,11 +57,10 @@ async def write_api_summary(
 
     Raises `SummaryFailed` and `NotForTheApi`. Cancelling ends the call at once.
     """
-    # In another thread: for a long log it takes a second, and nobody's typing may wait for it.
-    possible = await asyncio.to_thread(_possible, planned, entries, calibration)
-    if possible is None:
+    as_possible = await possible(planned, entries, calibration)
+    if as_possible is None:
         raise NotForTheApi("The API was not asked for its summary: what is pinned has to stay among what it would stand for")
-    plan, cut = possible
+    plan, cut = as_possible
     beginning = request.messages[:cut]
     told = replace(request, messages=beginning, breakpoints=place(beginning), summarise=instructions(focus))
     reply = await _answer(model, told, min(asked.output_tokens + THINKING_TOKENS, card.max_output))
@@ -69,6 +68,12 @@ async def write_api_summary(
     if isinstance(block, Rejected):
         raise SummaryFailed(block.reason, reply.usage)
     return ApiSummary(plan, cut, block, reply.usage)
+
+
+async def possible(planned: Plan, entries: Sequence[Logged], calibration: Calibration) -> tuple[Plan, int] | None:
+    """The plan as the API can carry it out, and how many messages it gets; None where it cannot."""
+    # In another thread: for a long log it takes a second, and nobody's typing may wait for it.
+    return await asyncio.to_thread(_possible, planned, entries, calibration)
 
 
 async def _answer(model: Model, request: Request, tokens: int) -> Reply:

@@ -33,7 +33,7 @@ from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.request import Message, Request, request_so_far
 from ullage.models.model import Model, ModelCard
-from ullage.session.api_summary import NotForTheApi, write_api_summary
+from ullage.session.api_summary import NotForTheApi, possible, write_api_summary
 from ullage.session.breaker import Breaker
 from ullage.session.conversation import Conversation
 from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
@@ -155,8 +155,13 @@ class Compactor:
             return empty
         return await self._with_summary(empty, request, entries, model, card, self._surroundings.calibration(card))
 
-    async def forecast(self, wanted: Wanted, card: ModelCard, line: int) -> Forecast:
-        """What a compaction would do now. Changes nothing and calls no model. Raises `NothingToCompact`."""
+    async def forecast(self, wanted: Wanted, card: ModelCard, line: int, prepared: Draft | None = None) -> Forecast:
+        """What a compaction would do now: `prepared` is the draft that it would take. Changes nothing and calls no model.
+
+        Raises `NothingToCompact`.
+        """
+        if prepared is not None:
+            return await self._foretold(prepared.as_wanted(wanted), prepared.rung, card)
         try:
             draft, rung = await self._foreseen(wanted, self._policy.policy, card, line)
         except PolicyFailed as failure:
@@ -166,18 +171,27 @@ class Compactor:
             if not self._policy.never:
                 raise
             draft, rung = await self._foreseen(wanted, ULLAGE, card, min(line, full_at(card.window, ULLAGE.line)))
-        entry = await self._with_restored(entry_of(draft), draft, at_work=False)
-        return Forecast(self._without_what_does_not_fit(entry, self._surroundings.calibration(card)), rung)
+        return await self._foretold(draft, rung, card)
+
+    async def _foretold(self, draft: Draft, rung: Rung, card: ModelCard) -> Forecast:
+        calibration = self._surroundings.calibration(card)
+        now = replace(entry_of(draft), tokens_before=self._conversation.counted(calibration).used)
+        entry = self._sparing(await self._with_restored(now, draft, at_work=False), draft, calibration)
+        return Forecast(self._without_what_does_not_fit(entry, calibration), rung)
 
     async def _foreseen(self, wanted: Wanted, policy: Policy, card: ModelCard, line: int) -> tuple[Draft, Rung]:
         """The draft by that policy, as the program would write it, and the rung that would be tried first."""
         draft = await self._planned(wanted, policy, card, line)
         if draft.plan.summarise_to is None:
             return draft, draft.rung
-        draft = await self._by_program(draft, [], self._surroundings.calibration(card))
-        if draft.plan.asked is None or not self._may_ask_model(wanted, card, []):
-            return draft, draft.rung
-        return draft, "api" if self._may_ask_api(draft, card) else "model"
+        calibration, asks = self._surroundings.calibration(card), draft.plan.asked is not None
+        cut = (
+            await possible(draft.plan, tuple(self._conversation.entries), calibration) if asks and self._may_ask_api(draft, card) else None
+        )
+        if cut is not None:
+            return await self._by_program(replace(draft, plan=cut[0]), [], calibration), "api"
+        draft = await self._by_program(draft, [], calibration)
+        return draft, "model" if asks and self._may_ask_model(wanted, card, []) else draft.rung
 
     async def _planned(self, wanted: Wanted, policy: Policy, card: ModelCard, line: int) -> Draft:
         """A draft without its summary. Raises `NothingToCompact` and `PolicyFailed`."""

@@ -66,8 +66,10 @@ class History:
         """What a compaction by hand would do now. Changes nothing and calls no model."""
         card, full = self._model.card, self._room.fullness()
         policy = self._surroundings.policy.name
+        wanted = Wanted(new_id("c"), "manual", focus)
+        prepared = self._room.prepared(wanted)
         try:
-            forecast = await self._compactor.forecast(Wanted(new_id("c"), "manual", focus), card, full.line)
+            forecast = await self._compactor.forecast(wanted, card, full.line, prepared)
         except NothingToCompact:
             used = full.counted.used
             return Preview(policy, "moves", used, used, full.line, "", (), (), None, NOTHING_TO_COMPACT)
@@ -84,7 +86,7 @@ class History:
             summary=entry.summarised.text if entry.summarised else entry.snipped.marker if entry.snipped else "",
             lines=lines_of(before, after, calibration, self._conversation.timeline),
             restored=tuple(RestoredFileItem(file.path, file.note) for file in entry.restored),
-            cost=cost_of(before, entry, forecast.rung, card, self._conversation.clock(), full.counted.categories),
+            cost=cost_of(before, entry, "digest" if prepared else forecast.rung, card, self._conversation.clock(), full.counted.categories),
         )
 
     def epochs(self) -> tuple[tuple[EpochInfo, ...], tuple[ItemFate, ...]]:

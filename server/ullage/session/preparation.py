@@ -53,6 +53,10 @@ class Preparation:
             return False
         return True
 
+    def look(self) -> Draft | None:
+        """The draft that is ready; it stays."""
+        return self._task.result() if self._task is not None and self.ready() else None
+
     async def take(self) -> Draft | None:
         """The draft, waited for where it is in work; None where there is none or it failed."""
         task = self._task

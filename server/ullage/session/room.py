@@ -372,10 +372,11 @@ class Room:
         """The draft of the background, waited for where it is in work; None where it would not serve or there is none."""
         if wanted.trigger == "reactive" or wanted.focus or wanted.by_program:
             return None
-        draft = await self.preparation.take()
-        if draft is not None and draft.policy is not ULLAGE and draft.plan.asked is None:
-            return None  # nobody has to wait for it, and other systems decide by what there is at the line
-        return draft
+        return _of_use(await self.preparation.take())
+
+    def prepared(self, wanted: Wanted) -> Draft | None:
+        """The draft that is ready and would serve; it stays where it is."""
+        return None if wanted.focus else _of_use(self.preparation.look())
 
     def _show(self, wanted: Wanted, status: CompactionStatus, error: str = "") -> None:
         before = self.fullness().counted.used
@@ -398,6 +399,12 @@ class Room:
             if isinstance(logged.entry, AssistantReply):
                 return True
         return False
+
+
+def _of_use(draft: Draft | None) -> Draft | None:
+    if draft is not None and draft.policy is not ULLAGE and draft.plan.asked is None:
+        return None  # nobody has to wait for it, and other systems decide by what there is at the line
+    return draft
 
 
 def last_seq(conversation: Conversation) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.fake_api import Say
-from tests.unit.session.filling import WINDOW, fill, make_project, summaries
+from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_project, summaries
 from tests.unit.session.harness import Stage, calls, compactions, items, stage
 from ullage.session.errors import SessionError
 from ullage.session.items import PinnedItems, UserItem
@@ -68,6 +69,40 @@ async def test_a_preview_comes_near_to_what_the_compaction_leaves(folder: Path) 
         [card] = compactions(session)
         assert card.tokens_after is not None
         assert abs(preview.tokens_after - card.tokens_after) < 0.1 * card.tokens_before
+
+
+async def test_a_preview_shows_the_draft_that_would_be_taken(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill_to_the_line(here, session)
+        room = session._room  # pyright: ignore[reportPrivateUsage]
+        room.prepare()
+        async with asyncio.timeout(5):
+            while not room.preparation.ready():
+                await asyncio.sleep(0)
+        preview = await session.history.preview()
+        assert preview.cost is not None
+        assert preview.cost.summary == 0
+        assert "millimetres" in preview.summary
+        session.compact()
+        await here.idle(session)
+        [card] = compactions(session)
+        assert (preview.rung, preview.summary, preview.tokens_after) == (card.rung, card.summary, card.tokens_after)
+
+
+async def test_with_something_pinned_the_preview_does_not_promise_the_api(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, compaction=True) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await session.learn_model()
+        await fill(here, session, 3)
+        assert (await session.history.preview()).rung == "api"
+        session.history.pin_item(first_prompt(session).id, pinned=True)
+        assert (await session.history.preview()).rung == "model"
+        session.compact()
+        await here.idle(session)
+        assert compactions(session)[0].rung == "model"
 
 
 async def test_where_there_is_nothing_to_compact_the_preview_says_so(folder: Path) -> None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,12 +19,19 @@ from hypothesis import strategies as st
 
 from tests.fake_api import Call, ErrorAfter, Fail, FakeApi, HoldsAfter, RedactedThink, Reply, Rule, Say, Think
 from tests.unit.session.harness import MODEL, Stage, compactions, items, stage
+from ullage.context import economy
+from ullage.context.blocks import Text
+from ullage.context.economy import Economy
 from ullage.session.errors import SessionError
 from ullage.session.items import AssistantItem, UserItem
 from ullage.session.session import Session
+from ullage.session.settings import Settings
 
 WINDOW = 40_000
 """Small, so that compactions come by themselves too."""
+OTHER_MODEL, SMALLER_WINDOW = "claude-sonnet-5", 34_000
+POLICIES = ("ullage", "claude-code", "three-layer", "opencode", "sink-window", "none")
+ECONOMIES: tuple[Economy, ...] = ("cheapest", "balanced", "fullest")
 
 
 @dataclass(frozen=True)
@@ -33,40 +42,51 @@ class Step:
     number: int = 0
 
 
-steps = st.lists(
-    st.builds(
-        Step,
-        st.sampled_from(
-            [
-                "answer",
-                "answer",
-                "think and read",
-                "think and read",
-                "read in parallel",
-                "unknown tool",
-                "cancelled",
-                "broken stream",
-                "refused by the API",
-                "too long",
-                "window full",
-                "compact",
-                "compact by digest",
-                "compact without the API",
-                "compact in vain",
-                "undo",
-                "redo",
-                "edit",
-                "opened again",
-                "closed while it asks",
-                "continue",
-                "steered",
-            ]
-        ),
-        st.integers(0, 5),
+step = st.builds(
+    Step,
+    st.sampled_from(
+        [
+            "answer",
+            "answer",
+            "think and read",
+            "think and read",
+            "read in parallel",
+            "unknown tool",
+            "cancelled",
+            "broken stream",
+            "refused by the API",
+            "too long",
+            "window full",
+            "compact",
+            "compact by digest",
+            "compact without the API",
+            "compact in vain",
+            "undo",
+            "redo",
+            "edit",
+            "opened again",
+            "closed while it asks",
+            "continue",
+            "steered",
+            "there and back",
+            "undo an earlier one",
+            "undo to fit",
+            "redo an earlier one",
+            "pin",
+            "unpin",
+            "pin a file",
+            "exclude",
+            "preview",
+            "preview while it answers",
+            "cold cache",
+            "economy",
+            "policy",
+            "model",
+        ]
     ),
-    min_size=3,
-    max_size=14,
+    st.integers(0, 5),
 )
+steps = st.lists(step, min_size=3, max_size=14)
 
 
 @pytest.mark.parametrize("compaction", [False, True])
@@ -83,12 +103,13 @@ async def live(happenings: list[Step], compaction: bool) -> None:
         folder.mkdir()
         for number in range(6):
             (folder / f"f{number}.txt").write_text("".join(f"{number} {line} tank {line * 7919 % 1009}\n" for line in range(150)))
-        async with FakeApi(windows={MODEL: WINDOW}, compaction=compaction) as fake:
+        async with FakeApi(windows={MODEL: WINDOW, OTHER_MODEL: SMALLER_WINDOW}, compaction=compaction) as fake:
             story = Story(fake, folder)
-            while happenings:
-                async with stage(folder, fake=fake) as here:
-                    happenings = await story.go_on(here, happenings)
-                story.between_lives()
+            with patch.multiple(economy, SMALLEST_GAIN=2_000, USUAL_LEFT=4_000, SUMMARY_OUTPUT_TOKENS=100):
+                while happenings:
+                    async with stage(folder, fake=fake, settings=story.settings) as here:
+                        happenings = await story.go_on(here, happenings)
+                    story.between_lives()
             refused = [record.error for record in fake.requests if record.status == 400 and record.error not in story.expected]
             assert refused == []
 
@@ -100,6 +121,9 @@ class Story:
         self.fake = fake
         self.folder = folder
         self.said: list[str] = []
+        self.settings = Settings(economy="fullest")
+        self.pinned: dict[str, str] = {}
+        self.excluded: dict[str, str] = {}
         self.expected = {"not now", "prompt is too long: 50000 tokens > 40000 maximum"}
         record = "=== RECORD ===\n## Decisions and why\nThe tank is measured in millimetres.\n=== END OF RECORD ==="
         fake.add_rules(Rule(_asks_for_record, [Think("Let me see."), Say(record)]))
@@ -129,7 +153,12 @@ class Story:
         prompts = [item for item in items(session) if isinstance(item, UserItem)]
         assert sorted(prompt.text for prompt in prompts) == sorted(self.said)
         gauge = session.snapshot().gauge
-        assert sum(category.tokens for category in gauge.categories) == gauge.used
+        if gauge.measure == "usage":
+            assert sum(category.tokens for category in gauge.categories) == gauge.used
+        in_view = "\n".join(texts_in_view(session))
+        assert all(text in in_view for text in self.pinned.values())
+        in_force = {each.id for each in session._conversation.projection.active}  # pyright: ignore[reportPrivateUsage]
+        assert not any(text in in_view for exclusion, text in self.excluded.items() if exclusion in in_force)
 
     async def _do(self, here: Stage, session: Session, step: Step) -> None:
         path = f"f{step.number}.txt"
@@ -187,8 +216,38 @@ class Story:
                 self.fake.add_rules(Rule(_asks_for_record, Fail(400, "invalid_request_error", "not now"), times=1))
                 session.compact()
                 await here.idle(session)
+            case "there and back":
+                await self._there_and_back(here, session)
+            case "pin":
+                self._pin(session, step.number)
+            case "unpin":
+                for item_id in session.snapshot().pins.item_ids[-1:]:
+                    session.history.pin_item(item_id, pinned=False)
+                    self.pinned.pop(item_id, None)
+            case "pin a file":
+                session.history.pin_file(path, pinned=True)
+            case "exclude":
+                self._exclude(session, step.number)
+            case "preview":
+                await self._preview(session)
+            case "preview while it answers":
+                held = Reply((Think("Hm."), Call("read_file", {"path": path})), interruption=HoldsAfter(1))
+                await self._begin(here, session, held, Say("Read."))
+                await self.fake.until_held()
+                await session.history.preview()
+                self.fake.release()
+                await here.idle(session)
+            case "cold cache":
+                with patch.object(economy, "CACHE_SECONDS", -1.0):
+                    await self._say(here, session, Say("After a long while."))
+            case "economy":
+                self._use(here, replace(self.settings, economy=ECONOMIES[step.number % len(ECONOMIES)]))
+            case "policy":
+                self._use(here, replace(self.settings, policy_name=POLICIES[step.number % len(POLICIES)]))
+            case "model":
+                await here.sessions.set_model(session.id, (MODEL, OTHER_MODEL)[step.number % 2])
             case _:
-                await self._try(here, session, step.what)
+                await self._try(here, session, step)
         self._forget_unused()
 
     async def _compact_in_vain(self, here: Stage, session: Session) -> None:
@@ -210,14 +269,68 @@ class Story:
         if aside.exists():
             aside.rename(transcripts)
 
-    async def _try(self, here: Stage, session: Session, what: str) -> None:
-        """What may not be possible at the moment."""
+    def _use(self, here: Stage, chosen: Settings) -> None:
+        self.settings = chosen
+        here.sessions.configure(replace(here.settings, policy_name=chosen.policy_name, economy=chosen.economy))
+
+    def _pin(self, session: Session, number: int) -> None:
+        """A prompt that the model sees, which it then keeps seeing; where that is in a summary already, it may come back."""
+        prompts = [item for item in items(session) if isinstance(item, UserItem)]
+        for prompt in prompts[number : number + 1]:
+            session.history.pin_item(prompt.id, pinned=True)
+            if f"{prompt.text}\n" in texts_in_view(session):
+                self.pinned[prompt.id] = f"{prompt.text}\n"
+
+    def _exclude(self, session: Session, number: int) -> None:
+        prompts = [item for item in items(session) if isinstance(item, UserItem)]
+        for prompt in prompts[number : number + 1]:
+            with suppress(SessionError):
+                self.excluded[session.history.exclude(prompt.id)] = f"{prompt.text}\n"
+                self.pinned.pop(prompt.id, None)
+
+    async def _preview(self, session: Session) -> None:
+        await session.learn_model()
+        before, requests = session.snapshot(), len(self.fake.requests)
+        await session.history.preview("the units")
+        assert session.snapshot() == before
+        assert len(self.fake.requests) == requests
+
+    async def _there_and_back(self, here: Stage, session: Session) -> None:
+        """A compaction, its undo and its redo: what would be sent is then what it was."""
+        conversation = session._conversation  # pyright: ignore[reportPrivateUsage]
+        before, active = [*conversation.projection.complete_messages], conversation.projection.active
+        session.compact()
+        await here.idle(session)
+        made = conversation.projection.active
+        if made == active:
+            return
+        after = [*conversation.projection.complete_messages]
         try:
-            if what == "undo":
+            session.history.undo(made[-1].id)
+        except SessionError as error:
+            assert error.reason in ("does_not_fit", "invalid")
+            return
+        assert [*conversation.projection.complete_messages] == before
+        session.history.redo(made[-1].id)
+        assert [*conversation.projection.complete_messages] == after
+
+    async def _try(self, here: Stage, session: Session, step: Step) -> None:
+        """What may not be possible at the moment."""
+        projection = session._conversation.projection  # pyright: ignore[reportPrivateUsage]
+        if step.what.startswith(("undo", "redo")):
+            self.pinned = {}  # what a compaction hid before it was pinned may be hidden again
+        try:
+            if step.what == "undo":
                 session.history.undo()
-            elif what == "redo":
+            elif step.what == "undo to fit":
+                session.history.undo(fit=True)
+            elif step.what == "undo an earlier one" and projection.active:
+                session.history.undo(projection.active[step.number % len(projection.active)].id)
+            elif step.what == "redo":
                 session.history.redo()
-            elif what == "continue":
+            elif step.what == "redo an earlier one" and projection.undone:
+                session.history.redo(projection.undone[step.number % len(projection.undone)].id)
+            elif step.what == "continue":
                 self.fake.enqueue(Say("On it goes."))
                 session.resume()
         except SessionError:
@@ -226,7 +339,7 @@ class Story:
 
     async def _begin(self, here: Stage, session: Session, *replies: Any) -> None:
         self.fake.enqueue(*replies)
-        text = f"Prompt {len(self.said)}"
+        text = f"Prompt {len(self.said)}: mind gauge-{len(self.said)}."
         self.said.append(text)
         await session.prompt(text)
 
@@ -237,6 +350,12 @@ class Story:
     def _forget_unused(self) -> None:
         """Replies that no call came for (a turn that ended early) must not answer the next prompt."""
         self.fake.state.script.drop_queued()
+
+
+def texts_in_view(session: Session) -> list[str]:
+    """Each with the end of its line, so that none is the beginning of another."""
+    messages = session._conversation.projection.messages  # pyright: ignore[reportPrivateUsage]
+    return [f"{block.text}\n" for message in messages for block in message.blocks if isinstance(block, Text)]
 
 
 def answers(session: Session) -> list[AssistantItem]:
