@@ -149,10 +149,12 @@ stage("history", { window: 60_000 }, (scenario) => {
     });
     await sendAndFinish(panel, "How much did the north tank dip?");
     await itemsOf(panel, "assistant").getByText("It dipped 731 mm.").waitFor();
+    await runCommand(page, "Notifications: Clear All Notifications");
     const [search, open] = [itemsOf(panel, "toolCall").nth(2), itemsOf(panel, "toolCall").nth(3)];
     await search.getByText('Recall "dips 731"').click();
     await search.getByText("The north tank dips 731 mm.").waitFor();
     await open.getByText(`Recall result ${call.id}`).waitFor();
+    await search.getByText("The north tank dips 731 mm.").scrollIntoViewIfNeeded();
     await screenshot("recalled");
     const results = resultsOf(messagesOf((await repliesAsked(api)).at(-1)));
     assertHolds(results[0]?.text ?? "", "The north tank dips 731 mm.");

@@ -81,6 +81,14 @@ test("a compaction says why, how and what it saved", () => {
   assert.deepEqual(compactionFacts(done), ["96 messages summarised", "1 tool result set aside", "Focus: tests", "Cost: $0.04"]);
 });
 
+test("what the user took out is called so, and no compaction", () => {
+  const byHand = compaction("c1", { policy: "user", rung: "moves", cleared: 1 });
+  assert.equal(compactionTitle(byHand), "Taken out");
+  assert.equal(compactionReason(byHand), "The model no longer sees what you excluded");
+  assert.deepEqual(compactionFacts(byHand), []);
+  assert.equal(compactionTitle({ ...byHand, status: "undone" }), "Put back");
+});
+
 test("a compaction that failed claims no sizes", () => {
   assert.equal(compactionSizes(compaction("c1", { status: "failed" })), "");
   assert.equal(compactionSizes(compaction("c1", { status: "in_progress", tokensAfter: null })), "");

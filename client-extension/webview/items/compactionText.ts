@@ -48,7 +48,7 @@ export function compactionSizes(item: CompactionItem): string {
 /** Why, and how, in one line. */
 export function compactionReason(item: CompactionItem): string {
   if (item.policy === BY_HAND) {
-    return item.status === "undone" ? "The model sees it again" : "The model no longer sees what you excluded";
+    return item.status === "undone" ? "It is no longer excluded" : "The model no longer sees what you excluded";
   }
   return [TRIGGERS[item.trigger], item.rung == null ? "" : RUNGS[item.rung]].filter(Boolean).join(" · ");
 }
