@@ -16,6 +16,9 @@ PIECE_CHARACTERS = 20_000
 INDEXED_CHARACTERS = 4_000_000
 """Of a longer result only the beginning can be searched (it can still be opened whole); indexing takes about 0.1 s a million."""
 
+RECALL = "recall"
+"""The tool that searches."""
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -27,7 +30,10 @@ class Passage:
 
 
 def passages(entry: Entry, results: ResultFiles) -> Iterator[Passage]:
-    """All that can be found of an entry, in pieces. Clipped results come whole where their file is still there."""
+    """All that can be found of an entry, in pieces. Clipped results come whole where their file is still there.
+
+    What was recalled is left out: else a search would find itself, and what it repeats, before what it is for.
+    """
     for passage in _whole(entry, results):
         text = passage.text[:INDEXED_CHARACTERS]
         for start in range(0, len(text), PIECE_CHARACTERS):
@@ -43,7 +49,7 @@ def _whole(entry: Entry, results: ResultFiles) -> Iterator[Passage]:
         case AssistantReply():
             for block in entry.blocks:
                 yield from _said(block)
-        case ToolReturned():
+        case ToolReturned() if entry.tool != RECALL:
             whole = results.read(entry.tool_use_id, entry.full_output)
             yield Passage(f"result of {entry.tool}", entry.content if whole is None else whole, entry.tool_use_id)
         case Notice():
@@ -60,7 +66,7 @@ def _said(block: AssistantBlock) -> Iterator[Passage]:
             yield Passage("assistant", block.text)
         case Thinking():
             yield Passage("thinking", block.thinking)
-        case ToolUse():
+        case ToolUse() if block.name != RECALL:
             yield Passage(f"call of {block.name}", json.dumps(dict(block.input), ensure_ascii=False))
-        case RedactedThinking():
+        case ToolUse() | RedactedThinking():
             return

@@ -22,7 +22,7 @@ from ullage.store.log_store import LoggedRow, LogStore
 from ullage.store.passages import passages
 from ullage.store.results import ResultFiles
 
-_VERSION = 1
+_VERSION = 2
 """Raise it when the tables or what is indexed change; the index is then made again."""
 
 _BATCH = 50

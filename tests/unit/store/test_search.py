@@ -190,3 +190,17 @@ def test_what_holds_the_words_as_they_were_written_comes_first(tmp_path: Path):
         assert f"{words}Short" not in first.excerpt
     index.close()
     store.close()
+
+
+def test_a_search_does_not_find_itself_but_what_it_gave_can_be_opened(tmp_path: Path):
+    store = LogStore.open(tmp_path)
+    record = store.create_session("", 1.0)
+    store.append(record.id, UserPrompt("p", "the datum plate is at 1,204 mm"), 1.0)
+    call = ToolUse("t1", "recall", {"query": "datum plate"})
+    store.append(record.id, AssistantReply("r", (call,), "m", "tool_use", None), 1.0)
+    store.append(record.id, ToolReturned("t1", "recall", "user: the datum plate is at 1,204 mm", False, 36), 1.0)
+    index = SearchIndex(tmp_path, store, ResultFiles(tmp_path))
+    assert [hit.what for hit in index.search("datum plate", 10)] == ["user"]
+    assert index.result("t1", record.id) == "user: the datum plate is at 1,204 mm"
+    index.close()
+    store.close()
