@@ -78,9 +78,10 @@ async def test_a_preview_shows_the_draft_that_would_be_taken(folder: Path) -> No
         await fill_to_the_line(here, session)
         room = session._room  # pyright: ignore[reportPrivateUsage]
         room.prepare()
-        async with asyncio.timeout(5):
-            while not room.preparation.ready():
-                await asyncio.sleep(0)
+        if not room.preparation.ready():
+            done = asyncio.Event()
+            room.preparation.when_done(done.set)
+            await done.wait()
         preview = await session.history.preview()
         assert preview.cost is not None
         assert preview.cost.summary == 0
