@@ -7,7 +7,7 @@ from ullage.context.policy import Policy, RestoreNumbers
 
 ULLAGE = Policy(
     name="ullage",
-    title="Clip on arrival; at the line snip and clear, summarise where that is not enough; program and model write the handoff together",
+    title="Clip on arrival; at the line, or where it saves, a record that program and model write together; up to 5 files in use are read again",
     sources=("Ullage itself; every number names its own source",),
     engine=UllageEngine(),
     saves=True,
