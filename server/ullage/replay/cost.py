@@ -115,12 +115,16 @@ def dollars(prices: Prices, usage: Usage) -> Dollars:
 def summary_calls(transcript: Transcript) -> Iterator[SummaryCall]:
     """For each recorded compaction that followed a counted reply: the call that must have written its summary.
 
-    It sends the conversation and asks. Warm, what the last reply's request held is read from the cache; cold, nothing is. A summary
-    that the transcript does not tell counts no output.
+    Where its tokens are not recorded it sends the conversation and asks. Warm, what the last reply's request held is read from the
+    cache; cold, nothing is. A summary that the transcript does not tell counts no output.
     """
     for compaction in transcript.compactions:
         reply = _last_counted(transcript, compaction)
         if reply is None or reply.usage is None:
+            continue
+        used = compaction.usage
+        if used is not None:
+            yield SummaryCall(reply.model, warm=used, cold=Usage(used.total_input_tokens, used.output_tokens))
             continue
         read = reply.usage.total_input_tokens
         context = max(compaction.tokens_before or 0, reply.usage.context_tokens) + SUMMARY_REQUEST_TOKENS

@@ -16,7 +16,7 @@ TOKENS = (
 
 SUMMARIES = (
     "Summaries: what the requests that wrote the summaries of compactions must have cost, with the conversation in the cache and "
-    "without. They are not recorded, so this is worked out, and it is not in the cost."
+    "without. Only Ullage records them; else this is worked out. It is not in the cost."
 )
 
 CONTEXT = (

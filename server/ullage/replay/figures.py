@@ -129,8 +129,6 @@ def figures_of(transcript: Transcript, as_model: str | None = None) -> Figures:
     """A session's figures, in dollars at the prices of the models that it ran on or of `as_model`."""
     counted = [(reply.model, usage) for reply in transcript.replies if (usage := reply.usage) and usage.total_input_tokens]
     cost = cost_of(transcript, as_model)
-    # Ullage compacts without a model, too, and a transcript does not say when.
-    asks_a_model = transcript.source != "ullage"
     return Figures(
         calls=Calls(
             made=len(transcript.replies),
@@ -142,9 +140,9 @@ def figures_of(transcript: Transcript, as_model: str | None = None) -> Figures:
         largest_context=max((usage.total_input_tokens for _, usage in counted), default=0),
         dollars=cost.dollars,
         unpriced=cost.unpriced,
-        summaries=sum(prices_of(as_model or call.model) is not None for call in summary_calls(transcript)) if asks_a_model else 0,
-        summaries_warm=cost.summaries_warm if asks_a_model else Dollars(),
-        summaries_cold=cost.summaries_cold if asks_a_model else Dollars(),
+        summaries=sum(prices_of(as_model or call.model) is not None for call in summary_calls(transcript)),
+        summaries_warm=cost.summaries_warm,
+        summaries_cold=cost.summaries_cold,
         cache_reads=_cache_reads(transcript),
         compactions=len(transcript.compactions),
         kept=_kept(transcript),

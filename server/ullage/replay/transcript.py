@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ullage.context.blocks import Usage
 from ullage.context.entries import AssistantReply, Logged
 
 Source: TypeAlias = Literal["claude-code", "codex", "ullage"]
@@ -30,6 +31,8 @@ class RecordedCompaction:
     tokens_before: int | None
     at: float | None
     sealed: bool = False
+    usage: Usage | None = None
+    """Of the call that wrote the summary, nothing where no model did; None where the transcript does not tell."""
 
     @property
     def told(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import pytest
 from hypothesis import given
@@ -96,6 +96,14 @@ def test_a_summary_of_more_than_the_last_reply_knew():
     (call,) = summary_calls(session(prompt(), reply(1_000, output=10), compactions=(compacted(2, "Short.", tokens_before=5_000),)))
     assert call.cold.input_tokens == 5_000 + SUMMARY_REQUEST_TOKENS
     assert call.warm.cache_read_tokens == 1_000
+
+
+@pytest.mark.parametrize("used", [Usage(100, 300, 40_000), Usage(0, 0)], ids=["by a model", "by the program"])
+def test_a_summary_whose_tokens_are_recorded(used: Usage):
+    made = replace(compacted(2, "Short.", tokens_before=50_000), usage=used)
+    (call,) = summary_calls(session(prompt(), reply(1_000, output=10), compactions=(made,)))
+    assert call.warm == used
+    assert call.cold == Usage(used.total_input_tokens, used.output_tokens)
 
 
 def test_a_compaction_before_anything_was_counted_has_no_call():

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ullage.context.blocks import Usage
 from ullage.context.entries import (
     Clipped,
     Compaction,
@@ -99,4 +100,5 @@ def _moved(entry: Entry, places: dict[int, int]) -> Entry | None:
 
 def _recorded(compaction: Compaction, after_seq: int, at: float) -> RecordedCompaction:
     summary = compaction.summarised.words if compaction.summarised is not None else ""
-    return RecordedCompaction(after_seq, summary, compaction.trigger != "manual", compaction.tokens_before, at)
+    used = compaction.usage or Usage(0, 0)
+    return RecordedCompaction(after_seq, summary, compaction.trigger != "manual", compaction.tokens_before, at, usage=used)

@@ -11,6 +11,7 @@ import pytest
 
 from tests.unit.context.logs import PRELUDE, calls, compaction, prompt, returned, says
 from tests.unit.replay.readers.recorded import drawn, mended
+from ullage.context.blocks import Usage
 from ullage.context.entries import Cleared, Clipped, CompactionUndone, Entry, Summarised, TurnEnded
 from ullage.replay.readers import NotATranscript, read
 from ullage.replay.readers.own_log import BY_THE_USER
@@ -59,7 +60,7 @@ def test_what_summarises_nothing_is_no_recorded_compaction(tmp_path: Path):
         store.append(session.id, entry, 6.0)
     store.close()
     (transcript,) = read(tmp_path / ".ullage" / "ullage.db")
-    assert transcript.compactions == (RecordedCompaction(3, "", False, 0, 6.0),)
+    assert transcript.compactions == (RecordedCompaction(3, "", False, 0, 6.0, usage=Usage(0, 0)),)
     assert mended(transcript) == {
         "clearings before a call (upkeep) or by the user's hand": 2,
         "compactions whose summary is not recorded": 1,
@@ -86,7 +87,7 @@ def test_every_session_is_a_transcript_without_its_compactions(database: Path):
     assert [logged.seq for logged in transcript.entries] == list(range(1, 10))
     assert transcript.entries[-1].entry == Clipped(8, "short", "out.txt")
     assert transcript.entries[1].at == 11.0
-    assert transcript.compactions == (RecordedCompaction(4, "So far", True, 0, 14.0),)
+    assert transcript.compactions == (RecordedCompaction(4, "So far", True, 0, 14.0, usage=Usage(0, 0)),)
     assert mended(transcript) == {"compactions that were undone": 1}
     assert (transcript.source, empty.entries) == ("ullage", ())
 
