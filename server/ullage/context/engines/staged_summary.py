@@ -47,9 +47,9 @@ def summarised(at: Occasion, cleared: tuple[Cleared, ...], shape: SummaryShape) 
     alone = at.count(view.messages)
     staying = _last_prompt(view) if shape.carries_last_prompt else frozenset[int]()
     for head, cut in _ranges(at, view, shape, staying):
-        if head < cut and has_news(view, view.messages[head:cut], staying):
+        if head < cut:
             plan = _with_summary(at, view, cleared, shape, head, cut, staying)
-            if plan.estimated_after < alone:
+            if plan is not None and plan.estimated_after < alone:
                 return plan
     return None
 
@@ -71,15 +71,21 @@ def _ranges(at: Occasion, view: Projection, shape: SummaryShape, staying: frozen
 
 def _with_summary(
     at: Occasion, view: Projection, cleared: tuple[Cleared, ...], shape: SummaryShape, head: int, cut: int, staying: frozenset[int]
-) -> Plan:
+) -> Plan | None:
+    """The plan for the messages between two cuts; None where all of them stay."""
     first = seq_after(view, head) if head else 0
     to = view.last_seq_before(cut)
     entries = [logged for logged in view.entries if first <= logged.seq <= to]
-    covered = view.messages[head:cut]
+    # What an earlier cut carried stands after its marker, but its entries are before: it stays.
+    covered = _only(view.messages[head:cut], lambda seq: seq >= first)
+    carried_before = _only(view.messages[head:cut], lambda seq: seq < first)
+    if not has_news(view, covered, staying):
+        return None
     tokens = at.count(covered)
     output = shape.tokens.of(at.window, tokens)
     carried = tuple(sorted(seq for seq in staying if first <= seq <= to))
-    stays = at.count(view.messages[:head]) + at.count(view.messages[cut:]) + at.count(_only(view.messages, lambda seq: seq in carried))
+    stays = at.count((*view.messages[:head], *carried_before)) + at.count(view.messages[cut:])
+    stays += at.count(_only(view.messages, lambda seq: seq in carried))
     if shape.user_message_tokens:
         said = verbatim(entries, min(shape.user_message_tokens, handoff_room(at.line)))
         stays += at.count([Message("user", tuple(map(Text, said)), (0,) * len(said))]) if said else 0

@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.context.engines.rehearsal import occasion, tokens
-from tests.unit.context.logs import drawn, prompt, says, session
+from tests.unit.context.logs import compaction, drawn, prompt, says, session
 from tests.unit.context.policies.steps import after, called, carried_out, planned, results, talk
+from ullage.context.blocks import ToolUse
 from ullage.context.engines.staged import Staged
 from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens, Upkeep, WindowNumbers
-from ullage.context.entries import EntryPinned, Logged, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, EntryPinned, Logged, Snipped, TurnEnded, UserPrompt
 from ullage.context.moves.clip import Arrival
 from ullage.context.moves.spare import spare
 from ullage.context.moves.tail import Tail
@@ -19,6 +20,7 @@ from ullage.context.policy import ClearNumbers, LineNumbers, Policy, ShareOfWind
 from ullage.context.view.projection import Projection
 
 CLEAR = ClearNumbers(keep_results=1, placeholder="[gone]")
+CALLS = tuple(ToolUse(id, "bash", {"path": f"{id}.py"}) for id in ("t1", "t2"))
 SHAPE = SummaryShape(prompt="Summarise.", tokens=SummaryTokens(1_000), preface="[Summary]")
 
 
@@ -159,3 +161,28 @@ def test_it_speaks_of_the_entries_that_it_stands_for():
     engine = Staged(summary=replace(SHAPE, keep_first=2, tail=Tail(messages=2)))
     plan = planned(policy(engine), talk(20, words=100))
     assert (plan.summarise_from, plan.summarise_to, plan.covers) == (4, 39, 36)
+
+
+def test_what_an_earlier_cut_carried_stays_and_counts_as_staying():
+    """It stands amid what is covered, although its entry is before."""
+    log = session(
+        prompt("Go"),
+        *called("t0", "zero"),
+        says("Done"),
+        prompt("On"),
+        *called("t1", "one"),
+        *called("t2", "two " * 1_000),
+        prompt("Yes"),
+        *called("t3", "three " * 1_000),
+        says("Done"),
+    )
+    carried, second = (logged for logged in log if isinstance(logged.entry, AssistantReply) and logged.entry.blocks[0] in CALLS)
+    snip = compaction("c", snipped=Snipped(4, second.seq, "[snipped]", (carried.seq,)))
+    log = followed(log, Logged(0, 0.0, snip))
+    engine = Staged(summary=replace(SHAPE, keep_first=3, reads=OwnText()))
+    plan = planned(policy(engine), log)
+    assert plan.summarise_from > second.seq
+    assert tokens(Projection(carried_out(policy(engine), log, plan)).messages) <= plan.estimated_after
+    assert plan.asked is not None and plan.asked.text is not None
+    assert "t1.py" not in plan.asked.text
+    assert "three" in plan.asked.text
