@@ -178,12 +178,14 @@ def _alone(moves: _Moves, view: _View) -> Plan | None:
 def _with_summary(view: _View, cleared: _Moves, cuts: Iterable[int], numbers: SummaryNumbers) -> Plan | None:
     """A summary of what is before the first of `cuts` that has anything new before it, and what is cleared after it.
 
-    Nothing is snipped beside it: it takes the place of the middle too. None where there is no such cut, or where the
-    summary would not make the context smaller than clearing alone does.
+    Nothing is snipped beside it: it takes the place of the middle too. None where there is no such cut with which the summary
+    would make the context smaller than clearing alone does.
     """
-    cut = next((cut for cut in cuts if has_news(view.projection, view.messages[:cut])), None)
-    if cut is None:
-        return None
+    tried = (_with_summary_to(view, cleared, cut, numbers) for cut in cuts if has_news(view.projection, view.messages[:cut]))
+    return next((each for each in tried if each is not None), None)
+
+
+def _with_summary_to(view: _View, cleared: _Moves, cut: int, numbers: SummaryNumbers) -> Plan | None:
     to = view.projection.last_seq_before(cut)
     covered = [logged for logged in view.projection.entries if logged.seq <= to]
     left = cleared.sizes.total - cleared.sizes.before[cut]

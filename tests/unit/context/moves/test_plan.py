@@ -204,6 +204,12 @@ class TestReactive:
         assert reactive_plan(project(log(prompt("go" * 5_000))), POLICY, 1_000, characters, no_digest) is None
 
 
+def test_after_a_refusal_a_long_first_answer_is_summarised_where_the_short_question_alone_would_gain_nothing():
+    made = reactive_plan(project(session(prompt("go"), says("x" * 40_000))), POLICY, 50_000, characters, no_digest)
+    assert made is not None
+    assert made.summarise_to == 3
+
+
 def plans_of(projection: Projection, line: int) -> list[Plan]:
     made = [
         plan(projection, POLICY, line, characters, no_digest),
