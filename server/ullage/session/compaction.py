@@ -29,6 +29,7 @@ from ullage.context.policy import Policy
 from ullage.context.record.api_summary import ELSEWHERE, completing
 from ullage.context.record.handoff import tail_note
 from ullage.context.record.reading import Reading
+from ullage.context.view.log_places import place_of
 from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.request import Message, Request, request_so_far
@@ -322,11 +323,12 @@ class Compactor:
 
     async def _handoff(self, draft: Draft, model_text: str | None) -> Handoff:
         """Written in another thread: reading the facts out of a long log takes a quarter of a second. Raises `PolicyFailed`."""
-        last = draft.plan.summarise_to or 0
-        left_out = excluded(self._conversation.projection)
-        through = draft.plan.through
-        entries = [logged for logged in self._conversation.entries if logged.seq <= through and logged.seq not in left_out]
-        covered, tail = [each for each in entries if each.seq <= last], [each for each in entries if each.seq > last]
+        projection, last = self._conversation.projection, draft.plan.summarise_to or 0
+        entries, left_out = projection.entries, excluded(projection)
+        cut, end = place_of(entries, last + 1), place_of(entries, draft.plan.through + 1)
+        covered, tail = entries[: min(cut, end)], entries[min(cut, end) : end]
+        if left_out:
+            covered, tail = ([each for each in part if each.seq not in left_out] for part in (covered, tail))
         files: Mapping[str, str] = await source_texts(self._surroundings.folders) if wants_files(draft.policy.engine) else {}
         told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files, tail, self._reading)
         async with self._one_reads:
@@ -356,7 +358,9 @@ class Compactor:
         """Whether the draft leaves alone all that is pinned by now. One with a text of its own is put right when it is committed."""
         if draft.handoff.block is None or draft.plan.summarise_to is None:
             return True
-        return draft.plan.summarise_to < min(pinned_entries(self._conversation.entries), default=draft.plan.summarise_to + 1)
+        projection = self._conversation.projection
+        pinned = pinned_entries(projection.entries, projection.pins)
+        return draft.plan.summarise_to < min(pinned, default=draft.plan.summarise_to + 1)
 
     async def commit(self, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:
         """Reads files again and logs the compaction. Raises `StoreFailed` and `NothingToCompact`, and has then changed nothing."""

@@ -25,7 +25,7 @@ from ullage.context.moves.exclude import exclude
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import ClearNumbers
 from ullage.context.view.message import Message
-from ullage.context.view.pins import pinned_entries, pins
+from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import Projection
 from ullage.session.compaction import Compactor, NothingToCompact, Wanted
 from ullage.session.conversation import Conversation
@@ -102,14 +102,14 @@ class History:
         if not isinstance(place.entry, UserPrompt | AssistantReply | ToolReturned):
             raise SessionError("no_such_item", "Only prompts, replies and results of tools can be pinned")
         seq = place.seq
-        if (seq in pins(self._conversation.entries).seqs) != pinned:
+        if (seq in self._conversation.projection.pins.seqs) != pinned:
             self._conversation.append(EntryPinned(seq, pinned))
 
     def pin_file(self, path: str, *, pinned: bool) -> None:
         """The same of a file in the workspace, whichever way it is named. Raises `SessionError`."""
         if not path.strip():
             raise SessionError("invalid", "No file is named")
-        known, folders = pins(self._conversation.entries).paths, self._surroundings.folders
+        known, folders = self._conversation.projection.pins.paths, self._surroundings.folders
         if path not in known:
             try:
                 path = folders.show(folders.resolve(path))
@@ -180,7 +180,7 @@ class History:
 
     def _cleared(self, view: Projection, tokens: int) -> Compaction | None:
         """The compaction that clears old results of `view`; None where there are none."""
-        pinned = pinned_entries(view.entries)
+        pinned = pinned_entries(view.entries, view.pins)
         found = tuple(each for each in clear(view, ClearNumbers()) if each.seq not in pinned)
         if not found:
             return None

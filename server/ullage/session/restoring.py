@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 from ullage.context.counting.tokens import estimate_text
@@ -9,7 +10,6 @@ from ullage.context.entries import AssistantReply, Compaction, Logged, RestoredF
 from ullage.context.evidence import likely
 from ullage.context.policy import RestoreNumbers
 from ullage.context.restore import FileEdit, choose, resume_text, take
-from ullage.context.view.pins import pins
 from ullage.context.view.projection import Projection
 from ullage.context.view.seen import touches_in_view
 from ullage.session.conversation import Conversation
@@ -38,10 +38,11 @@ class Restoring:
         """The files that are likely to be needed, as they are now, unsaved text included, that `after` does not hold whole already."""
         in_view = {touch.path: touch for touch in touches_in_view(after)}
         lines = {edit.path: edit.line for edit in self._surroundings.recent.latest()}
-        edited = {edit.path for edit in self._edits()}
+        edits = await self._edits()
+        edited = {edit.path for edit in edits}
         budget = numbers.total_tokens
         restored: list[RestoredFile] = []
-        for path in await self._candidates(numbers):
+        for path in await self._candidates(numbers, edits):
             if len(restored) == numbers.files:
                 break
             known = await self._text_of(path)
@@ -59,12 +60,12 @@ class Restoring:
             restored.append(file)
         return tuple(restored)
 
-    async def _candidates(self, numbers: RestoreNumbers) -> Sequence[str]:
+    async def _candidates(self, numbers: RestoreNumbers, edits: Sequence[FileEdit]) -> Sequence[str]:
         """The likeliest first; more than are read again where some of them are in view already."""
         if numbers.by == "last edited":
-            return choose(self._edits(), numbers)
+            return choose(edits, numbers)
         entries = self._conversation.entries
-        pinned = sorted(pins(entries).paths)
+        pinned = sorted(self._conversation.projection.pins.paths)
         found = likely(await gathered(entries, self._surroundings), CONSIDERED)
         return tuple(dict.fromkeys((*pinned, *found)))
 
@@ -81,11 +82,12 @@ class Restoring:
         line = next((edit.line for edit in self._surroundings.recent.latest() if edit.path == path), None)
         return take(path, text, [line] if line else [], numbers, numbers.file_tokens, sha256)
 
-    def _edits(self) -> list[FileEdit]:
-        """Edits seen since the server started, and those of the agent that only the log still knows."""
+    async def _edits(self) -> list[FileEdit]:
+        """Edits seen since the server started, and those of the agent that only the log still knows, which is looked through in another thread."""
+        logged = await asyncio.to_thread(logged_edits, self._conversation.entries)
         seen = [FileEdit(edit.path, edit.at, edit.by) for edit in self._surroundings.recent.latest()]
         known = {edit.path for edit in seen}
-        return seen + [edit for edit in logged_edits(self._conversation.entries) if edit.path not in known]
+        return seen + [edit for edit in logged if edit.path not in known]
 
     async def _text_of(self, path: str) -> tuple[str | None, str] | None:
         """Text and hash; a text of None where the file is gone; None where it is no text that could be shown."""

@@ -136,7 +136,7 @@ class Session:
 
     def snapshot(self, limit: int = SNAPSHOT_ITEMS) -> Snapshot:
         """All that a panel needs; later updates have a higher `seq`."""
-        pins = pinned_items(self._conversation.entries)
+        pins = pinned_items(self._conversation.projection)
         return self._display.snapshot(self._conversation.timeline, self._gauge(), self._model.info, pins, limit)
 
     def items_before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
@@ -389,7 +389,7 @@ class Session:
         if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
             self._room.preparation.give_up()
         if isinstance(logged.entry, EntryPinned | FilePinned):
-            self._display.tell(PinsChanged(pinned_items(self._conversation.entries)))
+            self._display.tell(PinsChanged(pinned_items(self._conversation.projection)))
         if isinstance(logged.entry, Clipped):  # what was read whole is no longer seen whole
             self._reads.keep_only(touches_in_view(self._conversation.projection))
         self._show_gauge()

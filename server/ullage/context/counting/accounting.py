@@ -6,7 +6,6 @@ The gauge shows it and the trigger compares it. Where the line is stands in `gau
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass, field
 
 from ullage.context.blocks import CompactionBlock, ToolUse
@@ -18,8 +17,9 @@ from ullage.context.counting.tokens import (
     estimate_text,
     estimate_tools,
 )
-from ullage.context.entries import AssistantReply, Entry, Logged
+from ullage.context.entries import AssistantReply
 from ullage.context.view.epoch import EpochKey
+from ullage.context.view.log_places import entry_at
 from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 
@@ -89,7 +89,7 @@ class Account:
         for block, seq in zip(message.blocks, message.sources, strict=True):
             if isinstance(block, ToolUse):
                 self._tools[block.id] = block.name
-            source = _entry(projection, seq)
+            source = entry_at(projection.entries, seq)
             said = message.role == "assistant" and not isinstance(block, CompactionBlock)
             category = "assistant" if said else category_of(block, source, self._tools)
             tally.put(category, estimate_block(block))
@@ -115,7 +115,7 @@ class _Tally:
         self.categories[category] = self.categories.get(category, 0) + tokens
 
     def price(self, projection: Projection, seq: int, estimated: int) -> None:
-        reply = _entry(projection, seq)
+        reply = entry_at(projection.entries, seq)
         if not isinstance(reply, AssistantReply) or reply.usage is None:
             return
         if projection.key_at(seq) != projection.key:
@@ -143,14 +143,3 @@ class _Tally:
             categories=scaled(self.categories, used),
             priced=self.priced,
         )
-
-
-def _entry(projection: Projection, seq: int) -> Entry | None:
-    place = bisect_left(projection.entries, seq, key=_seq_of)
-    if place == len(projection.entries) or projection.entries[place].seq != seq:
-        return None
-    return projection.entries[place].entry
-
-
-def _seq_of(logged: Logged) -> int:
-    return logged.seq

@@ -18,9 +18,9 @@ from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.news import has_news
 from ullage.context.moves.plan import SMALLEST_SUMMARY, SUMMARY_SHARE, Asked, Plan
 from ullage.context.moves.preview import preview
-from ullage.context.moves.results import entry_at
 from ullage.context.moves.snip import messages_in, seq_after
 from ullage.context.moves.tail import Tail, cut_before
+from ullage.context.view.log_places import entry_at
 from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 

@@ -51,7 +51,7 @@ def for_the_api(planned: Plan, projection: Projection, count: Count) -> tuple[Pl
     tokens = list(accumulate((count([message]) for message in reversed(messages)), initial=0))
     cut = next((cut for cut in cuts if tokens[len(messages) - cut] <= tail), cuts[-1])
     to = projection.last_seq_before(cut)
-    if any(seq <= to for seq in pinned_entries(projection.entries)):
+    if any(seq <= to for seq in pinned_entries(projection.entries, projection.pins)):
         return None
     covers = messages_in([logged for logged in projection.entries if logged.seq <= to])
     return replace(planned, cleared=(), snipped=None, summarise_to=to, covers=covers), cut

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from itertools import chain
 
 from ullage.context.entries import Compaction
-from ullage.context.moves.results import entry_at
+from ullage.context.view.log_places import entry_at
 from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import ToolResult, ToolUse
-from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, ToolReturned
+from ullage.context.entries import Logged, ToolReturned
+from ullage.context.view.log_places import clipped_to, entry_at
 from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 
@@ -49,27 +49,9 @@ def _of(message: Message, index: int, calls: Mapping[str, ToolUse], entries: Seq
             yield Shown(seq, returned, calls[block.tool_use_id], block.content, index, answered)
 
 
-def entry_at(entries: Sequence[Logged], seq: int) -> Entry | None:
-    """The entry with this seq; None where there is none."""
-    index = _place(entries, seq)
-    return entries[index].entry if index < len(entries) and entries[index].seq == seq else None
-
-
 def whole_output(entries: Sequence[Logged], result: Shown) -> str | None:
     """Where the whole of a result is that was clipped; None where the model got all of it."""
     if result.returned.full_output:
         return result.returned.full_output
-    for index in range(_place(entries, result.seq) + 1, len(entries)):
-        entry = entries[index].entry
-        if isinstance(entry, Clipped) and entry.seq == result.seq:
-            return entry.full_output
-        if isinstance(entry, AssistantReply):  # nothing is clipped once it was sent
-            return None
-    return None
-
-
-def _place(entries: Sequence[Logged], seq: int) -> int:
-    """At once in a log without gaps, as all are that a store wrote."""
-    if 0 < seq <= len(entries) and entries[seq - 1].seq == seq:
-        return seq - 1
-    return bisect_left(entries, seq, key=lambda logged: logged.seq)
+    clipped = clipped_to(entries, result.seq)
+    return clipped.full_output if clipped else None

@@ -16,7 +16,7 @@ def spare(plan: Plan, projection: Projection, count: Count) -> Plan | None:
 
     None where nothing is left of it. What the user took out by hand stays out, pinned or not.
     """
-    pinned = pinned_entries(projection.entries)
+    pinned = pinned_entries(projection.entries, projection.pins)
     if not pinned:
         return plan
     pinned -= excluded(projection)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ullage.context.entries import UserPrompt
-from ullage.context.moves.results import entry_at
+from ullage.context.view.log_places import entry_at
 from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 

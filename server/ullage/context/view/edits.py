@@ -5,11 +5,12 @@ Every compaction speaks of entries by seq, so it means the same whichever others
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import CompactionBlock
 from ullage.context.entries import Compaction, Logged
+from ullage.context.view.log_places import place_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +76,33 @@ def _within(carried: Iterable[int], first: int, last: int) -> frozenset[int]:
     return frozenset(seq for seq in carried if first <= seq <= last)
 
 
-def applied(edits: Edits, entries: Iterable[Logged]) -> Iterator[Logged | Replacement]:
-    """The entries that stay, and what takes the place of the others where they were; the handoff comes first of all."""
+def applied(edits: Edits, entries: Sequence[Logged]) -> Iterator[Logged | Replacement]:
+    """The entries that stay, and what takes the place of the others where they were; the handoff comes first of all.
+
+    What the handoff stands for is not looked at one by one: a fold costs what is left of the log.
+    """
     hidden_to = 0
     carried = frozenset[int]()
     if edits.handoff is not None:
         yield edits.handoff
         hidden_to, carried = edits.handoff.last, edits.handoff.carried
     to_come = list(reversed(edits.snips))
-    for logged in entries:
+    for logged in _left(entries, hidden_to, carried, to_come):
         while to_come and to_come[-1].first <= logged.seq:
             snip = to_come.pop()
             yield snip
             hidden_to, carried = snip.last, carried | snip.carried
         if logged.seq > hidden_to or logged.seq in carried:
             yield logged
+
+
+def _left(entries: Sequence[Logged], hidden_to: int, carried: frozenset[int], snips: Sequence[Replacement]) -> Iterator[Logged]:
+    """The entries that a handoff up to `hidden_to` does not hide; all from the first of `snips` on, which may begin before its end."""
+    start = min((hidden_to + 1, *(snip.first for snip in snips)))
+    begin = place_of(entries, start)
+    for seq in sorted(carried):
+        at = place_of(entries, seq)
+        if at < begin and entries[at].seq == seq:
+            yield entries[at]
+    for index in range(begin, len(entries)):
+        yield entries[index]

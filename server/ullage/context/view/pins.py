@@ -20,29 +20,32 @@ class Pins:
         """Whether anything is."""
         return bool(self.seqs or self.paths)
 
+    def after(self, logged: Logged) -> Pins:
+        """What is pinned after one more entry: this very object where nothing changed."""
+        match logged.entry:
+            case EntryPinned(seq, pinned):
+                return Pins(self.seqs | {seq} if pinned else self.seqs - {seq}, self.paths)
+            case FilePinned(path, pinned):
+                return Pins(self.seqs, self.paths | {path} if pinned else self.paths - {path})
+            case _:
+                return self
+
 
 def pins(entries: Iterable[Logged]) -> Pins:
     """What is pinned after `entries`; the last word on each counts."""
-    seqs: dict[int, bool] = {}
-    paths: dict[str, bool] = {}
+    found = Pins()
     for logged in entries:
-        if isinstance(logged.entry, EntryPinned):
-            seqs[logged.entry.seq] = logged.entry.pinned
-        elif isinstance(logged.entry, FilePinned):
-            paths[logged.entry.path] = logged.entry.pinned
-    return Pins(
-        frozenset(seq for seq, pinned in seqs.items() if pinned),
-        frozenset(path for path, pinned in paths.items() if pinned),
-    )
+        found = found.after(logged)
+    return found
 
 
-def pinned_entries(entries: Sequence[Logged]) -> frozenset[int]:
-    """The seqs of all entries that must stay because of what is pinned.
+def pinned_entries(entries: Sequence[Logged], pinned: Pins | None = None) -> frozenset[int]:
+    """The seqs of all entries that must stay because of what is `pinned` (None: by `entries`).
 
     Beside what the user pinned that is the newest text of each pinned file with what was changed in it since, and whatever the API
     wants together: the reply with the calls, the results of all of them, and what shortened these on arrival.
     """
-    pinned = pins(entries)
+    pinned = pins(entries) if pinned is None else pinned
     if not pinned:
         return frozenset()
     wanted = pinned.seqs | _newest_texts(entries, pinned.paths)

@@ -26,6 +26,7 @@ from ullage.context.view.edits import Replacement, applied, edits_of
 from ullage.context.view.epoch import Epoch, EpochKey
 from ullage.context.view.fold import Fold
 from ullage.context.view.message import Message
+from ullage.context.view.pins import Pins
 from ullage.context.view.replies import replayed, spoken
 
 __all__ = ["EpochKey", "Projection", "project"]
@@ -43,6 +44,7 @@ class Projection:
         self._entries: list[Logged] = []
         self._reply_keys: dict[int, EpochKey] = {}
         self._epoch = Epoch()
+        self._pins = Pins()
         for logged in entries:
             self._log(logged)
         self._refold()
@@ -70,7 +72,7 @@ class Projection:
         other = Projection()
         other._entries = self._entries.copy()
         other._reply_keys = self._reply_keys.copy()
-        other._epoch, other._active = self._epoch, self._active
+        other._epoch, other._active, other._pins = self._epoch, self._active, self._pins
         other._placeholders = self._placeholders
         other._fold = self._fold.copy()
         return other
@@ -127,6 +129,11 @@ class Projection:
         return self._epoch.undone
 
     @property
+    def pins(self) -> Pins:
+        """What the user has pinned."""
+        return self._pins
+
+    @property
     def pending_tool_uses(self) -> tuple[ToolUse, ...]:
         """The calls of the last reply that have no result yet, as they were logged."""
         return self._fold.pending
@@ -136,6 +143,7 @@ class Projection:
             raise ValueError(f"entry {logged.seq} comes after entry {self._entries[-1].seq}")
         self._entries.append(logged)
         self._epoch = self._epoch.after(logged)
+        self._pins = self._pins.after(logged)
         if isinstance(logged.entry, AssistantReply):
             self._reply_keys[logged.seq] = self._epoch.key
 

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ullage.context.entries import Clipped, Compaction, FileTouch, Notice, ToolReturned
+from ullage.context.entries import Compaction, FileTouch, Notice, ToolReturned
+from ullage.context.view.log_places import clipped_to, entry_at
 from ullage.context.view.projection import Projection
 
 
 def touches_in_view(projection: Projection) -> list[FileTouch]:
-    """What the tool results and restored files that the next request holds say of files, in the order of the log."""
+    """What the tool results and restored files that the next request holds say of files, in the order of the log.
+
+    Costs what is in view, however long the log is.
+    """
+    entries = projection.entries
     in_view = {source for message in projection.messages for source in message.sources}
     cleared = {each.seq for compaction in projection.active for each in compaction.cleared}
-    clipped = {logged.entry.seq for logged in projection.entries if isinstance(logged.entry, Clipped)}
     touches: list[FileTouch] = []
-    for logged in projection.entries:
-        if logged.seq not in in_view or logged.seq in cleared:
-            continue
-        if isinstance(logged.entry, ToolReturned):
-            is_clipped = logged.entry.full_output is not None or logged.seq in clipped
-            touches.extend(_of_a_part(touch) if is_clipped else touch for touch in logged.entry.touched)
-        elif isinstance(logged.entry, Notice):
-            touches.extend(logged.entry.touched)
-        elif isinstance(logged.entry, Compaction):
-            restored = (file for file in logged.entry.restored if file.sha256)
+    for seq in sorted(in_view - cleared):
+        entry = entry_at(entries, seq)
+        if isinstance(entry, ToolReturned):
+            if entry.touched:
+                is_clipped = entry.full_output is not None or clipped_to(entries, seq) is not None
+                touches.extend(_of_a_part(touch) if is_clipped else touch for touch in entry.touched)
+        elif isinstance(entry, Notice):
+            touches.extend(entry.touched)
+        elif isinstance(entry, Compaction):
+            restored = (file for file in entry.restored if file.sha256)
             touches.extend(FileTouch(file.path, "read", file.sha256, not file.whole) for file in restored)
     return touches
 
