@@ -24,6 +24,10 @@ from ullage.session.surroundings import Surroundings
 OUTPUT_TOKENS = 32_000
 """Most that is asked for in one reply; the line keeps 20,000 free, and the API cuts a reply that fills the window."""
 
+MOST_CUT_OFF = 5
+"""Replies in a row, without a call of a tool, that may fill the window: each costs a whole window of output, and a model that goes round
+in circles never ends."""
+
 CUT_OFF = "Your reply was cut off. Go on where it ended, without repeating it."
 
 
@@ -52,6 +56,7 @@ class Turn:
         self._take_steering = take_steering
         self._retrying = retrying
         self._asked: Wanted | None = None
+        self._cut_off = 0
 
     async def make_room(self) -> None:
         """Before a model call: says which files changed, and compacts at the line. Raises `ContextFull`."""
@@ -108,6 +113,7 @@ class Turn:
 
     async def run_tools(self, calls: Sequence[ToolUse]) -> None:
         """Runs the calls of the last reply; each gets a result. Rules of folders met for the first time follow them."""
+        self._cut_off = 0
         outcomes = await self._calls.run(calls)
         rules = self._rules.met(touch for outcome in outcomes for touch in outcome.touched)
         if rules:
@@ -139,6 +145,9 @@ class Turn:
 
     async def make_room_after_overflow(self) -> None:
         """After a reply that filled the window: compacts, and lets the model go on. Raises `ContextFull`."""
+        self._cut_off += 1
+        if self._cut_off > MOST_CUT_OFF:
+            raise ContextFull(f"{self._cut_off} replies in a row filled the model's window. Ask for less at once, or for a file.")
         if not await self._room.after_overflow():
             raise ContextFull("The context is full and compacting did not help. Begin a new session")
         last = self._conversation.projection.messages[-1]
