@@ -60,20 +60,22 @@ ECONOMIES: Mapping[Economy, EconomyNumbers] = {
 class Carried:
     """What was carried since the newest compaction in force: the tokens of each request beyond what a compaction would have left.
 
-    `left` is how many tokens a compaction now would leave, with system and tools; `last_at` when the newest request was answered.
+    `left` is how many tokens a compaction now would leave, with system and tools. `last_at` is when the newest request started, right
+    after what was logged before its reply: the cache lives from then on. `logged_at` is the time of the newest entry.
     """
 
     beyond: int
     left: int
     last_at: float = 0.0
+    logged_at: float = 0.0
 
     def and_then(self, logged: Logged) -> Carried:
         """With one more entry of the log."""
         if not isinstance(logged.entry, AssistantReply):
-            return self
+            return replace(self, logged_at=logged.at)
         usage = logged.entry.usage
         more = max(0, usage.total_input_tokens - self.left) if usage is not None else 0
-        return replace(self, beyond=self.beyond + more, last_at=logged.at)
+        return replace(self, beyond=self.beyond + more, last_at=self.logged_at or logged.at, logged_at=logged.at)
 
 
 def since(active: Sequence[Compaction], fixed: int) -> Carried:

@@ -23,9 +23,10 @@ class Cooling:
         self._timer: asyncio.TimerHandle | None = None
 
     def begin(self) -> None:
-        """The session has become idle: the cache begins to cool."""
+        """The session has become idle. The cache has been cooling since the last request started."""
         self.give_up()
-        self._timer = asyncio.get_running_loop().call_later(COOLING_SECONDS, self._cooled)
+        seconds = max(0.0, COOLING_SECONDS - self._room.since_last_request())
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._cooled)
 
     def give_up(self) -> None:
         """Nothing is waited for any more."""

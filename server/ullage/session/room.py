@@ -170,6 +170,11 @@ class Room:
         """Whether a compaction now, while nobody asks anything, costs less than writing all of the context anew later."""
         return self._may_save() and self._saving.before_cold(self.fullness().counted, self._model.card)
 
+    def since_last_request(self) -> float:
+        """Seconds since the newest request of this epoch started; 0 where there was none."""
+        started = self._saving.last_request(self.fullness().counted)
+        return max(0.0, self._conversation.clock() - started) if started else 0.0
+
     async def before_cold(self) -> bool:
         """Compacts while the cache still serves the summary; whether it came about."""
         return await self._try_to_save(at_work=False)

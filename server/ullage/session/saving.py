@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.counting.accounting import Counted
 from ullage.context.economy import ECONOMIES, Carried, Terms, is_cold, pays, pays_before_cold, pays_when_cold, since
-from ullage.context.entries import Compaction, Logged
+from ullage.context.entries import Logged
 from ullage.context.view.epoch import EpochKey
 from ullage.models.model import ModelCard
 from ullage.session.conversation import Conversation
@@ -58,10 +58,14 @@ class Saving:
         by_model = card.writes_summaries and self._surroundings.settings.summary_engine == "model"
         return pays_before_cold(counted.used, _fixed(counted), so_far, terms, numbers, by_model=by_model)
 
+    def last_request(self, counted: Counted) -> float:
+        """When the newest request of this epoch started (Unix seconds); 0 where there was none."""
+        return self._up_to_date(counted).last_at
+
     def was_taken_back(self) -> bool:
         """Whether the newest compaction was one that was to save, and the user undid it: up to the line they want all of it kept."""
         projection = self._conversation.projection
-        newest = next((each.entry for each in reversed(projection.entries) if isinstance(each.entry, Compaction)), None)
+        newest = projection.newest_compaction
         return newest is not None and newest.trigger == "economy" and newest in projection.undone
 
     def _up_to_date(self, counted: Counted) -> Carried:

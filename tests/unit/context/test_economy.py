@@ -48,7 +48,12 @@ def carried(entries: Sequence[Logged], active: Sequence[Compaction]) -> Carried:
 def test_before_any_compaction_what_one_usually_leaves_is_taken():
     found = carried(session(prompt("go"), replied(20_000), replied(40_000)), ())
     left = FIXED + USUAL_LEFT
-    assert (found.beyond, found.left, found.last_at) == (40_000 - left, left, 4.0)
+    assert (found.beyond, found.left) == (40_000 - left, left)
+
+
+def test_the_cache_lives_from_the_start_of_a_request_which_is_right_after_what_was_logged_before_its_reply():
+    entries = session(prompt("go"), replied(20_000), prompt("on"), replied(40_000), prompt("more"))
+    assert carried(entries, ()).last_at == entries[-3].at
 
 
 def test_after_a_compaction_it_counts_from_there_with_what_it_left():
