@@ -33,7 +33,7 @@ class Epoch:
 
     prelude: Prelude | None = None
     prelude_seq: int = 0
-    compactions: Mapping[int, Compaction] = field(default_factory=dict[int, Compaction])
+    compactions: dict[int, Compaction] = field(default_factory=dict[int, Compaction])
     """All of them by seq, in log order."""
     made_under: Mapping[int, EpochKey] = field(default_factory=dict[int, EpochKey])
     """What was in force when each of them was made."""

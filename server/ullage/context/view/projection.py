@@ -129,6 +129,11 @@ class Projection:
         return self._epoch.undone
 
     @property
+    def newest_compaction(self) -> Compaction | None:
+        """The last one in the log, undone or not; None where there is none."""
+        return next(reversed(self._epoch.compactions.values()), None)
+
+    @property
     def pins(self) -> Pins:
         """What the user has pinned."""
         return self._pins

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import SupportsIndex, overload
+from collections.abc import Sequence
 
 import pytest
 
 from tests.unit.context.logs import compaction, log, prompt, says
+from tests.unit.context.watched_log import Watched
 from ullage.context.entries import Compaction, EntryPinned, FileTouch, Logged, Summarised, ToolReturned
 from ullage.context.view.edits import Replacement, applied, edits_of
 from ullage.context.view.log_places import clipped_to, entry_at, place_of
@@ -16,25 +16,6 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.seen import touches_in_view
 
 LEFT = 10
-
-
-class Watched(list[Logged]):
-    """A log that counts how often an entry of it is looked at."""
-
-    looks = 0
-
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> Logged: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Logged]: ...
-    def __getitem__(self, index: SupportsIndex | slice) -> Logged | list[Logged]:
-        self.looks += 1
-        return super().__getitem__(index)
-
-    def __iter__(self) -> Iterator[Logged]:
-        for logged in super().__iter__():
-            self.looks += 1
-            yield logged
 
 
 def summarised_log(turns: int, carried: Sequence[int] = ()) -> Watched:
