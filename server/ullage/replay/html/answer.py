@@ -9,6 +9,9 @@ from ullage.replay.html.choice import CLOSE_SHARE, FEW_FACTS, Choice
 from ullage.replay.html.comparison import Comparison, Standing
 from ullage.replay.html.markup import Markup, tag
 
+MOST_HELD_AGAINST = 3
+"""Other policies whose cost is named beside that of the one to take."""
+
 
 def answer(comparison: Comparison, choice: Choice, titles: Mapping[str, str], recorded: Standing | None) -> Markup:
     """The first thing on the page."""
@@ -106,10 +109,9 @@ def _of_the_front(comparison: Comparison, choice: Choice) -> Iterator[Markup | s
         )
     else:
         yield from _between(best, front[0], front[-1])
-        yield (
-            f" With a search for each fact that was gone, {best.policy} comes to {money(best.total + best.getting_back)}, the least of all "
-            "between which it is a choice."
-        )
+        others = sorted((each for each in front if each is not best), key=lambda each: each.total + each.getting_back)[:MOST_HELD_AGAINST]
+        against = " and ".join(f"{money(each.total + each.getting_back)} ({each.policy})" for each in others)
+        yield f" With a search for each fact that was gone, that is {money(best.total + best.getting_back)} against {against}."
 
 
 def _without_either(comparison: Comparison, choice: Choice) -> Iterator[str]:
