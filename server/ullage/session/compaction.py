@@ -366,13 +366,14 @@ class Compactor:
         """Reads files again and logs the compaction. Raises `StoreFailed` and `NothingToCompact`, and has then changed nothing."""
         calibration = self._surroundings.calibration(card)
         entry = replace(entry_of(draft), tokens_before=self._conversation.counted(calibration).used)
+        projection = self._conversation.projection
         if draft.plan.summarise_to is not None:
             await asyncio.to_thread(
                 write_transcript,
                 self._surroundings.transcripts_folder,
                 self._conversation.session_id,
-                len(self._conversation.projection.key),
-                self._conversation.projection.messages,
+                1 + len(projection.active) + len(projection.undone),  # no epoch writes over the transcript of one that was undone
+                projection.messages,
             )
         entry = await self._with_restored(entry, draft, at_work=at_work)
         entry = self._without_what_does_not_fit(self._sparing(entry, draft, calibration), calibration)

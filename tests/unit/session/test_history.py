@@ -210,6 +210,19 @@ async def test_epochs_and_fates_tell_what_became_of_everything(folder: Path) -> 
         assert not fates
 
 
+async def test_the_transcript_of_an_epoch_that_was_undone_is_not_written_over(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        for _ in range(2):
+            await fill(here, session, 2)
+            session.compact()
+            await here.idle(session)
+            session.history.undo()
+        written = sorted(path.name for path in (folder / ".ullage" / "transcripts").iterdir())
+        assert written == [f"{session.id}-1.jsonl", f"{session.id}-2.jsonl"]
+
+
 async def test_a_search_finds_what_was_said_in_any_session(folder: Path) -> None:
     async with stage(folder) as here:
         for words in ("Remember the datum plate", "Measure the ullage"):
