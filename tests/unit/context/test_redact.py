@@ -109,3 +109,8 @@ snippets = st.sampled_from(
 def test_redacting_twice_changes_nothing_more(text: str):
     once = redact(text)
     assert redact(once) == once
+
+
+@pytest.mark.parametrize("before", ["", "İ", "İİ K ß ", "ǅ "])
+def test_letters_whose_small_form_is_longer_move_nothing(before: str):
+    assert redact(f"{before}DB_PASSWORD='correct-horse-9' and more") == f"{before}DB_PASSWORD='[redacted: secret]' and more"

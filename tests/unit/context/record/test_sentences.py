@@ -81,3 +81,10 @@ def test_blank_lines_cost_no_more_than_others():
 
 def test_text_after_an_open_fence_is_code():
     assert list(sentences("Look at this sentence.\n```\nand not at that one")) == ["Look at this sentence."]
+
+
+def test_large_letters_say_the_same():
+    assert constraints_in("NEVER TOUCH THE FIXTURES.") == ["NEVER TOUCH THE FIXTURES."]
+    assert constraints_in("ÄNDERE NIE die Vorlagen.") == ["ÄNDERE NIE die Vorlagen."]
+    assert decisions_in("I'LL USE millimetres.") == ["I'LL USE millimetres."]
+    assert decisions_in("Der Grund ist der Tank.") == ["Der Grund ist der Tank."]
