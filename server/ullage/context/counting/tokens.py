@@ -178,5 +178,8 @@ def _sealed(signature: str) -> int:
     return max(len(signature) - SIGNATURE_FRAME, 0) // SIGNATURE_CHARACTERS_PER_TOKEN
 
 
+_encoder = json.JSONEncoder(ensure_ascii=False, default=dict)
+
+
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, default=dict)
+    return _encoder.encode(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import accumulate
 from typing import TypeAlias
 
@@ -55,15 +54,13 @@ def _after(message: Message, placeholders: Mapping[int, str]) -> Message:
         kept = [index for index, block in enumerate(message.blocks) if not isinstance(block, Thinking | RedactedThinking)]
         if len(kept) == len(message.blocks):
             return message
-        return replace(
-            message,
-            blocks=tuple(message.blocks[index] for index in kept),
-            sources=tuple(message.sources[index] for index in kept),
-        )
+        return Message(message.role, tuple(message.blocks[index] for index in kept), tuple(message.sources[index] for index in kept))
     if placeholders.keys().isdisjoint(message.sources):
         return message
     blocks = (
-        replace(block, content=placeholders[source]) if isinstance(block, ToolResult) and source in placeholders else block
+        ToolResult(block.tool_use_id, placeholders[source], block.is_error)
+        if isinstance(block, ToolResult) and source in placeholders
+        else block
         for block, source in zip(message.blocks, message.sources, strict=True)
     )
-    return replace(message, blocks=tuple(blocks))
+    return Message(message.role, tuple(blocks), message.sources)
