@@ -123,11 +123,11 @@ def interrupted_turns(draw: st.DrawFn) -> list[Entry]:
 
 
 @st.composite
-def compactions(draw: st.DrawFn, last_seq: int, number: int) -> Compaction:
-    """A compaction of any kinds over any ranges up to `last_seq` and a little beyond."""
+def compactions(draw: st.DrawFn, last_seq: int, number: int, *, carrying: bool = True) -> Compaction:
+    """A compaction of any kinds over any ranges up to `last_seq` and a little beyond; `carrying` any entries."""
     seqs = st.integers(1, last_seq + 2)
     first, last = sorted((draw(seqs), draw(seqs)))
-    carried = tuple(draw(st.sets(seqs, max_size=2)))
+    carried = tuple(draw(st.sets(seqs, max_size=2))) if carrying else ()
     snipped = Snipped(first, last, f"[snipped by {number}]", carried)
     acknowledgement = draw(st.sampled_from(["", "", "I have read it."]))
     block = CompactionBlock(f'{{"type":"compaction","content":"Block {number}","signature":"s"}}', "practice")
@@ -151,8 +151,11 @@ def compactions(draw: st.DrawFn, last_seq: int, number: int) -> Compaction:
 
 
 @st.composite
-def histories(draw: st.DrawFn, max_chunks: int = 7) -> list[Logged]:
-    """A whole log: turns, interrupted ones, stray entries, compactions, undo, redo and changes of the prelude, in any order."""
+def histories(draw: st.DrawFn, max_chunks: int = 7, *, carrying: bool = True) -> list[Logged]:
+    """A whole log: turns, interrupted ones, stray entries, compactions, undo, redo and changes of the prelude, in any order.
+
+    `carrying`: compactions carry entries without what these belong to, as no pin does. Requests are valid all the same.
+    """
     entries: list[Entry] = [draw(preludes)]
     made = 0
     for _ in range(draw(st.integers(1, max_chunks))):
@@ -164,7 +167,7 @@ def histories(draw: st.DrawFn, max_chunks: int = 7) -> list[Logged]:
                 entries.extend(draw(interrupted_turns()))
             case "compaction":
                 made += 1
-                entries.append(draw(compactions(len(entries), made)))
+                entries.append(draw(compactions(len(entries), made, carrying=carrying)))
             case "undo or redo":
                 entries.append(draw(st.builds(draw(st.sampled_from([CompactionUndone, CompactionRedone])), compaction_ids)))
             case _:

@@ -47,7 +47,7 @@ model_texts = st.sampled_from([None, "What a model wrote.", "# What a model wrot
 @st.composite
 def boundaries(draw: st.DrawFn) -> list[Logged]:
     """A log up to a place where an engine is asked."""
-    log = draw(histories(max_chunks=10))
+    log = draw(histories(max_chunks=10, carrying=False))
     return log[: draw(st.integers(1, len(log)))] if draw(st.booleans()) else log
 
 
