@@ -196,8 +196,8 @@ class Story:
                 held = Reply((Call("read_file", {"path": path}),), interruption=HoldsAfter(1))
                 await self._begin(here, session, held, Say("Both."))
                 await self.fake.until_held()
-                self.said.append("By the way")
-                await session.prompt("By the way", steer=True)
+                self.said.append(f"By the way, {len(self.said)}.")
+                await session.prompt(self.said[-1], steer=True)
                 self.fake.release()
                 await here.idle(session)
             case "edit":
