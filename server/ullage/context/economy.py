@@ -119,3 +119,8 @@ def pays_before_cold(used: int, fixed: int, so_far: Carried, terms: Terms, numbe
 def is_cold(now: float, last_at: float, lives: float | None = None) -> bool:
     """Whether the cache, which `lives` so many seconds (None: five minutes), has gone since the newest request, where there was one."""
     return last_at > 0 and now - last_at > (CACHE_SECONDS if lives is None else lives)
+
+
+def line_before_step(line: int, long_prompt: int | None, numbers: EconomyNumbers) -> int:
+    """The line (tokens), where a longer prompt costs more for every token of it: not beyond `long_prompt`, unless nothing is to be saved."""
+    return line if long_prompt is None or numbers.patience is None else min(line, long_prompt)

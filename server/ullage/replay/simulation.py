@@ -16,7 +16,7 @@ from typing import TypeVar
 from ullage.context.counting.gauge import CHARACTERS_PER_TOKEN, line
 from ullage.context.counting.measured import characters_of
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.economy import Economy
+from ullage.context.economy import ECONOMIES, Economy, line_before_step
 from ullage.context.engines.engine import Covered, Handoff, Occasion, sweeps
 from ullage.context.engines.entry import planned_entry
 from ullage.context.engines.ullage import handoff_room
@@ -39,6 +39,7 @@ from ullage.replay.memo import Memo
 from ullage.replay.model_windows import window_in
 from ullage.replay.optimum import Leaves
 from ullage.replay.predicted import left_by_others
+from ullage.replay.prices import prices_of
 from ullage.replay.put_back import put_back
 from ullage.replay.recalled import SessionSearch
 from ullage.replay.recorded_sizes import RecordedSizes, Size, SizedRequest, recorded_sizes
@@ -416,6 +417,9 @@ class _Simulation:
 
     def _line(self, model: str) -> int:
         full = line(self._window(model), self._policy.line)
+        prices = prices_of(model)
+        if self._policy.saves and prices is not None:
+            full = line_before_step(full, prices.long_prompt, ECONOMIES[self._settings.economy])
         self._made.largest_line = max(self._made.largest_line, full)
         return full
 

@@ -16,6 +16,7 @@ from ullage.context.counting.accounting import Account, Counted
 from ullage.context.counting.gauge import USUAL_GROWTH, growth, line
 from ullage.context.counting.measured import Measuring
 from ullage.context.counting.tokens import estimate_block, estimate_prelude
+from ullage.context.economy import ECONOMIES, line_before_step
 from ullage.context.engines.engine import sweeps
 from ullage.context.entries import (
     AssistantReply,
@@ -104,7 +105,10 @@ class Room:
         policy = self._policy.policy
         counted = self._conversation.counted(calibration)
         used = self._measuring.measured(policy.measure, counted.used, self._conversation.projection, calibration)
-        return Fullness(counted, used, line(card.window, policy.line, self._surroundings.settings.line_cap), card.window)
+        full_at = line(card.window, policy.line, self._surroundings.settings.line_cap)
+        if policy.saves and card.prices is not None:
+            full_at = line_before_step(full_at, card.prices.long_prompt, ECONOMIES[self._surroundings.settings.economy])
+        return Fullness(counted, used, full_at, card.window)
 
     def tokens_with(self, entry: CompactionUndone | CompactionRedone) -> int:
         """What the context would hold with one more entry (tokens); nothing changes."""

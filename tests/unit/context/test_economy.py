@@ -15,9 +15,11 @@ from ullage.context.economy import (
     SUMMARY_OUTPUT_TOKENS,
     USUAL_LEFT,
     Carried,
+    Economy,
     EconomyNumbers,
     Terms,
     is_cold,
+    line_before_step,
     pays,
     pays_before_cold,
     pays_when_cold,
@@ -129,3 +131,11 @@ def test_the_cheapest_is_within_a_tenth_of_the_best_even_schedule(growth: int, l
     least = requests * sqrt(2 * price(0, 0, left, TERMS, by_model=False) * TERMS.read * growth)
     assert total(growth, requests, left, ECONOMIES["cheapest"]) <= 1.1 * least
     assert total(growth, requests, left, ECONOMIES["balanced"]) <= 1.2 * least
+
+
+@pytest.mark.parametrize(
+    ("economy", "step", "line"),
+    [("balanced", 100_000, 100_000), ("cheapest", None, 167_000), ("fullest", 100_000, 167_000), ("balanced", 500_000, 167_000)],
+)
+def test_the_line_is_not_beyond_the_size_at_which_prices_rise_unless_nothing_is_to_be_saved(economy: Economy, step: int | None, line: int):
+    assert line_before_step(167_000, step, ECONOMIES[economy]) == line
