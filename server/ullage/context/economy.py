@@ -122,5 +122,5 @@ def is_cold(now: float, last_at: float, lives: float | None = None) -> bool:
 
 
 def line_before_step(line: int, long_prompt: int | None, numbers: EconomyNumbers) -> int:
-    """The line (tokens), where a longer prompt costs more for every token of it: not beyond `long_prompt`, unless nothing is to be saved."""
+    """The line (tokens) where every token of a longer prompt costs more: not beyond `long_prompt`, unless nothing is to be saved."""
     return line if long_prompt is None or numbers.patience is None else min(line, long_prompt)
