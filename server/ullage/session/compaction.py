@@ -1,4 +1,4 @@
-"""Making a compaction: plan it, have its summary written, read files again, log it as one entry.
+"""Making a compaction: plan it, have its summary written (`rungs.py`), read files again, log it as one entry.
 
 It is made in two halves. `draft` does what may take long (it may call the model) and changes nothing; `commit` is quick
 and appends the entry. Between the two the session may go on: a draft speaks of the log up to where it was made.
@@ -8,91 +8,32 @@ A draft or commit that fails has changed nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 from ullage.context.blocks import Usage
-from ullage.context.counting.accounting import Account
 from ullage.context.counting.gauge import line as full_at
 from ullage.context.counting.measured import measured
 from ullage.context.counting.tokens import Calibration, estimate_message
-from ullage.context.engines.engine import Covered, Handoff, Occasion, wants_files
-from ullage.context.engines.entry import planned_entry
+from ullage.context.engines.engine import Handoff, Occasion
 from ullage.context.engines.ullage import handoff_room
-from ullage.context.entries import Compaction, Logged, Rung, Trigger
-from ullage.context.moves.api_cut import keeps_turns
-from ullage.context.moves.excluded import excluded
-from ullage.context.moves.plan import Asked, Plan
+from ullage.context.entries import Compaction, Logged, Rung
+from ullage.context.moves.plan import Plan
 from ullage.context.moves.spare import spare
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
-from ullage.context.record.api_summary import ELSEWHERE, completing
-from ullage.context.record.handoff import tail_note
-from ullage.context.record.reading import Reading
-from ullage.context.view.log_places import place_of
 from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import EpochKey, Projection
-from ullage.context.view.request import Message, Request, request_so_far
+from ullage.context.view.request import Message, request_so_far
 from ullage.models.model import Model, ModelCard
-from ullage.session.api_summary import NotForTheApi, possible, write_api_summary
-from ullage.session.breaker import Breaker
+from ullage.session.api_summary import possible
 from ullage.session.conversation import Conversation
+from ullage.session.draft import Draft, Forecast, NothingToCompact, Wanted, entry_of
 from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.restoring import Restoring
-from ullage.session.source_texts import source_texts
-from ullage.session.spend_guard import SpendGuard
-from ullage.session.summary import SummaryFailed, write_summary
+from ullage.session.rungs import Rungs, together
 from ullage.session.surroundings import Surroundings
 from ullage.store.transcripts import write_transcript
-
-
-class NothingToCompact(Exception):
-    """A compaction would not make the context smaller. Nothing has changed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A compaction that is asked for."""
-
-    id: str
-    trigger: Trigger
-    focus: str = ""
-    by_program: bool = False
-    """No model is asked: reading a cold prefix for a summary would cost what the compaction is to save."""
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A compaction that is ready but for the files. Valid while the policy and the epoch are those it was made under."""
-
-    wanted: Wanted
-    plan: Plan
-    rung: Rung
-    handoff: Handoff
-    usage: Usage | None
-    cost: float | None
-    skipped: tuple[str, ...]
-    tokens_before: int
-    room: int
-    """Tokens that there are for the handoff."""
-    epoch: EpochKey
-    """Without upkeep, which leaves a draft as good as it was."""
-    policy: Policy
-    """The one that planned it."""
-    key: EpochKey
-    """The whole epoch. What the API wrote serves in no other: it is bound to each message before it."""
-
-    def as_wanted(self, wanted: Wanted) -> Draft:
-        """The same draft for another reason: one prepared in the background serves whoever needs it first."""
-        return replace(self, wanted=wanted)
-
-
-@dataclass(frozen=True, slots=True)
-class Forecast:
-    """What a compaction would come to, had the program to write its summary; `rung` is the one that would be tried first."""
-
-    entry: Compaction
-    rung: Rung
 
 
 class Compactor:
@@ -103,14 +44,7 @@ class Compactor:
         self._surroundings = surroundings
         self._policy = policy
         self._restoring = restoring
-        self._spending = SpendGuard()
-        self._reading = Reading()
-        self._one_reads = asyncio.Lock()
-        """What was read of the log is used in another thread, by one at a time."""
-        self.model_breaker = Breaker()
-        """Open: summaries are not asked of the model for a while; the program writes them."""
-        self.api_breaker = Breaker()
-        """Open: the API is not asked for its own."""
+        self._rungs = Rungs(conversation, surroundings, policy, restoring)
 
     async def draft(self, wanted: Wanted, model: Model, card: ModelCard, line: int) -> Draft:
         """Plans a compaction and has its summary written. Raises `NothingToCompact` and `PolicyFailed`.
@@ -141,7 +75,7 @@ class Compactor:
         else:
             draft = await self._planned(asking, ULLAGE, card, line)
             if draft.plan.summarise_to is not None:
-                draft = await self._by_program(draft, (), self._surroundings.calibration(card))
+                draft = await self._rungs.by_program(draft, (), self._surroundings.calibration(card))
         skipped = (why, *draft.skipped) if why else draft.skipped
         spent = draft.usage + usage if draft.usage and usage else draft.usage or usage
         return replace(draft, wanted=wanted, skipped=skipped, usage=spent, cost=card.cost(spent) if spent else None)
@@ -154,7 +88,7 @@ class Compactor:
         empty = await self._planned(wanted, policy, card, line)
         if empty.plan.summarise_to is None:
             return empty
-        return await self._with_summary(empty, request, entries, model, card, self._surroundings.calibration(card))
+        return await self._rungs.with_summary(empty, request, entries, model, card, self._surroundings.calibration(card))
 
     async def forecast(self, wanted: Wanted, card: ModelCard, line: int, prepared: Draft | None = None) -> Forecast:
         """What a compaction would do now: `prepared` is the draft that it would take. Changes nothing and calls no model.
@@ -187,12 +121,14 @@ class Compactor:
             return draft, draft.rung
         calibration, asks = self._surroundings.calibration(card), draft.plan.asked is not None
         cut = (
-            await possible(draft.plan, tuple(self._conversation.entries), calibration) if asks and self._may_ask_api(draft, card) else None
+            await possible(draft.plan, tuple(self._conversation.entries), calibration)
+            if asks and self._rungs.may_ask_api(draft, card)
+            else None
         )
         if cut is not None:
-            return await self._by_program(replace(draft, plan=cut[0]), [], calibration), "api"
-        draft = await self._by_program(draft, [], calibration)
-        return draft, "model" if asks and self._may_ask_model(wanted, card, []) else draft.rung
+            return await self._rungs.by_program(replace(draft, plan=cut[0]), [], calibration), "api"
+        draft = await self._rungs.by_program(draft, [], calibration)
+        return draft, "model" if asks and self._rungs.may_ask_model(wanted, card, []) else draft.rung
 
     async def _planned(self, wanted: Wanted, policy: Policy, card: ModelCard, line: int) -> Draft:
         """A draft without its summary. Raises `NothingToCompact` and `PolicyFailed`."""
@@ -207,144 +143,6 @@ class Compactor:
         if planned is None:
             raise NothingToCompact
         return Draft(wanted, planned, "moves", Handoff(""), None, None, (), before, handoff_room(line), epoch, policy, key)
-
-    async def _with_summary(
-        self, draft: Draft, request: Request, entries: Sequence[Logged], model: Model, card: ModelCard, calibration: Calibration
-    ) -> Draft:
-        """The draft with its handoff, by the first rung that works."""
-        skipped: list[str] = []
-        asked = draft.plan.asked
-        if asked is not None and self._may_ask_api(draft, card):
-            try:
-                written = await self._by_api(draft, asked, request, entries, model, card, calibration)
-                self.api_breaker.succeeded()
-                return written
-            except NotForTheApi as reason:
-                skipped.append(str(reason))
-            except SummaryFailed as failure:
-                self.api_breaker.failed(self._surroundings.clock())
-                skipped.append(str(failure))
-                draft = _spent(draft, failure.usage, card)
-        if asked is not None and self._may_ask_model(draft.wanted, card, skipped):
-            try:
-                return await self._by_model(draft, asked, request, model, card, calibration, tuple(skipped))
-            except SummaryFailed as failure:
-                self.model_breaker.failed(self._surroundings.clock())
-                skipped.append(str(failure))
-                draft = _spent(draft, failure.usage, card)
-        return await self._by_program(draft, skipped, calibration)
-
-    async def _by_program(self, draft: Draft, skipped: Sequence[str], calibration: Calibration) -> Draft:
-        """The draft with a handoff that no model had a part in. Raises `NothingToCompact`."""
-        digest = replace(draft, rung="digest", handoff=await self._handoff(draft, None), skipped=tuple(skipped))
-        if self._shrinks(digest, calibration):
-            return digest
-        why = (*skipped, "The digest was not shorter than what it stands for")
-        tail = replace(draft, rung="tail", handoff=Handoff(tail_note(draft.plan.covers)), skipped=why)
-        if self._shrinks(tail, calibration):
-            return tail
-        raise NothingToCompact
-
-    def _may_ask_api(self, draft: Draft, card: ModelCard) -> bool:
-        """Whether the API is asked for its own summary: where it writes them for this model, for the policy that is written for that."""
-        if not card.compacts or draft.policy is not ULLAGE or draft.wanted.trigger == "reactive" or draft.wanted.by_program:
-            return False
-        if self._spending.rests(self._surroundings.clock()):
-            return False
-        return self._surroundings.settings.summary_engine == "model" and not self.api_breaker.is_open(self._surroundings.clock())
-
-    async def _by_api(
-        self,
-        draft: Draft,
-        asked: Asked,
-        request: Request,
-        entries: Sequence[Logged],
-        model: Model,
-        card: ModelCard,
-        calibration: Calibration,
-    ) -> Draft:
-        """The draft with the API's block and the program's record to complete it.
-
-        Raises `SummaryFailed` and `NotForTheApi`; `NothingToCompact` where the epoch has passed meanwhile, for which no draft serves.
-        """
-        self._spending.called(self._surroundings.clock())
-        summary = await write_api_summary(model, card, request, entries, draft.plan, asked, draft.wanted.focus, calibration)
-        if draft.key != self._conversation.projection.key:
-            raise NothingToCompact
-        planned = replace(draft, plan=summary.plan)
-        record = await self._handoff(planned, ELSEWHERE)
-        told = replace(record, text=completing(record.text), block=summary.block)
-        written = _spent(replace(planned, rung="api", handoff=told), summary.usage, card)
-        after = self._conversation.projection.with_appended(Logged(self._conversation.entries[-1].seq + 1, 0.0, entry_of(written)))
-        if not keeps_turns(request.messages, summary.cut, after.complete_messages):
-            raise SummaryFailed("The API's summary did not fit what stands after it", summary.usage)
-        if not self._shrinks(written, calibration):
-            raise SummaryFailed("The API's summary was not shorter than what it stands for", summary.usage)
-        return written
-
-    def _may_ask_model(self, wanted: Wanted, card: ModelCard, skipped: list[str]) -> bool:
-        """Whether the model is asked for its part; `skipped` gets the reason where the user would wonder why not."""
-        if not card.writes_summaries or self._surroundings.settings.summary_engine == "digest" or wanted.by_program:
-            return False
-        if self._spending.rests(self._surroundings.clock()):
-            skipped.append("The model was asked for very many summaries within minutes; for half an hour the program writes them")
-            return False
-        if wanted.trigger == "reactive":
-            skipped.append("The model was not asked: it had just refused this conversation as too long")
-            return False
-        if self.model_breaker.is_open(self._surroundings.clock()):
-            skipped.append("The model's summaries failed three times in a row; they are not asked for at the moment")
-            return False
-        return True
-
-    async def _by_model(
-        self,
-        draft: Draft,
-        asked: Asked,
-        request: Request,
-        model: Model,
-        card: ModelCard,
-        calibration: Calibration,
-        skipped: tuple[str, ...],
-    ) -> Draft:
-        """The draft with the model's part in its handoff. Raises `SummaryFailed`."""
-        asked = replace(asked, output_tokens=min(asked.output_tokens, card.max_output))
-        self._spending.called(self._surroundings.clock())
-        summary = await write_summary(model, request, draft.wanted.focus, asked)
-        try:
-            told = await self._handoff(draft, summary.text)
-        except PolicyFailed as failure:
-            raise PolicyFailed(str(failure), summary.usage) from failure
-        written = _spent(replace(draft, rung="model", handoff=told, skipped=skipped), summary.usage, card)
-        if not self._shrinks(written, calibration):
-            raise SummaryFailed("The model's summary was not shorter than what it stands for", summary.usage)
-        self.model_breaker.succeeded()
-        return written
-
-    async def _handoff(self, draft: Draft, model_text: str | None) -> Handoff:
-        """Written in another thread: reading the facts out of a long log takes a quarter of a second. Raises `PolicyFailed`."""
-        projection, last = self._conversation.projection, draft.plan.summarise_to or 0
-        entries, left_out = projection.entries, excluded(projection)
-        cut, end = place_of(entries, last + 1), place_of(entries, draft.plan.through + 1)
-        covered, tail = entries[: min(cut, end)], entries[min(cut, end) : end]
-        if left_out:
-            covered, tail = ([each for each in part if each.seq not in left_out] for part in (covered, tail))
-        files: Mapping[str, str] = await source_texts(self._surroundings.folders) if wants_files(draft.policy.engine) else {}
-        told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files, tail, self._reading)
-        async with self._one_reads:
-            return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told))
-
-    def _shrinks(self, draft: Draft, calibration: Calibration) -> bool:
-        entry = entry_of(draft)
-        if draft.policy.restore is not None:
-            entry = replace(entry, resume=_together(entry.resume, self._restoring.resume(at_work=True)))
-        return self._tokens_after(entry, calibration) < draft.tokens_before
-
-    def _tokens_after(self, entry: Compaction, calibration: Calibration) -> int:
-        entries = self._conversation.entries
-        logged = Logged(entries[-1].seq + 1, 0.0, entry)
-        after = self._conversation.projection.with_appended(logged)
-        return Account().count(after, calibration).used
 
     def still_fits(self, draft: Draft) -> bool:
         """Whether the draft speaks of the policy and the epoch in force."""
@@ -387,7 +185,7 @@ class Compactor:
             return entry
         logged = Logged(self._conversation.entries[-1].seq + 1, 0.0, entry)
         restored = await self._restoring.files(self._conversation.projection.with_appended(logged), numbers)
-        resume = _together(entry.resume, self._restoring.resume(at_work=at_work))
+        resume = together(entry.resume, self._restoring.resume(at_work=at_work))
         return replace(entry, restored=restored, resume=resume)
 
     def _sparing(self, entry: Compaction, draft: Draft, calibration: Calibration) -> Compaction:
@@ -400,58 +198,23 @@ class Compactor:
             return entry
         now = entry_of(replace(draft, plan=spared))
         entry = replace(entry, cleared=now.cleared, snipped=now.snipped, summarised=now.summarised)
-        if self._tokens_after(replace(entry, restored=()), calibration) >= entry.tokens_before:
+        if self._rungs.tokens_after(replace(entry, restored=()), calibration) >= entry.tokens_before:
             raise NothingToCompact
         return entry
 
     def _without_what_does_not_fit(self, entry: Compaction, calibration: Calibration) -> Compaction:
         """Restored files give way, last first, until the compaction makes the context smaller; then the sizes are set."""
-        after = self._tokens_after(entry, calibration)
+        after = self._rungs.tokens_after(entry, calibration)
         while entry.restored and after >= entry.tokens_before:
             entry = replace(entry, restored=entry.restored[:-1])
-            after = self._tokens_after(entry, calibration)
+            after = self._rungs.tokens_after(entry, calibration)
         return replace(entry, estimated_after=after)
-
-
-def entry_of(draft: Draft) -> Compaction:
-    """The log entry of a draft, before files are read again."""
-    wanted = draft.wanted
-    entry = planned_entry(
-        wanted.id,
-        wanted.trigger,
-        draft.plan,
-        draft.handoff,
-        draft.rung,
-        policy=draft.policy.name,
-        tokens_before=draft.tokens_before,
-        focus=wanted.focus,
-    )
-    return replace(entry, usage=draft.usage, cost=draft.cost, skipped=draft.skipped)
-
-
-def _spent(draft: Draft, usage: Usage | None, card: ModelCard) -> Draft:
-    """The draft with what one more call has used."""
-    if usage is None:
-        return draft
-    spent = draft.usage + usage if draft.usage else usage
-    return replace(draft, usage=spent, cost=card.cost(spent))
-
-
-def _together(*texts: str) -> str:
-    return "\n\n".join(text for text in texts if text)
 
 
 def _epoch_of(projection: Projection) -> EpochKey:
     """The epoch in force, as if there were no upkeep."""
     prelude, *seqs = projection.key
     return (prelude, *(seq for seq, active in zip(seqs, projection.active, strict=True) if active.trigger != "upkeep"))
-
-
-def _handoff_of(policy: Policy, covered: Covered) -> Handoff:
-    told = policy.engine.handoff(covered)
-    if not isinstance(told, Handoff):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
-        raise TypeError(f"its handoff is {type(told).__name__}")
-    return told
 
 
 def _plan_of(

@@ -27,8 +27,9 @@ from ullage.context.policy import ClearNumbers
 from ullage.context.view.message import Message
 from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import Projection
-from ullage.session.compaction import Compactor, NothingToCompact, Wanted
+from ullage.session.compaction import Compactor
 from ullage.session.conversation import Conversation
+from ullage.session.draft import NothingToCompact, Wanted
 from ullage.session.epochs import EpochInfo, epochs
 from ullage.session.errors import SessionError
 from ullage.session.identifiers import new_id

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 
-from ullage.session.compaction import Draft
+from ullage.session.draft import Draft
 
 
 class Preparation:

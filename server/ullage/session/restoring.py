@@ -83,7 +83,7 @@ class Restoring:
         return take(path, text, [line] if line else [], numbers, numbers.file_tokens, sha256)
 
     async def _edits(self) -> list[FileEdit]:
-        """Edits seen since the server started, and those of the agent that only the log still knows, which is looked through in another thread."""
+        """Edits seen since the server started, and those of the agent that only the log still knows (read in another thread)."""
         logged = await asyncio.to_thread(logged_edits, self._conversation.entries)
         seen = [FileEdit(edit.path, edit.at, edit.by) for edit in self._surroundings.recent.latest()]
         known = {edit.path for edit in seen}

@@ -30,8 +30,9 @@ from ullage.context.entries import (
 )
 from ullage.context.policies.ullage import ULLAGE
 from ullage.session.breaker import Breaker
-from ullage.session.compaction import Compactor, Draft, NothingToCompact, Wanted
+from ullage.session.compaction import Compactor
 from ullage.session.conversation import Conversation
+from ullage.session.draft import Draft, NothingToCompact, Wanted
 from ullage.session.identifiers import new_id
 from ullage.session.items import CompactionItem, CompactionStatus
 from ullage.session.model_in_use import ModelInUse

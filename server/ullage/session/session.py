@@ -27,10 +27,11 @@ from ullage.models.model import Model
 from ullage.session.approvals import Approvals
 from ullage.session.attachments import Ref, attach
 from ullage.session.calls import Calls
-from ullage.session.compaction import Compactor, Wanted
+from ullage.session.compaction import Compactor
 from ullage.session.conversation import Conversation
 from ullage.session.cooling import Cooling
 from ullage.session.display import SNAPSHOT_ITEMS, Display
+from ullage.session.draft import Wanted
 from ullage.session.endings import INTERRUPTED, RESUMED, ending_of, interrupted_result, is_unfinished, turn_is_open
 from ullage.session.errors import SessionError
 from ullage.session.file_notices import FileNotices

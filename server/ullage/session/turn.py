@@ -10,8 +10,8 @@ from ullage.context.entries import AssistantReply, Notice
 from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
 from ullage.models.model import ModelCard, Reply
 from ullage.session.calls import Calls
-from ullage.session.compaction import Wanted
 from ullage.session.conversation import Conversation
+from ullage.session.draft import Wanted
 from ullage.session.file_notices import FileNotices
 from ullage.session.identifiers import new_id
 from ullage.session.incoming import Incoming
