@@ -34,7 +34,7 @@ stage("the tour", { practice: true }, (scenario) => {
     const { code, output } = await runTests(workspace);
     assert.equal(code, 0, output);
     const card = itemsOf(panel, "compaction");
-    await card.getByText(/file read again/).waitFor();
+    await card.getByText(/files? read again/).waitFor();
     await gaugeReaches(page, (percent) => percent < 90, "lower after the compaction");
     await screenshot("3-end");
 
