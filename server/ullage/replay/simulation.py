@@ -18,7 +18,7 @@ from ullage.context.counting.measured import characters_of
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.economy import ECONOMIES, Economy, line_before_step
 from ullage.context.engines.engine import Covered, Handoff, Occasion, sweeps
-from ullage.context.engines.entry import planned_entry
+from ullage.context.engines.entry import is_in_force, planned_entry
 from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import AssistantReply, Compaction, Logged, Rung, Trigger, UserPrompt
 from ullage.context.moves.plan import Plan
@@ -273,7 +273,7 @@ class _Simulation:
         if not self._carried.projection.messages:
             return
         planned = self._timed(lambda: self._policy.engine.upkeep(self._occasion("upkeep", recorded.model)))
-        if planned is None or _is_in_force(planned, self._carried.projection):
+        if planned is None or is_in_force(planned, self._carried.projection):
             return
         before = self._end().tokens
         entry = planned_entry(self._id(), "upkeep", planned, Handoff(""), "moves", policy=self._policy.name, tokens_before=before)
@@ -475,10 +475,3 @@ class _Simulation:
             line=made.largest_line,
             window=made.largest_window,
         )
-
-
-def _is_in_force(planned: Plan, projection: Projection) -> bool:
-    """Whether all that is planned was done before."""
-    cleared = {each for active in projection.active for each in active.cleared}
-    snipped = [active.snipped for active in projection.active]
-    return cleared.issuperset(planned.cleared) and (planned.snipped is None or planned.snipped in snipped)

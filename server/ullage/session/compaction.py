@@ -16,6 +16,7 @@ from ullage.context.counting.gauge import line as full_at
 from ullage.context.counting.measured import measured
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import Handoff, Occasion
+from ullage.context.engines.entry import is_in_force
 from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import Compaction, Logged, Rung
 from ullage.context.moves.plan import Plan
@@ -236,11 +237,4 @@ def _plan_of(
     if upkeep and planned.summarise_to is not None:
         raise ValueError("it wants a summary before a call that needs none")
     spared = spare(planned, projection, count)
-    return None if spared is None or (upkeep and _is_in_force(spared, projection)) else spared
-
-
-def _is_in_force(planned: Plan, projection: Projection) -> bool:
-    """Whether all that is planned was done before: an epoch of its own would cost the cache and all thinking for nothing."""
-    cleared = {each for active in projection.active for each in active.cleared}
-    snipped = [active.snipped for active in projection.active]
-    return cleared.issuperset(planned.cleared) and (planned.snipped is None or planned.snipped in snipped)
+    return None if spared is None or (upkeep and is_in_force(spared, projection)) else spared

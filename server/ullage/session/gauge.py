@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ullage.context.blocks import Usage
 from ullage.context.counting.gauge import level
+from ullage.context.economy import SUMMARY_OUTPUT_TOKENS
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
@@ -17,9 +18,6 @@ TAIL_TOKENS = 20_000
 
 HANDOFF_TOKENS = 4_000
 """What a summary usually takes, or a fifth of what there is: a guess for what a compaction would free."""
-
-SUMMARY_OUTPUT_TOKENS = 2_500
-"""What a model usually writes for one: a guess for what it would cost."""
 
 
 class Spending:

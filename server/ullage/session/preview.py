@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Block, Text, ToolUse, Usage
 from ullage.context.counting.tokens import Calibration, estimate_block
+from ullage.context.economy import CACHE_SECONDS, SUMMARY_OUTPUT_TOKENS
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, Rung, ToolReturned, UserPrompt
 from ullage.context.view.fates import Fate, FateKind, fates
 from ullage.context.view.projection import Projection
@@ -23,10 +24,6 @@ BY_THE_USER = "user"
 TITLE_CHARACTERS = 120
 SUMMARY_PROMPT_TOKENS = 1_000
 """What asking for a summary adds to the conversation: about the length of the prompt."""
-SUMMARY_OUTPUT_TOKENS = 2_500
-"""What a model usually writes for one: a guess."""
-CACHE_SECONDS = 300.0
-"""How long the prompt cache lives after a request has started (the marks are for five minutes)."""
 
 
 @dataclass(frozen=True, slots=True)

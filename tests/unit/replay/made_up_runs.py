@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 
 from ullage.context.blocks import Usage
+from ullage.context.policies.table import BUILT_IN
 from ullage.replay.cost import Dollars
 from ullage.replay.fact_patterns import FACT_KINDS, FactKind
 from ullage.replay.figures import CacheReads, Calls, Figures
@@ -15,28 +16,7 @@ from ullage.replay.rows import Report, Row
 from ullage.replay.runs import CompactionPoint, RequestPoint, Retained, Run
 from ullage.replay.shares import Share
 
-POLICIES = (
-    "ullage",
-    "three-layer",
-    "three-layer-preserving",
-    "head-tail",
-    "four-layer",
-    "claude-code",
-    "codex",
-    "opencode",
-    "hermes",
-    "gemini-cli",
-    "cline",
-    "goose",
-    "aider",
-    "memgpt",
-    "summary-buffer",
-    "memory-blocks",
-    "lossless",
-    "sink-window",
-    "token-prune",
-    "none",
-)
+POLICIES = tuple(BUILT_IN)
 
 
 def row(id: str, requests: int = 40, path: str = "") -> Row:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ullage.context.engines.engine import Handoff
 from ullage.context.entries import Compaction, Rung, Snipped, Summarised, Trigger
 from ullage.context.moves.plan import Plan
+from ullage.context.view.projection import Projection
 
 
 def planned_entry(
@@ -31,3 +32,10 @@ def planned_entry(
         tokens_before=tokens_before,
         estimated_after=0,
     )
+
+
+def is_in_force(planned: Plan, projection: Projection) -> bool:
+    """Whether all that is planned was done before: an epoch of its own would cost the cache and all thinking for nothing."""
+    cleared = {each for active in projection.active for each in active.cleared}
+    snipped = [active.snipped for active in projection.active]
+    return cleared.issuperset(planned.cleared) and (planned.snipped is None or planned.snipped in snipped)

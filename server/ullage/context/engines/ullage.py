@@ -1,4 +1,4 @@
-"""Ullage's own engine: cheap moves before dear ones, and a handoff that program and model write together."""
+"""Ullage's own engine: a record that program and model write together, and cheap moves where it would gain nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HANDOFF_SHARE = 1 / 3
 
 @dataclass(frozen=True, slots=True)
 class UllageEngine(Unchanging):
-    """Clip on arrival; at the line snip and clear, and summarise where that is not enough.
+    """Clip on arrival; at the line a record of all but a short tail.
 
     There is no upkeep: between two compactions the prefix only grows.
     """

@@ -1,4 +1,4 @@
-"""What one compaction will do: cheap moves before dear ones.
+"""What one compaction will do: where the record ends, what is cleared beside it, or cheap moves alone where it would gain nothing.
 
 A plan is made from the view alone and changes nothing. Writing the summary, reading files again and logging the compaction are the
 business of `session/`.
@@ -79,7 +79,7 @@ def plan(
 ) -> Plan | None:
     """The moves that bring the context to `goal` tokens or fewer; None where there is nothing to gain.
 
-    Snip and clear come first. Only if more than `goal` is left is everything before a tail summarised. `line` is the number of
+    Snip and clear alone where they suffice (by default they never do), else everything before a tail is summarised. `line` is the number of
     tokens at which the context counts as full, `goal` by default the policy's share of it (both with system and tools);
     0 means that a summary is wanted in any case.
     """
