@@ -13,6 +13,9 @@ import { stage } from "./harness/stage.mjs";
 
 const PROMPT = "How much does the tank hold?";
 
+/** It listens before the window opens: a setting that is changed later may reach the server after the prompt. */
+const WEB_PAGE = await webPage();
+
 stage("trouble", {}, (scenario) => {
   scenario("a wrong key", {}, async ({ page, api, screenshot }) => {
     await api.enqueue({ fail: 401, type: "authentication_error", message: "invalid x-api-key" });
@@ -52,14 +55,8 @@ stage("trouble", {}, (scenario) => {
     },
   );
 
-  const site = createServer((_, response) => response.setHeader("content-type", "text/html").end("<h1>It works!</h1>"));
-  site.listen(0, "127.0.0.1").unref();
-  scenario("an address that answers a web page", {}, async ({ page, settings, screenshot }) => {
-    if (!site.listening) await once(site, "listening");
-    const address = site.address();
-    assert.ok(typeof address === "object" && address !== null);
+  scenario("an address that answers a web page", { settings: { "ullage.model.baseUrl": WEB_PAGE } }, async ({ page, screenshot }) => {
     const panel = await openPanel(page);
-    await settings({ "ullage.model.baseUrl": `http://127.0.0.1:${address.port}` });
     await sendPrompt(panel, PROMPT);
     await isTold(panel, /127\.0\.0\.1:\d+/, "Open settings");
     await screenshot("told");
@@ -110,6 +107,16 @@ stage("trouble", {}, (scenario) => {
     },
   );
 });
+
+/** The address of a site that answers everything with a page. */
+async function webPage() {
+  const site = createServer((_, response) => response.setHeader("content-type", "text/html").end("<h1>It works!</h1>"));
+  site.listen(0, "127.0.0.1").unref();
+  await once(site, "listening");
+  const address = site.address();
+  assert.ok(typeof address === "object" && address !== null);
+  return `http://127.0.0.1:${address.port}`;
+}
 
 /** @param {FrameLocator} panel @param {RegExp} words @param {string} action */
 async function isTold(panel, words, action) {
