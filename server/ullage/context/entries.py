@@ -236,6 +236,23 @@ class CompactionRedone:
 
 
 @dataclass(frozen=True, slots=True)
+class Reworded:
+    """The texts of an earlier compaction as they read without the entries `without` (seqs), which the user took out after it was made.
+
+    They stand in the place of its own as long as just these are taken out. The entry itself changes nothing: it comes before the one
+    that takes out, or brings back, what it speaks of.
+    """
+
+    compaction_id: str
+    without: tuple[int, ...]
+    record: str = ""
+    """Of its summary."""
+    marker: str = ""
+    """Of its snip."""
+    resume: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class EntryPinned:
     """The user wants no compaction to touch entry `seq` (a prompt, a reply, a tool result), or, not `pinned`, no longer wants it."""
 
@@ -283,6 +300,7 @@ Entry: TypeAlias = (
     | CompactionUndone
     | CompactionRedone
     | CompactionFailed
+    | Reworded
     | EntryPinned
     | FilePinned
     | TurnEnded

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ullage.context.counting.tokens import estimate_message
+from ullage.context.engines.rewording import rewordings, tells_in_own_words
+from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import (
     AssistantReply,
     Compaction,
@@ -27,6 +29,7 @@ from ullage.context.policy import ClearNumbers
 from ullage.context.view.message import Message
 from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import Projection
+from ullage.context.view.taken_out import taken_out
 from ullage.session.compaction import Compactor
 from ullage.session.conversation import Conversation
 from ullage.session.draft import NothingToCompact, Wanted
@@ -40,6 +43,11 @@ from ullage.session.preview import BY_THE_USER, ItemFate, Preview, cost_of, fate
 from ullage.session.room import NOTHING_TO_COMPACT, Room
 from ullage.session.surroundings import Surroundings
 from ullage.workspace.folders import OutsideWorkspace
+
+IN_OWN_WORDS = (
+    "A summary that a model wrote may still tell of it in its own words, which no program can find. To be rid of these, too, undo that "
+    "compaction and compact again."
+)
 
 
 class History:
@@ -142,10 +150,9 @@ class History:
         projection = self._conversation.projection
         planned = exclude(projection, self._place(item_id).seq, self._count)
         if planned is None:
-            raise SessionError("no_such_item", "The model does not see this any longer, so there is nothing to take out")
+            raise SessionError("no_such_item", "This was taken out already, or is nothing that the model sees")
         entry = _by_hand(planned.through, self._tokens(projection))
-        entry = replace(entry, cleared=planned.cleared, snipped=planned.snipped)
-        return self._make(entry)
+        return self._make(replace(entry, cleared=planned.cleared, snipped=planned.snipped))
 
     def _pick(self, among: Sequence[Compaction], compaction_id: str | None, verb: str) -> Compaction:
         self._wait_for_idle(f"{verb} a compaction")
@@ -174,7 +181,7 @@ class History:
                     "does_not_fit" if fits else "invalid",
                     f"The conversation would then hold about {tokens:,} tokens, more than the model's {window:,}.{offer}",
                 )
-        self._conversation.append(entry)
+        self._log(entry)
         if cleared is not None:
             self._conversation.append(cleared)
         self._changed()
@@ -190,10 +197,25 @@ class History:
         return replace(entry, estimated_after=tokens - self._count(view.messages) + self._count(after.messages))
 
     def _make(self, entry: Compaction) -> str:
-        after = self._conversation.projection.with_appended(Logged(self._conversation.entries[-1].seq + 1, 0.0, entry))
-        self._conversation.append(replace(entry, estimated_after=self._tokens(after)))
+        self._reword(entry)
+        after = self._with(entry)
+        skipped = (IN_OWN_WORDS,) if tells_in_own_words(after, taken_out(entry)) else ()
+        self._conversation.append(replace(entry, estimated_after=self._tokens(after), skipped=skipped))
         self._changed()
         return entry.id
+
+    def _log(self, entry: CompactionUndone | CompactionRedone) -> None:
+        self._reword(entry)
+        self._conversation.append(entry)
+
+    def _reword(self, entry: Compaction | CompactionUndone | CompactionRedone) -> None:
+        """Logs, before `entry`, how the records in view read without what is taken out once it is in force."""
+        room = handoff_room(self._room.fullness().line)
+        for reworded in rewordings(self._with(entry), ULLAGE.engine, room):
+            self._conversation.append(reworded)
+
+    def _with(self, entry: Compaction | CompactionUndone | CompactionRedone) -> Projection:
+        return self._conversation.projection.with_appended(Logged(self._conversation.entries[-1].seq + 1, 0.0, entry))
 
     def _place(self, item_id: str) -> Logged:
         found = entry_of_item(self._conversation.entries, item_id)

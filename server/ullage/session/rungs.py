@@ -14,7 +14,7 @@ from ullage.context.counting.tokens import Calibration
 from ullage.context.engines.engine import Covered, Handoff, wants_files
 from ullage.context.entries import Compaction, Logged
 from ullage.context.moves.api_cut import keeps_turns
-from ullage.context.moves.excluded import excluded
+from ullage.context.moves.excluded import excluded, without_excluded
 from ullage.context.moves.plan import Asked
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
@@ -169,11 +169,11 @@ class Rungs:
     async def _handoff(self, draft: Draft, model_text: str | None) -> Handoff:
         """Written in another thread: reading the facts out of a long log takes a quarter of a second. Raises `PolicyFailed`."""
         projection, last = self._conversation.projection, draft.plan.summarise_to or 0
-        entries, left_out = projection.entries, excluded(projection)
+        entries = projection.entries
         cut, end = place_of(entries, last + 1), place_of(entries, draft.plan.through + 1)
         covered, tail = entries[: min(cut, end)], entries[min(cut, end) : end]
-        if left_out:
-            covered, tail = ([each for each in part if each.seq not in left_out] for part in (covered, tail))
+        if excluded(projection):
+            covered, tail = (without_excluded(projection, part) for part in (covered, tail))
         files: Mapping[str, str] = await source_texts(self._surroundings.folders) if wants_files(draft.policy.engine) else {}
         told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files, tail, self._reading)
         async with self._one_reads:

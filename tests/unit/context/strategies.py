@@ -34,12 +34,14 @@ from ullage.context.entries import (
     Notice,
     Prelude,
     RestoredFile,
+    Reworded,
     Snipped,
     Summarised,
     ToolReturned,
     TurnEnded,
     UserPrompt,
 )
+from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT
 
 Chunk = Sequence[Entry]
 """Entries that follow each other."""
@@ -128,7 +130,8 @@ def compactions(draw: st.DrawFn, last_seq: int, number: int, *, carrying: bool =
     seqs = st.integers(1, last_seq + 2)
     first, last = sorted((draw(seqs), draw(seqs)))
     carried = tuple(draw(st.sets(seqs, max_size=2))) if carrying else ()
-    snipped = Snipped(first, last, f"[snipped by {number}]", carried)
+    snipped = Snipped(first, last, draw(st.sampled_from([f"[snipped by {number}]", f"[snipped by {number}]", EXCLUDED_MESSAGE])), carried)
+    placeholder = draw(st.sampled_from([f"[cleared by {number}]", EXCLUDED_RESULT]))
     acknowledgement = draw(st.sampled_from(["", "", "I have read it."]))
     block = CompactionBlock(f'{{"type":"compaction","content":"Block {number}","signature":"s"}}', "practice")
     summarised = Summarised(draw(seqs), f"Handoff {number}", 1, acknowledgement, carried, draw(st.sampled_from([None, None, block])))
@@ -138,7 +141,7 @@ def compactions(draw: st.DrawFn, last_seq: int, number: int, *, carrying: bool =
         trigger="threshold",
         rung="digest",
         through=last_seq,
-        cleared=tuple(Cleared(seq, f"[cleared by {number}]") for seq in draw(st.lists(seqs, max_size=3))),
+        cleared=tuple(Cleared(seq, placeholder) for seq in draw(st.lists(seqs, max_size=3))),
         snipped=draw(st.sampled_from([None, snipped])),
         summarised=draw(st.sampled_from([None, None, summarised])),
         restored=draw(st.sampled_from([(), (restored,)])),
@@ -183,6 +186,13 @@ def _stray(last_seq: int) -> st.SearchStrategy[Entry]:
         results(),
         preludes,
         st.builds(Clipped, seq=st.integers(1, last_seq), content=texts, full_output=st.just("out.txt")),
+        st.builds(
+            Reworded,
+            compaction_id=compaction_ids,
+            without=st.lists(st.integers(1, last_seq), max_size=3).map(tuple),
+            record=st.sampled_from(["", "Handoff without it"]),
+            marker=st.just("[snipped, without it]"),
+        ),
         st.just(CompactionFailed("f", "threshold", "the model was not reached")),
         st.just(TurnEnded("error", "no network")),
     )

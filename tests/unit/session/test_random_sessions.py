@@ -156,11 +156,10 @@ class Story:
         if gauge.measure == "usage":
             assert sum(category.tokens for category in gauge.categories) == gauge.used
         assert all(text in texts_in_view(session) for text in self.pinned.values())
-        in_force = {each.id: seq for seq, each in session._conversation.projection.active_by_seq.items()}  # pyright: ignore[reportPrivateUsage]
-        # One that is undone is forgotten: what is summarised meanwhile may quote it, also once it is redone.
-        self.excluded = {exclusion: text for exclusion, text in self.excluded.items() if exclusion in in_force}
+        in_force = {each.id for each in session._conversation.projection.active}  # pyright: ignore[reportPrivateUsage]
         for exclusion, text in self.excluded.items():
-            assert not any(text in shown for shown in texts_in_view(session, since=in_force[exclusion]))
+            if exclusion in in_force:
+                assert not any(text in shown for shown in texts_in_view(session))
 
     async def _do(self, here: Stage, session: Session, step: Step) -> None:
         path = f"f{step.number}.txt"
@@ -354,17 +353,10 @@ class Story:
         self.fake.state.script.drop_queued()
 
 
-def texts_in_view(session: Session, since: int = 0) -> list[str]:
-    """Each with the end of its line, so that none is the beginning of another; without what compactions before `since` brought, which
-    may quote what the user took out later, and without what other policies made of that."""
+def texts_in_view(session: Session) -> list[str]:
+    """Each with the end of its line, so that none is the beginning of another."""
     projection = session._conversation.projection  # pyright: ignore[reportPrivateUsage]
-    brought = {seq for seq, each in projection.active_by_seq.items() if seq < since or (since and each.policy != "ullage")}
-    return [
-        f"{block.text}\n"
-        for message in projection.messages
-        for block, source in zip(message.blocks, message.sources, strict=True)
-        if isinstance(block, Text) and source not in brought
-    ]
+    return [f"{block.text}\n" for message in projection.messages for block in message.blocks if isinstance(block, Text)]
 
 
 def answers(session: Session) -> list[AssistantItem]:

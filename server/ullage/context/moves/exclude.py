@@ -6,20 +6,21 @@ from collections.abc import Sequence
 
 from ullage.context.blocks import ToolUse
 from ullage.context.entries import AssistantReply, Cleared, Logged, Snipped, ToolReturned, UserPrompt
-from ullage.context.moves.excluded import EXCLUDED_MESSAGE, EXCLUDED_RESULT
+from ullage.context.moves.excluded import EXCLUDED_MESSAGE, EXCLUDED_RESULT, excluded
 from ullage.context.moves.plan import Count, Plan
 from ullage.context.moves.preview import preview
+from ullage.context.view.log_places import entry_at
 from ullage.context.view.projection import Projection
 
 
 def exclude(projection: Projection, seq: int, count: Count) -> Plan | None:
     """The moves that take entry `seq` out of the view: a result gives way to a line that says so; of a prompt or a reply the whole
-    goes, a reply with the results of its calls. None where it is not in view, or is nothing that can be taken out.
+    goes, a reply with the results of its calls. What a summary or a snip covers by now can be taken out as well, since a record may tell of
+    it. None where it is out already, or is nothing that can be taken out.
     """
-    entries = projection.entries
-    if not any(seq in message.sources for message in projection.messages):
+    entries, entry = projection.entries, entry_at(projection.entries, seq)
+    if seq in excluded(projection):
         return None
-    entry = next(logged.entry for logged in entries if logged.seq == seq)
     cleared: tuple[Cleared, ...] = ()
     snipped: Snipped | None = None
     match entry:

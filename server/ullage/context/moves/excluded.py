@@ -1,19 +1,23 @@
-"""What the user took out of the conversation, as the compactions that did it say: nothing that is written of the log may repeat it."""
+"""What the user took out of the conversation: nothing that is written of the log may repeat it."""
 
 from __future__ import annotations
 
-from ullage.context.view.projection import Projection
+from collections.abc import Iterable
 
-EXCLUDED_RESULT = "[The user took this result out of the conversation.]"
-EXCLUDED_MESSAGE = "[The user took a message out of the conversation here.]"
+from ullage.context.entries import Logged
+from ullage.context.view.projection import Projection
+from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT, all_taken_out
+
+__all__ = ["EXCLUDED_MESSAGE", "EXCLUDED_RESULT", "excluded", "without_excluded"]
 
 
 def excluded(projection: Projection) -> frozenset[int]:
     """The seqs of the entries that are taken out as long as what did it is in force."""
-    found: set[int] = set()
-    for compaction in projection.active:
-        found.update(each.seq for each in compaction.cleared if each.placeholder == EXCLUDED_RESULT)
-        snipped = compaction.snipped
-        if snipped is not None and snipped.marker == EXCLUDED_MESSAGE:
-            found.update({*range(snipped.first_seq, snipped.last_seq + 1)} - {*snipped.carried})
-    return frozenset(found)
+    return all_taken_out(projection.active)
+
+
+def without_excluded(projection: Projection, entries: Iterable[Logged]) -> list[Logged]:
+    """Those `entries` that are not taken out, and compactions in force with their texts as they read without these."""
+    left_out, active = excluded(projection), projection.active_by_seq
+    kept = (logged for logged in entries if logged.seq not in left_out)
+    return [Logged(each.seq, each.at, active[each.seq]) if active.get(each.seq, each.entry) is not each.entry else each for each in kept]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ullage.context.blocks import CompactionBlock
 from ullage.context.entries import Compaction, Logged
 from ullage.context.view.log_places import place_of
+from ullage.context.view.taken_out import messages_taken_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,10 @@ def edits_of(active: Mapping[int, Compaction]) -> Edits:
     """The edits of `active`, the compactions in force by their seq, in log order.
 
     No compaction reaches past its own place in the log, whatever it says. A summary that reaches further takes the place
-    of those that reach less far, and of every snip that it covers; a snip takes the place of those within it.
+    of those that reach less far, and of every snip that it covers; a snip takes the place of those within it. What the user took out is
+    not carried.
     """
+    out = frozenset[int]().union(*(messages_taken_out(each) for each in active.values()))
     handoff: Replacement | None = None
     snips: list[Replacement] = []
     placeholders: dict[int, str] = {}
@@ -58,12 +61,12 @@ def edits_of(active: Mapping[int, Compaction]) -> Edits:
         if compaction.summarised is not None:
             last = min(compaction.summarised.last_seq, seq - 1)
             told = compaction.summarised
-            summary = Replacement(0, last, told.text, seq, told.acknowledgement, _within(told.carried, 0, last), told.block)
+            summary = Replacement(0, last, told.text, seq, told.acknowledgement, _within(told.carried, 0, last) - out, told.block)
             handoff = summary if handoff is None or summary.contains(handoff) else handoff
         if compaction.snipped is not None:
             last = min(compaction.snipped.last_seq, seq - 1)
             cut = compaction.snipped
-            snips.append(Replacement(cut.first_seq, last, cut.marker, seq, carried=_within(cut.carried, cut.first_seq, last)))
+            snips.append(Replacement(cut.first_seq, last, cut.marker, seq, carried=_within(cut.carried, cut.first_seq, last) - out))
         placeholders.update((cleared.seq, cleared.placeholder) for cleared in compaction.cleared)
     covered_to = 0 if handoff is None else handoff.last
     shown = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, Logged, Prelude
+from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, Logged, Prelude, Reworded
 
 EpochKey: TypeAlias = tuple[int, ...]
 """The seq of the prelude in force (0 where there is none), then the seqs of the active compactions in log order.
@@ -38,6 +38,10 @@ class Epoch:
     made_under: Mapping[int, EpochKey] = field(default_factory=dict[int, EpochKey])
     """What was in force when each of them was made."""
     undone_ids: frozenset[str] = frozenset()
+    reworded: Mapping[str, tuple[Reworded, ...]] = field(default_factory=dict[str, tuple[Reworded, ...]])
+    """By the id of the compaction, in log order: those that were there when the key came in force, so that nothing changes under it."""
+    written: Mapping[str, tuple[Reworded, ...]] = field(default_factory=dict[str, tuple[Reworded, ...]])
+    """All that there are by now."""
     key: EpochKey = (0,)
 
     def after(self, logged: Logged) -> Epoch:
@@ -46,6 +50,9 @@ class Epoch:
         Undoing what is undone, redoing what is not, ids that no compaction has, and the same prelude again change nothing.
         """
         entry = logged.entry
+        if isinstance(entry, Reworded):
+            versions = (*self.written.get(entry.compaction_id, ()), entry)
+            return replace(self, written={**self.written, entry.compaction_id: versions})
         if isinstance(entry, Prelude) and entry != self.prelude:
             changed = replace(self, prelude=entry, prelude_seq=logged.seq)
         elif isinstance(entry, Compaction):
@@ -57,7 +64,7 @@ class Epoch:
             changed = replace(self, undone_ids=self.undone_ids - {entry.compaction_id})
         else:
             return self
-        return replace(changed, key=(changed.prelude_seq, *changed.active))
+        return replace(changed, key=(changed.prelude_seq, *changed.active), reworded=changed.written)
 
     def holds(self, made_under: EpochKey, seq: int, model: str) -> bool:
         """Whether the thinking of the reply of entry `seq`, made by `model` under that key, may be sent back.

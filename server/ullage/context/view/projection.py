@@ -28,6 +28,7 @@ from ullage.context.view.fold import Fold
 from ullage.context.view.message import Message
 from ullage.context.view.pins import Pins
 from ullage.context.view.replies import replayed, spoken
+from ullage.context.view.reworded import as_they_read, is_written, spoken_of
 
 __all__ = ["EpochKey", "Projection", "project"]
 
@@ -115,13 +116,22 @@ class Projection:
 
     @property
     def active(self) -> tuple[Compaction, ...]:
-        """The compactions in force, in log order."""
-        return tuple(self._epoch.active.values())
+        """The compactions in force, in log order, each with its texts as the model reads them."""
+        return tuple(self._active.values())
 
     @property
     def active_by_seq(self) -> Mapping[int, Compaction]:
         """The same by the seq of their entry."""
-        return self._epoch.active
+        return self._active
+
+    @property
+    def to_reword(self) -> Mapping[int, frozenset[int]]:
+        """What was taken out since, by seq of each compaction in view whose texts may speak of it and were not reworded for just that."""
+        told = spoken_of(self._epoch)
+        shown = {source for message in self.messages for source in message.sources} if told else set[int]()
+        return {
+            seq: without for seq, without in told.items() if seq in shown and not is_written(self._epoch, self._active[seq].id, without)
+        }
 
     @property
     def undone(self) -> tuple[Compaction, ...]:
@@ -153,7 +163,7 @@ class Projection:
             self._reply_keys[logged.seq] = self._epoch.key
 
     def _refold(self) -> None:
-        self._active = self._epoch.active
+        self._active = as_they_read(self._epoch)
         edits = edits_of(self._active)
         self._placeholders = edits.placeholders
         self._fold = Fold()
@@ -182,9 +192,10 @@ class Projection:
             case Clipped() if entry.seq not in self._placeholders:
                 self._fold.shorten_result(entry.seq, entry.content)
             case Compaction() if seq in self._active:
-                told = entry.summarised
+                made = self._active[seq]
+                told = made.summarised
                 completing = told.text if told is not None and told.block is not None else ""
-                for text in (completing, *(file.text for file in entry.restored), entry.resume):
+                for text in (completing, *(file.text for file in made.restored), made.resume):
                     self._fold.add_text(seq, text, seq)
             case _:
                 pass

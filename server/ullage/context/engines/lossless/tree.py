@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from ullage.context.blocks import Text
-from ullage.context.entries import Compaction
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
@@ -72,7 +71,7 @@ class _Reader:
     def __init__(self, projection: Projection, count: Callable[[Sequence[Message]], int]) -> None:
         self._count = count
         self._snips = [each.snipped for each in projection.active if each.snipped is not None]
-        self._compactions = {logged.seq: logged.entry for logged in projection.entries if isinstance(logged.entry, Compaction)}
+        self._compactions = projection.active_by_seq
         self._items: list[Item] = []
         self._pieces: list[Piece] = []
         self._open: list[Message] = []

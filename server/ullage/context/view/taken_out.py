@@ -1,0 +1,29 @@
+"""What the user took out of the conversation by hand, as the compactions that did it say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ullage.context.entries import Compaction
+
+EXCLUDED_RESULT = "[The user took this result out of the conversation.]"
+EXCLUDED_MESSAGE = "[The user took a message out of the conversation here.]"
+
+
+def taken_out(compaction: Compaction) -> frozenset[int]:
+    """The seqs of the entries that this one takes out; of most compactions none."""
+    found = {each.seq for each in compaction.cleared if each.placeholder == EXCLUDED_RESULT}
+    return frozenset(found) | messages_taken_out(compaction)
+
+
+def messages_taken_out(compaction: Compaction) -> frozenset[int]:
+    """Those of them that are no results whose calls stay."""
+    snipped = compaction.snipped
+    if snipped is None or snipped.marker != EXCLUDED_MESSAGE:
+        return frozenset()
+    return frozenset({*range(snipped.first_seq, snipped.last_seq + 1)} - {*snipped.carried})
+
+
+def all_taken_out(compactions: Iterable[Compaction]) -> frozenset[int]:
+    """The seqs of all entries that they take out together."""
+    return frozenset[int]().union(*(taken_out(each) for each in compactions))
