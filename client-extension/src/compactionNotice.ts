@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { ActiveSession } from "./activeSession";
-import { formatTokens } from "./format";
+import { formatChange, formatTokens } from "./format";
 import type { CompactionItem } from "./protocol";
 import { undoOrRedo } from "./undoing";
 
@@ -53,8 +53,8 @@ export class CompactionNotice {
       await vscode.window.showErrorMessage(`Compaction failed: ${item.error || "nothing was changed"}`);
       return;
     }
-    const after = item.tokensAfter == null ? "" : ` → ${formatTokens(item.tokensAfter)}`;
-    const choice = await vscode.window.showInformationMessage(`Compacted: ${formatTokens(item.tokensBefore)}${after} tokens`, "Undo");
+    const sizes = item.tokensAfter == null ? formatTokens(item.tokensBefore) : formatChange(item.tokensBefore, item.tokensAfter);
+    const choice = await vscode.window.showInformationMessage(`Compacted: ${sizes} tokens`, "Undo");
     if (choice === "Undo") {
       await undoOrRedo(this.session, "undo", item.id).catch((error: Error) => vscode.window.showErrorMessage(error.message));
     }

@@ -20,6 +20,12 @@ export function formatTokensExactly(tokens: number): string {
   return Math.round(tokens).toLocaleString("en-US");
 }
 
+/** `142k → 38k`; in full where both would read the same: `24,315 → 24,130`. */
+export function formatChange(before: number, after: number): string {
+  const [short, shorter] = [formatTokens(before), formatTokens(after)];
+  return short === shorter && before !== after ? `${formatTokensExactly(before)} → ${formatTokensExactly(after)}` : `${short} → ${shorter}`;
+}
+
 /** Dollars: `$0.00`, `$0.0042`, `$1.27`. Small amounts keep two digits that mean something. */
 export function formatDollars(dollars: number): string {
   if (dollars > 0 && dollars < 0.01) {
@@ -31,6 +37,12 @@ export function formatDollars(dollars: number): string {
 /** A share from 0 to 1 as a whole percentage, rounded down: 100 % is said only when it is reached. */
 export function formatShare(share: number): string {
   return `${Math.floor(share * 100 + 1e-9)}%`;
+}
+
+/** A part of a whole as a percentage, rounded; what is there is never 0 %. */
+export function formatPart(part: number, whole: number): string {
+  const percent = whole > 0 ? Math.round((100 * part) / whole) : 0;
+  return percent === 0 && part > 0 ? "<1%" : `${percent}%`;
 }
 
 function trimmed(value: number): string {

@@ -4,6 +4,7 @@
  * `render` is pure; `gaugeBinding.ts` puts its result into a status bar item.
  */
 
+import { contextParts, sumOf } from "./contextParts";
 import { formatDollars, formatShare, formatTokens, formatTokensExactly } from "./format";
 import type { Gauge, SessionState } from "./protocol";
 import type { ServerStatus } from "./serverStatus";
@@ -112,16 +113,15 @@ function renderPolicy(gauge: Gauge): string[] {
 }
 
 function renderCategories(gauge: Gauge): string[] {
-  const shown = gauge.categories.filter((category) => category.tokens > 0);
-  if (shown.length === 0) {
+  const parts = contextParts(gauge);
+  if (parts.length === 0) {
     return [];
   }
-  const whole = shown.reduce((sum, category) => sum + category.tokens, 0);
-  const rows = shown.map((category) => {
-    const share = Math.round((100 * category.tokens) / whole);
-    return `| ${escapeMarkdown(category.name)} | ${formatTokens(category.tokens)} | ${share}% |`;
-  });
-  return ["| Part | Tokens | Share |", "|:--|--:|--:|", ...rows, ""];
+  const rows = parts.map(
+    ({ what, tokens, share }) => `| ${escapeMarkdown(what)} | ${formatTokensExactly(tokens)} | ${escapeMarkdown(share)} |`,
+  );
+  const sum = `| **in all** | **${formatTokensExactly(sumOf(parts))}** | |`;
+  return ["| Part | Tokens | Share |", "|:--|--:|--:|", ...rows, sum, ""];
 }
 
 function renderFacts(gauge: Gauge): string[] {

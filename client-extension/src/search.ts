@@ -16,11 +16,10 @@ interface HitPick extends vscode.QuickPickItem {
 export function searchSessions(connection: ServerConnection, session: ActiveSession, chat: ChatView): void {
   const pick = vscode.window.createQuickPick<HitPick>();
   const search = new NewestOnly(
-    async (query: string) => (query === "" ? undefined : (await connection.request("ullage/workspace/search", { query })).hits),
-    (hits, error) => {
+    async (query: string) => (query === "" ? undefined : { query, ...(await connection.request("ullage/workspace/search", { query })) }),
+    (found, error) => {
       pick.busy = false;
-      pick.items =
-        error === undefined ? (hits === undefined ? [] : toPicks(hits)) : [{ label: `$(warning) ${messageOf(error)}`, alwaysShow: true }];
+      pick.items = error === undefined ? toPicks(found) : [{ label: `$(warning) ${messageOf(error)}`, alwaysShow: true }];
     },
   );
   pick.title = "Ullage: search all sessions";
@@ -49,11 +48,16 @@ async function open({ sessionId, itemId }: SearchHit, session: ActiveSession, ch
 }
 
 /** The server has searched already: all that it found is shown. */
-function toPicks(hits: readonly SearchHit[]): HitPick[] {
-  if (hits.length === 0) {
-    return [{ label: "Nothing was found", alwaysShow: true }];
+function toPicks(found: { query: string; hits: readonly SearchHit[] } | undefined): HitPick[] {
+  if (found?.hits.length === 0) {
+    return [
+      { label: "Nothing was found", detail: "None of these words was said or returned in any session of this workspace", alwaysShow: true },
+    ];
   }
-  return hits.map((hit) => ({ ...hitTexts(hit), hit, alwaysShow: true }));
+  return (found?.hits ?? []).map((hit) => {
+    const { icon, ...texts } = hitTexts(hit, found?.query ?? "");
+    return { ...texts, iconPath: new vscode.ThemeIcon(icon), hit, alwaysShow: true };
+  });
 }
 
 function messageOf(error: unknown): string {

@@ -2,17 +2,48 @@
 
 import type { SearchHit } from "./protocol";
 
-/** For a quick pick: what was said first, then where. What looks like an icon in it stays text. */
-export function hitTexts({ sessionTitle, what, excerpt, at }: SearchHit): { label: string; description: string; detail: string } {
+/** Characters shown before the first word that was searched for: a row is cut at its end, and the word has to be in it. */
+const LEAD = 24;
+
+export interface HitTexts {
+  label: string;
+  detail: string;
+  /** Name of the icon of who said it. */
+  icon: string;
+}
+
+/** For a quick pick: what was said, from the words that were searched for on; below it by whom, where and when. */
+export function hitTexts({ sessionTitle, what, excerpt, at }: SearchHit, query: string): HitTexts {
   const when = new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  const { icon, word } = SPEAKERS[what] ?? { icon: "tools", word: what };
   return {
-    label: plain(excerpt),
-    description: WORDS[what] ?? plain(what),
-    detail: plain(`${sessionTitle || "New session"} · ${when}`),
+    label: plain(fromFirstWord(excerpt.replace(/\s+/g, " "), query)),
+    detail: plain(`${word} · ${sessionTitle || "New session"} · ${when}`),
+    icon,
   };
 }
 
-const WORDS: Record<string, string> = { user: "you", assistant: "Ullage" };
+const SPEAKERS: Record<string, { icon: string; word: string }> = {
+  user: { icon: "account", word: "you" },
+  assistant: { icon: "sparkle", word: "Ullage" },
+};
+
+/** The text from a little before the first of the words; from its beginning where none of them is far in it. */
+function fromFirstWord(text: string, query: string): string {
+  const lower = text.toLowerCase();
+  const found = query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== "")
+    .map((word) => lower.indexOf(word))
+    .filter((index) => index >= 0);
+  const first = found.length === 0 ? 0 : Math.min(...found);
+  if (first <= 2 * LEAD) {
+    return text;
+  }
+  const from = text.indexOf(" ", first - LEAD);
+  return `… ${text.slice(from < 0 || from >= first ? first : from + 1)}`;
+}
 
 function plain(text: string): string {
   return text.replace(/\s+/g, " ").replace(/\$\((?=[a-z])/gi, "\\$(");

@@ -1,5 +1,6 @@
 /** The card above the prompt box: what `/context` and `/help` show, and what went wrong. One at a time; it is no part of the conversation. */
 
+import { contextParts, sumOf } from "../src/contextParts";
 import { formatDollars, formatShare, formatTokens, formatTokensExactly } from "../src/format";
 import { shareOf } from "../src/gauge";
 import type { Gauge } from "../src/protocol";
@@ -72,7 +73,7 @@ export class Cards {
       `Context ${gauge.estimated ? "~" : ""}${formatShare(shareOf(gauge))} full`,
       element("p", {
         className: "muted",
-        textContent: `${formatTokensExactly(gauge.used)} of ${formatTokensExactly(gauge.line)} tokens; the model's window is ${formatTokensExactly(gauge.size)}`,
+        textContent: `${formatTokensExactly(gauge.used)} of ${formatTokensExactly(gauge.line)} tokens. The model's window is ${formatTokensExactly(gauge.size)}.`,
       }),
       drawCategories(gauge),
       element("p", { className: "muted", textContent: factsOf(gauge).join(" · ") }),
@@ -96,26 +97,38 @@ export class Cards {
 }
 
 function drawCategories(gauge: Gauge): HTMLElement {
-  const rows = gauge.categories
-    .filter((category) => category.tokens > 0)
-    .map(({ name, tokens }) => {
-      const share = gauge.used > 0 ? tokens / gauge.used : 0;
-      const fill = element("span", { className: "meter-fill" });
-      fill.style.width = `${share * 100}%`;
-      return element(
-        "tr",
-        {},
-        element("td", { textContent: name }),
-        element(
-          "td",
-          { className: "category-bar" },
-          element("span", { className: "meter-bar", attributes: { "aria-hidden": "true" } }, fill),
-        ),
-        element("td", { className: "number", textContent: formatTokens(tokens) }),
-        element("td", { className: "number muted", textContent: `${Math.round(share * 100)}%` }),
-      );
-    });
-  return element("table", { className: "categories" }, element("tbody", {}, ...rows));
+  const parts = contextParts(gauge);
+  const whole = sumOf(parts);
+  const rows = parts.map(({ what, tokens, share }) => {
+    const fill = element("span", { className: "meter-fill" });
+    fill.style.width = `${(tokens / whole) * 100}%`;
+    return element(
+      "tr",
+      {},
+      element("th", { scope: "row", textContent: what }),
+      element(
+        "td",
+        { className: "category-bar" },
+        element("span", { className: "meter-bar", attributes: { "aria-hidden": "true" } }, fill),
+      ),
+      element("td", { className: "number", textContent: formatTokensExactly(tokens) }),
+      element("td", { className: "number muted", textContent: share }),
+    );
+  });
+  const sum = element(
+    "tr",
+    {},
+    element("th", { scope: "row", textContent: "in all" }),
+    element("td", {}),
+    element("td", { className: "number", textContent: formatTokensExactly(whole) }),
+    element("td", {}),
+  );
+  return element(
+    "table",
+    { className: "categories", attributes: { "aria-label": "What the context is made of" } },
+    element("tbody", {}, ...rows),
+    parts.length > 0 && element("tfoot", {}, sum),
+  );
 }
 
 function factsOf(gauge: Gauge): string[] {

@@ -1,13 +1,12 @@
 /** The timeline of a session: its epochs, newest first, and what became of each message, with the way back. */
 
-import { formatDollars, formatTokens } from "../src/format";
 import type { Epoch, ItemFate } from "../src/protocol";
 import type { Actions } from "./actions";
 import { element, icon, setChildren, textButton } from "./dom";
-import { BY_HAND, EXCLUDED, FATES } from "./fates";
-import { RUNGS, TRIGGERS } from "./items/compactionText";
+import { epochFacts, epochState, fatesInWords, isExcluded } from "./epochText";
+import { titleOf } from "./fateRow";
+import { EXCLUDED, FATES } from "./fates";
 import { longList } from "./longList";
-import { titleOf } from "./previewSheet";
 import type { Sheet } from "./sheet";
 import type { History, SessionView } from "./state";
 
@@ -80,7 +79,8 @@ export class EpochsSheet {
 
   private drawEpoch(epoch: Epoch, fates: readonly ItemFate[]): HTMLElement {
     const undone = epoch.status === "undone";
-    const state = undone ? "undone" : epoch.current ? "current" : epoch.compactionId == null ? "" : "in force";
+    const state = epochState(epoch);
+    const facts = epochFacts(epoch).map(({ name, text }) => drawFact(name, text));
     return element(
       "li",
       {
@@ -90,14 +90,11 @@ export class EpochsSheet {
       element(
         "div",
         { className: "epoch-head" },
-        element("strong", { textContent: `${epoch.number}` }),
-        element("span", { textContent: epoch.compactionId == null ? "The beginning" : whatHappened(epoch) }),
+        element("strong", { textContent: `Epoch ${epoch.number}` }),
         state !== "" && element("span", { className: "epoch-state", textContent: state }),
         this.wayBack(epoch),
       ),
-      element("div", { className: "muted", textContent: whenAndWhy(epoch) }),
-      element("div", { className: "muted", textContent: factsOf(epoch).join(" · ") }),
-      this.drawRestored(epoch),
+      element("dl", { className: "epoch-facts" }, ...facts, this.drawRestored(epoch)),
       this.drawFates(epoch, fates),
     );
   }
@@ -130,7 +127,7 @@ export class EpochsSheet {
       link.addEventListener("click", () => this.actions.openFile(path));
       return link;
     });
-    return element("div", { className: "epoch-files" }, element("span", { className: "muted", textContent: "Read again: " }), ...links);
+    return drawFact("Read again", ...links);
   }
 
   /** What this compaction did to which message; drawn when it is unfolded. */
@@ -139,20 +136,17 @@ export class EpochsSheet {
     if (mine.length === 0) {
       return undefined;
     }
-    const what = epoch.policy === BY_HAND ? "excluded" : epoch.compactionId == null ? "shortened on arrival" : "changed for the model";
     const details = element(
       "details",
       { className: "epoch-fates" },
-      element(
-        "summary",
-        { className: "fold" },
-        icon("chevron-right", "fold-mark"),
-        `${mine.length} ${mine.length === 1 ? "message" : "messages"} ${what}`,
-      ),
+      element("summary", { className: "fold" }, icon("chevron-right", "fold-mark"), fatesInWords(mine, epoch)),
     );
     const unfold = () => {
       if (details.open && details.childElementCount === 1) {
-        details.append(longList("fate-list", "What became of each message", mine, (fate) => this.drawFate(fate, epoch)));
+        details.append(
+          longList("fate-list", "What became of each message", mine, (fate) => this.drawFate(fate, epoch)),
+          element("p", { className: "muted", textContent: "All other messages stayed as they were." }),
+        );
       }
       this.unfolded[details.open ? "add" : "delete"](epoch.number);
     };
@@ -165,7 +159,7 @@ export class EpochsSheet {
   }
 
   private drawFate({ itemId, fate, role, title }: ItemFate, { policy }: Epoch): HTMLElement {
-    const { icon: symbol, word, meaning } = policy === BY_HAND && fate !== "pinned" ? EXCLUDED : FATES[fate];
+    const { icon: symbol, word, meaning } = isExcluded(fate, policy) ? EXCLUDED : FATES[fate];
     return element(
       "li",
       { className: `fate-row ${fate}` },
@@ -173,6 +167,11 @@ export class EpochsSheet {
       element("span", { className: "fate", title: meaning }, icon(symbol), word),
     );
   }
+}
+
+/** A word and what it is about, in one line of a list of facts. */
+function drawFact(name: string, ...what: (string | HTMLElement)[]): HTMLElement {
+  return element("div", {}, element("dt", { textContent: name }), element("dd", {}, ...what));
 }
 
 /** Thinking and text of one reply go the same way: one line is enough. */
@@ -185,36 +184,6 @@ function withoutRepeats(fates: readonly ItemFate[]): readonly ItemFate[] {
 
 function replyOf({ itemId }: ItemFate): string | undefined {
   return /^(.+)\.\d+$/.exec(itemId)?.[1];
-}
-
-function whatHappened({ policy, tokensBefore, tokensAfter }: Epoch): string {
-  const sizes = tokensBefore == null || tokensAfter == null ? "" : `${formatTokens(tokensBefore)} → ${formatTokens(tokensAfter)} tokens`;
-  return policy === BY_HAND ? `Taken out, ${sizes}` : sizes;
-}
-
-function whenAndWhy({ at, trigger, rung, policy }: Epoch): string {
-  const when = new Date(at * 1000).toLocaleString();
-  if (policy === BY_HAND) {
-    return when;
-  }
-  const why = trigger == null ? "" : TRIGGERS[trigger];
-  const how = rung == null ? "" : RUNGS[rung];
-  return [when, why, how, policy == null ? "" : `policy ${policy}`].filter(Boolean).join(" · ");
-}
-
-function factsOf({ requests, cost, compactionCost, cleared, snipped, summarised, policy }: Epoch): string[] {
-  const byHand = policy === BY_HAND;
-  return [
-    byHand ? "" : counted(summarised, "summarised"),
-    byHand ? "" : counted(cleared, "set aside"),
-    byHand ? "" : counted(snipped, "cut out"),
-    compactionCost == null || compactionCost === 0 ? "" : `${formatDollars(compactionCost)} for the summary`,
-    `${requests} ${requests === 1 ? "request" : "requests"}${cost == null ? "" : ` for ${formatDollars(cost)}`}`,
-  ].filter((fact) => fact !== "");
-}
-
-function counted(count: number | null | undefined, what: string): string {
-  return count == null || count === 0 ? "" : `${count} ${what}`;
 }
 
 function waiting(): HTMLElement {

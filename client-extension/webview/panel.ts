@@ -79,7 +79,7 @@ export class Panel {
     );
     const above = [this.cards.element, this.plan.element, this.queue.element, this.pins.element];
     const dock = element("footer", { className: "dock" }, ...above, this.composer.element);
-    const stage = element("div", { className: "stage" }, this.start.element, this.timeline.element, this.sheet.element);
+    const stage = element("div", { className: "stage" }, this.start.element, this.timeline.element, this.timeline.jump, this.sheet.element);
     this.element = element("main", { className: "panel" }, this.header.element, this.banners.element, stage, dock, this.announcer.element);
     // From the prompt box too, where the cursor is while a card is open. A menu that is open takes the key first.
     this.element.addEventListener("keydown", (event) => {
@@ -133,7 +133,7 @@ export class Panel {
 
   /** What lies under the sheet takes no key and no click. */
   private sheetChanged(isOpen: boolean): void {
-    for (const below of [this.start.element, this.timeline.element]) {
+    for (const below of [this.start.element, this.timeline.element, this.timeline.jump]) {
       below.toggleAttribute("inert", isOpen);
     }
     this.showWaiting();

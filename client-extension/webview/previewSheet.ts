@@ -3,19 +3,21 @@
 import type { Preview, PreviewCost, PreviewLine } from "../src/protocol";
 import type { Actions } from "./actions";
 import { element, icon, setChildren, textButton } from "./dom";
-import { countedFate, FATES, ROLES } from "./fates";
+import { countedFate, FATES } from "./fates";
+import { titleOf } from "./fateRow";
 import { longList } from "./longList";
 import { MarkdownView } from "./markdown";
-import { breakEven, costRows, countFates, lineSizes, previewShares, previewSizes, RUNGS_BEFORE } from "./previewText";
+import { breakEven, costRows, countFates, lineSizes, previewInWords, previewShares, previewSizes, previewWay } from "./previewText";
+import { recordMarkdown } from "./recordMarkdown";
 import type { Sheet } from "./sheet";
 import type { SessionView } from "./state";
 
 export class PreviewSheet {
   private readonly focus = element("input", {
     className: "focus-field",
+    id: "focus-field",
     type: "text",
-    placeholder: "What to favour, if anything",
-    attributes: { "aria-label": "Focus of the summary" },
+    placeholder: "what to keep, in your words",
   });
   private readonly result = element("div", { className: "preview-result" });
   private readonly stale = element("p", { className: "preview-stale", attributes: { role: "status" } });
@@ -37,7 +39,13 @@ export class PreviewSheet {
     this.again = textButton({ label: "Preview again", className: "secondary", onClick: () => void this.load() });
     this.apply = textButton({ label: "Compact", className: "primary", title: "Do it, with this focus", onClick: () => this.commit() });
     const cancel = textButton({ label: "Cancel", className: "secondary", onClick: () => void sheet.close() });
-    const form = element("div", { className: "focus-row" }, this.focus, this.again);
+    const form = element(
+      "div",
+      { className: "focus-row" },
+      element("label", { htmlFor: this.focus.id, className: "muted", textContent: "Focus of the summary (optional)" }),
+      this.focus,
+      this.again,
+    );
     this.focus.addEventListener("keydown", (event) => {
       if (event.key === "Enter" && !event.isComposing) {
         event.preventDefault();
@@ -115,7 +123,7 @@ export class PreviewSheet {
     }
     this.apply.disabled = false;
     const markdown = new MarkdownView(this.actions);
-    markdown.update(preview.summary);
+    markdown.update(recordMarkdown(preview.summary));
     setChildren(
       this.result,
       drawHead(preview),
@@ -144,7 +152,12 @@ export class PreviewSheet {
     return element(
       "section",
       {},
-      element("h3", { textContent: "Message by message" }),
+      element(
+        "div",
+        { className: "lines-head" },
+        element("h3", { textContent: "Message by message" }),
+        element("span", { className: "muted", textContent: "tokens now → after" }),
+      ),
       element("ul", { className: "fate-counts" }, ...counts),
       longList("preview-lines", "What would become of each message", lines, (line) => this.drawLine(line)),
     );
@@ -168,28 +181,14 @@ export class PreviewSheet {
   }
 }
 
-/** Who said it and what, as a link to the item where there is one. */
-export function titleOf({ itemId, role, title }: Pick<PreviewLine, "itemId" | "role" | "title">, actions: Actions): HTMLElement {
-  const { icon: symbol, word } = ROLES[role];
-  const mark = icon(symbol);
-  const text = element("span", { className: "row-text", textContent: title || word });
-  const label = element("span", { className: "screen-reader-only", textContent: `${word}: ` });
-  if (itemId == null) {
-    return element("span", { className: "row-title", title }, mark, label, text);
-  }
-  const link = element("button", { type: "button", className: "row-title row-link", title: `Go to: ${title || word}` }, mark, label, text);
-  link.addEventListener("click", () => actions.showItem(itemId));
-  return link;
-}
-
 function drawHead(preview: Preview): HTMLElement {
-  const how = `${RUNGS_BEFORE[preview.rung]} · policy ${preview.policy}`;
   return element(
     "div",
     { className: "preview-head" },
     element("strong", { className: "preview-sizes", textContent: previewSizes(preview) }),
     element("span", { className: "muted", textContent: previewShares(preview) }),
-    element("div", { className: "muted preview-how", textContent: how }),
+    element("p", { className: "preview-words", textContent: previewInWords(preview.lines) }),
+    element("div", { className: "muted preview-how", textContent: previewWay(preview) }),
   );
 }
 
@@ -223,8 +222,9 @@ function drawSummary({ rung }: Preview, text: HTMLElement): HTMLElement {
   return element(
     "details",
     { className: "preview-summary" },
-    element("summary", { className: "fold" }, icon("chevron-right", "fold-mark"), "What the model would have in its place"),
-    byModel && element("p", { className: "muted", textContent: "This is the program's part. What the model writes comes on top of it." }),
+    element("summary", { className: "fold" }, icon("chevron-right", "fold-mark"), "Draft of the summary"),
+    byModel &&
+      element("p", { className: "muted", textContent: "Written from the log by program. What the model writes comes on top of it." }),
     text,
   );
 }

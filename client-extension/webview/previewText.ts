@@ -1,7 +1,10 @@
 /** The preview of a compaction in words and numbers. Pure. */
 
-import { formatDollars, formatShare, formatTokens } from "../src/format";
+import { formatChange, formatDollars, formatShare, formatTokens } from "../src/format";
 import type { CompactionRung, Fate, Preview, PreviewCost, PreviewLine } from "../src/protocol";
+
+/** Ullage's own policy; only the others are named. */
+export const OWN_POLICY = "ullage";
 
 /** How it would be done: the first way that is tried. */
 export const RUNGS_BEFORE: Record<CompactionRung, string> = {
@@ -14,7 +17,26 @@ export const RUNGS_BEFORE: Record<CompactionRung, string> = {
 
 /** `142k → 38k tokens`. */
 export function previewSizes({ tokensBefore, tokensAfter }: Preview): string {
-  return `${formatTokens(tokensBefore)} → ${formatTokens(tokensAfter)} tokens`;
+  return `${formatChange(tokensBefore, tokensAfter)} tokens`;
+}
+
+/** What would be gone and what would stay, for who sees this for the first time. */
+export function previewInWords(lines: readonly PreviewLine[]): string {
+  const count = (...fates: Fate[]) => lines.filter(({ fate }) => fates.includes(fate)).length;
+  const [summarised, cleared, snipped] = [count("summarised"), count("cleared"), count("snipped")];
+  const gone = [
+    summarised > 0 && `${summarised} would be replaced by one summary`,
+    cleared > 0 && `${cleared} ${summarised > 0 ? "" : "would be replaced "}by a line that names the call`,
+    snipped > 0 && `${snipped} would be cut out`,
+  ].filter((part) => part !== false);
+  const stay = lines.length - summarised - cleared - snipped;
+  const what = [...gone, `${stay} ${stay === 1 ? "stays" : "stay"} in view`].join(", ");
+  return `Of ${lines.length} messages, ${what}. Nothing is deleted: you can undo it, and the model can look up what it no longer sees.`;
+}
+
+/** How it would be done, and by whose policy where it is not Ullage's own. */
+export function previewWay({ rung, policy }: Preview): string {
+  return [RUNGS_BEFORE[rung], policy === OWN_POLICY ? "" : `policy ${policy}`].filter(Boolean).join(" · ");
 }
 
 /** `85% → 23% of the line`; empty where there is none. */
@@ -31,30 +53,32 @@ export interface CostRow {
 /** For a table: what each thing costs without the compaction and with it. */
 export function costRows(cost: PreviewCost): CostRow[] {
   return [
-    { what: "The summary", without: "", with: cost.summary === 0 ? "free" : formatDollars(cost.summary) },
+    { what: "Writing the summary", without: "", with: cost.summary === 0 ? "free" : formatDollars(cost.summary) },
     { what: "The next request", without: formatDollars(cost.nextBefore), with: formatDollars(cost.nextAfter) },
-    { what: "Each later one", without: formatDollars(cost.laterBefore), with: formatDollars(cost.laterAfter) },
+    { what: "Each one after it", without: formatDollars(cost.laterBefore), with: formatDollars(cost.laterAfter) },
   ];
 }
 
-/** When it has paid for itself. */
+/** What it costs at first, and when that has paid for itself. */
 export function breakEven(cost: PreviewCost): string {
   const extra = cost.summary + cost.nextAfter - cost.nextBefore;
   const saved = cost.laterBefore - cost.laterAfter;
   if (extra <= 0) {
-    return "Cheaper from the next request on";
+    return "Cheaper from the next request on.";
   }
+  const summary = cost.summary > 0 ? "the summary, and " : "";
+  const first = `Costs ${formatDollars(extra)} more at first: ${summary}a request that the provider's cache does not hold yet.`;
   if (saved <= 0) {
-    return "It does not pay for itself: later requests cost no less";
+    return `${first} It does not pay for itself: later requests cost no less.`;
   }
   const requests = Math.ceil(extra / saved);
-  return `Has paid for itself after about ${requests} later ${requests === 1 ? "request" : "requests"}`;
+  return `${first} Each later request is ${formatDollars(saved)} cheaper: paid back after about ${requests}.`;
 }
 
 const ORDER: readonly Fate[] = ["kept", "pinned", "clipped", "cleared", "snipped", "summarised"];
 
 /** How many lines have which fate, in the order in which they are read: first what stays. */
-export function countFates(lines: readonly PreviewLine[]): { fate: Fate; count: number }[] {
+export function countFates(lines: readonly { fate: Fate }[]): { fate: Fate; count: number }[] {
   return ORDER.map((fate) => ({ fate, count: lines.filter((line) => line.fate === fate).length })).filter(({ count }) => count > 0);
 }
 

@@ -35,7 +35,8 @@ export class Timeline {
     attributes: { role: "log", "aria-label": "Conversation", "aria-live": "off" },
   });
   private readonly list = element("div", { className: "items" });
-  private readonly jump = element("button", { type: "button", className: "jump", title: "Go to the end", textContent: "↓ Newest" });
+  /** Leads to the end; stands below the conversation and covers none of it. Hidden while the user is there. */
+  readonly jump = element("button", { type: "button", className: "jump", title: "Go to the end", textContent: "↓ Newest" });
   private readonly shown = new Map<string, Shown>();
   private session: SessionView | undefined;
   /** Id of the oldest item in the page; undefined means the newest page. */
@@ -52,7 +53,7 @@ export class Timeline {
     private readonly actions: Actions,
     foot: HTMLElement,
   ) {
-    this.element.append(this.list, foot, this.jump);
+    this.element.append(this.list, foot);
     this.jump.hidden = true;
     this.jump.addEventListener("click", () => this.goToEnd());
     this.element.addEventListener("scroll", () => this.scrolled(), { passive: true });
@@ -70,6 +71,7 @@ export class Timeline {
       this.oldestShown = undefined;
       this.newestShown = undefined;
       this.atEnd = true;
+      this.jump.hidden = true;
     }
     if (session.pins !== this.session?.pins || session.history !== this.session.history) {
       this.marks = marksOf(session.pins, session.history);

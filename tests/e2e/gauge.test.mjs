@@ -35,7 +35,9 @@ stage("the gauge", { window: 60_000 }, (scenario) => {
     await screenshot("3-tooltip");
     assert.match(tooltip, /of 30,000 tokens/);
     assert.match(tooltip, /window is 60,000/);
-    for (const part of [/System/i, /Tools/i, /User/i, /read_file/]) assert.match(tooltip, part);
+    for (const part of [/system prompt/, /tool definitions/, /your messages/, /read_file/, /in all/]) assert.match(tooltip, part);
+    const number = (/** @type {RegExp} */ pattern) => Number(pattern.exec(tooltip)?.[1]?.replaceAll(",", ""));
+    assert.equal(number(/in all\s+([\d,]+)/), number(/([\d,]+) of 30,000 tokens/));
 
     await clickGauge(page);
     const card = itemsOf(panel, "compaction");

@@ -52,7 +52,7 @@ stage("history", { window: 60_000 }, (scenario) => {
     for (const text of ["The model would write the summary", "The next request", "Message by message", "summarised"]) {
       await preview.getByText(text).first().waitFor();
     }
-    await preview.getByText("What the model would have in its place").click();
+    await preview.getByText("Draft of the summary").click();
     await preview.getByText("Never change the file").first().waitFor();
     await preview.getByLabel("Focus of the summary").fill("the units");
     await preview.getByRole("button", { name: "Preview again" }).click();

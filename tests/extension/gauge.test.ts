@@ -55,8 +55,9 @@ test("the tooltip tells the numbers, the parts, and what a compaction would do",
   const { tooltip } = render(gauge(), "idle", RUNNING);
   for (const expected of [
     "70,000 of 167,000 tokens. The model's window is 200,000.",
-    "| system | 3k | 4% |",
-    "| tool results: bash | 67k | 96% |",
+    "| system prompt | 3,000 | 4% |",
+    "| tool results: bash | 67,000 | 96% |",
+    "| **in all** | **70,000** | |",
     "Read from cache: 93%",
     "Cost so far: $0.42",
     "Compacting now would free about 40k for about $0.05",
@@ -77,8 +78,23 @@ test("the tooltip leaves out what is not known", () => {
 test("the tooltip says by which policy and measure it counts, where that is not Ullage's own", () => {
   const { tooltip } = render(gauge({ policy: "head-tail", measure: "characters / 4", used: 20 }), "idle", RUNNING);
   assert.match(tooltip, /By the policy head\\-tail, which counts a quarter of the messages' characters/);
-  assert.ok(tooltip.includes("| system | 3k | 4% |"), tooltip);
+  assert.ok(tooltip.includes("| system prompt | 3,000 | 4% |"), tooltip);
   assert.doesNotMatch(render(gauge(), "idle", RUNNING).tooltip, /policy/);
+});
+
+test("the tooltip's rows add up to the number above them, to the last token", () => {
+  const categories = [
+    { name: "user", tokens: 67 },
+    { name: "tool results: read_file", tokens: 17_912 },
+    { name: "assistant", tokens: 2_021 },
+    { name: "files", tokens: 0 },
+  ];
+  const { tooltip } = render(gauge({ used: 20_000, categories }), "idle", RUNNING);
+  const shown = [...tooltip.matchAll(/^\| [^|*]+ \| ([\d,]+) \|/gm)].map(([, tokens]) => Number(tokens?.replace(",", "")));
+  assert.deepEqual(shown, [67, 17_912, 2_021]);
+  assert.match(tooltip, /20,000 of 167,000 tokens/);
+  assert.ok(tooltip.includes("| **in all** | **20,000** | |"), tooltip);
+  assert.ok(tooltip.includes("| your messages | 67 | \\<1% |"), tooltip);
 });
 
 test("names in the tooltip are text, not Markdown", () => {

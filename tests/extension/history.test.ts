@@ -3,8 +3,9 @@
 import { settle } from "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Item, Snapshot } from "../../client-extension/src/protocol";
+import type { Epoch, Item, Snapshot } from "../../client-extension/src/protocol";
 import { EpochsSheet } from "../../client-extension/webview/epochsSheet";
+import { epochFacts, fatesInWords } from "../../client-extension/webview/epochText";
 import { changesHistory, HistoryFeed } from "../../client-extension/webview/historyFeed";
 import { EXCLUDED, FATES, marksOf } from "../../client-extension/webview/fates";
 import { makeItemView } from "../../client-extension/webview/items";
@@ -134,14 +135,9 @@ function heads(sheet: Sheet): string[] {
   return [...sheet.element.querySelectorAll(".epoch-head")].map((head) => [...head.children].map((child) => child.textContent).join(" "));
 }
 
-test("the epochs stand newest first, with sizes, state and the way back", () => {
+test("the epochs stand newest first, with state and the way back", () => {
   const { sheet, done } = timeline(HISTORY);
-  assert.deepEqual(heads(sheet), [
-    "4 142k → 38k tokens current Undo",
-    "3 142k → 38k tokens undone Redo",
-    "2 142k → 38k tokens in force Undo",
-    "1 The beginning",
-  ]);
+  assert.deepEqual(heads(sheet), ["Epoch 4 current Undo", "Epoch 3 undone Redo", "Epoch 2 in force Undo", "Epoch 1"]);
   for (const label of ["Undo compaction 2", "Redo compaction 3"]) {
     sheet.element.querySelector<HTMLButtonElement>(`[aria-label="${label}"]`)?.click();
   }
@@ -153,7 +149,7 @@ test("an epoch says what became of each message, once for each reply, with a lin
   const details = [...sheet.element.querySelectorAll("details")];
   assert.deepEqual(
     details.map((each) => each.querySelector("summary")?.textContent),
-    ["1 message changed for the model", "2 messages changed for the model"],
+    ["Messages: 1 set aside", "Messages: 2 summarised"],
   );
   const second = details[1];
   assert.ok(second);
@@ -166,6 +162,42 @@ test("an epoch says what became of each message, once for each reply, with a lin
   );
   rows[0]?.querySelector("button")?.click();
   assert.deepEqual(done, ["showItem p1"]);
+});
+
+function facts(each: Epoch): Record<string, string> {
+  return Object.fromEntries(
+    epochFacts({ ...each, at: 0 })
+      .filter(({ name }) => name !== "When")
+      .map(({ name, text }) => [name, text]),
+  );
+}
+
+test("an epoch says why, how, with how many tokens and for how much", () => {
+  assert.deepEqual(facts(epoch(2, { trigger: "threshold", rung: "model", compactionCost: 0.1, cost: 0.16, requests: 4 })), {
+    Why: "The context reached its line",
+    How: "Summary written by the model",
+    Tokens: "142k → 38k",
+    Cost: "$0.10 for the summary, $0.16 for 4 requests since",
+  });
+  assert.deepEqual(facts(epoch(1, { compactionCost: null, cost: 0.02, requests: 1 })), {
+    Why: "The beginning",
+    Cost: "$0.02 for 1 request since",
+  });
+  const byHand = epoch(3, { policy: "user", tokensBefore: 24_315, tokensAfter: 24_130, compactionCost: null, requests: 0 });
+  assert.deepEqual(facts(byHand), { Why: "You excluded a message", Tokens: "24,315 → 24,130", Cost: "no request since" });
+  assert.match(facts(epoch(2, { policy: "head-tail", rung: "tail" }))["How"] ?? "", /policy head-tail$/);
+});
+
+test("files that were read again are named, and can be opened", () => {
+  const { sheet, done } = timeline(HISTORY);
+  [...sheet.element.querySelectorAll<HTMLButtonElement>(".link-button")].find(({ textContent }) => textContent === "src/tank.py")?.click();
+  assert.deepEqual(done, ["openFile src/tank.py"]);
+});
+
+test("what stays for it is pinned is not counted as changed", () => {
+  const fates = [fate("p1", { fate: "pinned" }), fate("p2"), fate("p3", { fate: "pinned" })];
+  assert.equal(fatesInWords(fates, epoch(2)), "Messages: 2 stay, pinned · 1 summarised");
+  assert.equal(fatesInWords([fate("p1")], epoch(2, { policy: "user" })), "Messages: 1 excluded");
 });
 
 test("what was unfolded stays unfolded when a compaction is undone", () => {

@@ -3,9 +3,18 @@
 import { settle } from "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Preview, PreviewCost } from "../../client-extension/src/protocol";
+import type { Fate, Preview, PreviewCost } from "../../client-extension/src/protocol";
 import { PreviewSheet } from "../../client-extension/webview/previewSheet";
-import { breakEven, costRows, countFates, lineSizes } from "../../client-extension/webview/previewText";
+import {
+  breakEven,
+  costRows,
+  countFates,
+  lineSizes,
+  previewInWords,
+  previewSizes,
+  previewWay,
+} from "../../client-extension/webview/previewText";
+import { recordMarkdown } from "../../client-extension/webview/recordMarkdown";
 import { Sheet } from "../../client-extension/webview/sheet";
 import { INITIAL_STATE, reduce, type SessionView } from "../../client-extension/webview/state";
 import { deferred } from "./deferred";
@@ -59,11 +68,13 @@ test("it says how, what it saves, what it costs, and what becomes of each messag
   for (const part of [
     "142k → 38k tokens",
     "85% → 22% full",
-    "The model would write the summary · policy ullage",
-    "The summary$0.14",
+    "The model would write the summary",
+    "Of 3 messages, 1 would be replaced by a line that names the call, 2 stay in view. Nothing is deleted: you can undo it",
+    "Writing the summary$0.14",
     "The next request$0.07$0.21",
-    "Each later one$0.07$0.02",
-    "Has paid for itself after about 6 later requests",
+    "Each one after it$0.07$0.02",
+    "Costs $0.28 more at first: the summary, and a request that the provider's cache does not hold yet.",
+    "Each later request is $0.05 cheaper: paid back after about 6.",
     "src/tank.py whole",
     "1 stays1 stays, pinned1 set aside",
     "title of t1set aside5.2k → 41",
@@ -165,9 +176,60 @@ function checkBreakEven(expected: string, changes: Partial<PreviewCost>): void {
   test(expected, () => assert.equal(breakEven({ ...COST, ...changes }), expected));
 }
 
-checkBreakEven("Cheaper from the next request on", { summary: 0, nextAfter: 0.05 });
-checkBreakEven("Has paid for itself after about 1 later request", { summary: 0, nextAfter: 0.11 });
-checkBreakEven("It does not pay for itself: later requests cost no less", { laterAfter: 0.07 });
+const FIRST = "a request that the provider's cache does not hold yet.";
+checkBreakEven("Cheaper from the next request on.", { summary: 0, nextAfter: 0.05 });
+checkBreakEven(`Costs $0.04 more at first: ${FIRST} Each later request is $0.05 cheaper: paid back after about 1.`, {
+  summary: 0,
+  nextAfter: 0.11,
+});
+checkBreakEven(`Costs $0.28 more at first: the summary, and ${FIRST} It does not pay for itself: later requests cost no less.`, {
+  laterAfter: 0.07,
+});
+
+function checkWords(fates: Fate[], expected: string): void {
+  test(`${fates.join(", ")}: ${expected}`, () => {
+    const lines = fates.map((fate, index) => previewLine(`t${index}`, { fate }));
+    const rest = "Nothing is deleted: you can undo it, and the model can look up what it no longer sees.";
+    assert.equal(previewInWords(lines), `Of ${lines.length} messages, ${expected}. ${rest}`);
+  });
+}
+
+checkWords(["summarised", "summarised", "kept"], "2 would be replaced by one summary, 1 stays in view");
+checkWords(
+  ["summarised", "cleared", "snipped", "pinned"],
+  "1 would be replaced by one summary, 1 by a line that names the call, 1 would be cut out, 1 stays in view",
+);
+checkWords(["cleared", "clipped", "kept"], "1 would be replaced by a line that names the call, 2 stay in view");
+
+test("a policy is named where it is not Ullage's own", () => {
+  assert.equal(previewWay(preview({ rung: "tail", policy: "head-tail" })), "Only the newest messages would stay · policy head-tail");
+  assert.equal(previewWay(preview({ rung: "model" })), "The model would write the summary");
+});
+
+test("a change too small for short numbers is told in full", () => {
+  assert.equal(previewSizes(preview({ tokensBefore: 24_315, tokensAfter: 24_130 })), "24,315 → 24,130 tokens");
+});
+
+test("a reply's title has no marks of Markdown; what others wrote stays as it is", async () => {
+  const title = "Seen. ## What was found The **north tank** dips `731 mm`";
+  const { sheet } = await opened(() =>
+    preview({ lines: [previewLine("r1", { role: "assistant", title }), previewLine("p1", { role: "user", title })] }),
+  );
+  assert.deepEqual(
+    [...sheet.element.querySelectorAll(".row-text")].map(({ textContent }) => textContent),
+    ["Seen. What was found The north tank dips 731 mm", title],
+  );
+});
+
+test("a folder's name in a record does not become a part of the list before it", () => {
+  const record = "data/\n- readings.csv: dip_mm\ntankgauge/\n- table.py\n- tank.py\n  more of it\n\nEnd";
+  assert.equal(recordMarkdown(record), "data/\n- readings.csv: dip_mm\n\ntankgauge/\n- table.py\n- tank.py\n  more of it\n\nEnd");
+});
+
+test("the focus field has a name that is seen", async () => {
+  const { sheet, focus } = await opened(() => preview());
+  assert.equal(sheet.element.querySelector("label")?.htmlFor, focus.id);
+});
 
 test("a summary that a program writes is free", () => {
   assert.equal(costRows({ ...COST, summary: 0 })[0]?.with, "free");

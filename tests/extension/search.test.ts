@@ -48,15 +48,22 @@ const HIT = {
 };
 
 test("a hit shows what was said, what it is and where", () => {
-  const { label, description, detail } = hitTexts(HIT);
-  assert.deepEqual([label, description], ["1 failed, 12 passed", "result of bash"]);
-  assert.match(detail, /^Fix the test · .*2026/);
-  assert.equal(hitTexts({ ...HIT, what: "user" }).description, "you");
-  assert.match(hitTexts({ ...HIT, sessionTitle: "" }).detail, /^New session/);
+  const { label, detail, icon } = hitTexts(HIT, "failed");
+  assert.deepEqual([label, icon], ["1 failed, 12 passed", "tools"]);
+  assert.match(detail, /^result of bash · Fix the test · .*2026/);
+  assert.match(hitTexts({ ...HIT, what: "user", sessionTitle: "" }, "failed").detail, /^you · New session/);
+});
+
+test("a word that is far in a hit is brought to where it is seen", () => {
+  const excerpt = "The strapping table of the north tank is read in millimetres, and the datum plate lies 14 mm above the floor.";
+  assert.equal(hitTexts({ ...HIT, excerpt }, "DATUM plate").label, "… millimetres, and the datum plate lies 14 mm above the floor.");
+  assert.equal(hitTexts({ ...HIT, excerpt }, "datum strapping").label, excerpt);
+  assert.equal(hitTexts({ ...HIT, excerpt }, "elsewhere").label, excerpt);
+  assert.equal(hitTexts({ ...HIT, excerpt: `${"x".repeat(80)}datum` }, "datum").label, "… datum");
 });
 
 test("what looks like an icon in a hit stays text", () => {
-  assert.equal(hitTexts({ ...HIT, excerpt: "echo $(trash) $(sync~spin)" }).label, "echo \\$(trash) \\$(sync~spin)");
+  assert.equal(hitTexts({ ...HIT, excerpt: "echo $(trash) $(sync~spin)" }, "echo").label, "echo \\$(trash) \\$(sync~spin)");
 });
 
 function checkName(path: string, folders: string[], expected: string | undefined): void {

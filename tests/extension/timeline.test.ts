@@ -118,6 +118,19 @@ test("what was looked up stays while new items come", () => {
   assert.deepEqual(shownIds(timeline), before);
 });
 
+test("the way to the end is there while the user is not, stands outside the conversation, and goes with the session", () => {
+  const { timeline } = opened({ items: many(1_000) });
+  assert.equal(timeline.jump.hidden, true);
+  assert.equal(timeline.element.contains(timeline.jump), false);
+  scrollTo(timeline, 1_000);
+  assert.equal(timeline.jump.hidden, false);
+  timeline.jump.click();
+  assert.equal(timeline.jump.hidden, true);
+  scrollTo(timeline, 1_000);
+  timeline.update(session({ sessionId: "s2", items: many(1) }));
+  assert.equal(timeline.jump.hidden, true);
+});
+
 test("marks follow pins", () => {
   const { timeline } = opened({ items: [user("p1"), assistant("r1", "x")], pins: { itemIds: ["r1"], paths: [] } });
   const pinned = () => [...timeline.element.querySelectorAll<HTMLElement>("[data-pinned]")].map(({ dataset }) => dataset.itemId);

@@ -4,6 +4,7 @@ import type { CompactionItem, CompactionStatus } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, setChildren, textButton } from "../dom";
 import { MarkdownView } from "../markdown";
+import { recordMarkdown } from "../recordMarkdown";
 import { compactionFacts, compactionReason, compactionSizes, compactionTitle } from "./compactionText";
 import type { MakeItemView } from "./itemView";
 
@@ -20,7 +21,7 @@ export const makeCompactionView: MakeItemView<CompactionItem> = (item, actions) 
   const details = element("details", { className: "compaction-details" });
   const update = (next: CompactionItem) => {
     root.className = `item compaction ${next.status}`;
-    summary.update(next.summary);
+    summary.update(recordMarkdown(next.summary));
     drawDetails(details, next, summary, actions);
     setChildren(
       root,
@@ -59,6 +60,7 @@ function wayBack(item: CompactionItem, actions: Actions): HTMLElement | undefine
     return textButton({
       label: "Redo",
       className: "quiet",
+      title: "Compact again as it was",
       onClick: () => void actions.send("ullage/session/redoCompaction", { compactionId }),
     });
   }

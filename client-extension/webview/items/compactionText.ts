@@ -1,6 +1,6 @@
 /** A compaction in words. Pure. */
 
-import { formatDollars, formatTokens } from "../../src/format";
+import { formatChange, formatDollars } from "../../src/format";
 import type { CompactionItem, CompactionRung, CompactionTrigger } from "../../src/protocol";
 import { BY_HAND } from "../fates";
 
@@ -40,9 +40,7 @@ export function compactionTitle(item: CompactionItem): string {
 
 /** `142k → 38k tokens`; empty while it is not known, and where nothing was changed. */
 export function compactionSizes(item: CompactionItem): string {
-  return item.tokensAfter == null || item.status === "failed"
-    ? ""
-    : `${formatTokens(item.tokensBefore)} → ${formatTokens(item.tokensAfter)} tokens`;
+  return item.tokensAfter == null || item.status === "failed" ? "" : `${formatChange(item.tokensBefore, item.tokensAfter)} tokens`;
 }
 
 /** Why, and how, in one line. */

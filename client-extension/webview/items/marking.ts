@@ -38,7 +38,8 @@ export class Marking {
       className: "exclude",
       onClick: () => void actions.send("ullage/session/exclude", { itemId }),
     });
-    this.tools.append(this.pin, this.exclude);
+    // What is pinned shows its pin always: at the edge it stays where it is when the other comes and goes.
+    this.tools.append(this.exclude, this.pin);
     this.mark.hidden = true;
     this.drawPin();
     this.update(item);
