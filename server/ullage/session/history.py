@@ -22,6 +22,7 @@ from ullage.context.entries import (
     ToolReturned,
     UserPrompt,
 )
+from ullage.context.moves.again import again
 from ullage.context.moves.clear import clear
 from ullage.context.moves.exclude import exclude
 from ullage.context.policies.ullage import ULLAGE
@@ -48,6 +49,8 @@ IN_OWN_WORDS = (
     "A summary that a model wrote may still tell of it in its own words, which no program can find. To be rid of these, too, undo that "
     "compaction and compact again."
 )
+
+PINNED_MEANWHILE = "This compaction would hide what was pinned since it was undone. Unpin that, or compact anew, which leaves it in view."
 
 
 class History:
@@ -139,10 +142,25 @@ class History:
         return undone.id
 
     def redo(self, compaction_id: str | None = None, *, fit: bool = False) -> str:
-        """Takes an undo back (None: that of the newest). Gives its id. Raises `SessionError`."""
+        """Takes an undo back (None: that of the newest). Gives its id. Raises `SessionError`.
+
+        Where it would hide what was pinned meanwhile it is made anew without doing that, and has another id.
+        """
         redone = self._pick(self._conversation.projection.undone, compaction_id, "redo")
-        self._change(CompactionRedone(redone.id), fit=fit)
-        return redone.id
+        back = CompactionRedone(redone.id)
+        self._reword(back)
+        reads = next(each for each in self._with(back).active if each.id == redone.id)
+        made = again(reads, self._conversation.projection, self._count)
+        if made is reads:
+            self._change(back, fit=fit)
+            return redone.id
+        if made is None:
+            raise SessionError("invalid", PINNED_MEANWHILE)
+        tokens = self._tokens(self._conversation.projection)
+        made = replace(made, id=new_id("c"), tokens_before=tokens, usage=None, cost=None, skipped=())
+        made = replace(made, estimated_after=self._tokens(self._with(made)))
+        self._change(made, fit=fit)
+        return made.id
 
     def exclude(self, item_id: str) -> str:
         """The model no longer sees what the item shows; gives the id of the compaction that says so. Raises `SessionError`."""
@@ -166,10 +184,9 @@ class History:
         if self._busy():
             raise SessionError("session_busy", f"Wait until the session is idle to {what}")
 
-    def _change(self, entry: CompactionUndone | CompactionRedone, *, fit: bool) -> None:
+    def _change(self, entry: Compaction | CompactionUndone | CompactionRedone, *, fit: bool) -> None:
         """Raises `SessionError` where the conversation would be larger than the window; see `undo` for `fit`."""
-        entries = self._conversation.entries
-        after = self._conversation.projection.with_appended(Logged(entries[-1].seq + 1, 0.0, entry))
+        after = self._with(entry)
         window, tokens = self._model.card.window, self._room.tokens_with(entry)
         cleared: Compaction | None = None
         if tokens > window:
@@ -204,7 +221,7 @@ class History:
         self._changed()
         return entry.id
 
-    def _log(self, entry: CompactionUndone | CompactionRedone) -> None:
+    def _log(self, entry: Compaction | CompactionUndone | CompactionRedone) -> None:
         self._reword(entry)
         self._conversation.append(entry)
 

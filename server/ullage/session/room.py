@@ -111,7 +111,7 @@ class Room:
             full_at = line_before_step(full_at, card.prices.long_prompt, ECONOMIES[self._surroundings.settings.economy])
         return Fullness(counted, used, full_at, card.window)
 
-    def tokens_with(self, entry: CompactionUndone | CompactionRedone) -> int:
+    def tokens_with(self, entry: Compaction | CompactionUndone | CompactionRedone) -> int:
         """What the context would hold with one more entry (tokens); nothing changes."""
         entries = self._conversation.entries
         after = self._conversation.projection.with_appended(Logged(entries[-1].seq + 1, 0.0, entry))

@@ -131,6 +131,20 @@ async def test_what_was_written_while_it_was_back_is_reworded_when_it_is_taken_o
         assert "panel seven" not in in_view(session)
 
 
+async def test_what_was_taken_out_while_a_compaction_was_undone_stays_out_when_it_is_made_again_around_a_pin(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, settings=DIGEST) as here:
+        session = await here.new()
+        gone, kept = await say(here, session, PLAN), await say(here, session, OTHER)
+        await fill(here, session, 3)
+        made = await compact(here, session)
+        session.history.undo(made)
+        session.history.exclude(gone.id)
+        session.history.pin_item(kept.id, pinned=True)
+        assert session.history.redo(made) != made
+        assert "float chamber" in in_view(session)
+        assert "panel seven" not in in_view(session)
+
+
 async def test_of_two_that_are_taken_out_each_comes_back_alone(folder: Path) -> None:
     async with stage(folder, window=WINDOW, settings=DIGEST) as here:
         session = await here.new()

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import Hang, Reply, Say
+from tests.fake_api import Call, Hang, Reply, Say
 from tests.unit.session.filling import SUMMARY, WINDOW, fill, make_project, summaries, when_asked_for_a_summary
-from tests.unit.session.harness import Stage, calls, items, notices, stage
+from tests.unit.session.harness import Stage, calls, compactions, items, notices, stage
+from ullage.context.blocks import Text, ToolResult
 from ullage.context.entries import ToolReturned
 from ullage.session.errors import SessionError
 from ullage.session.items import UserItem
@@ -163,3 +164,71 @@ async def test_a_file_is_pinned_whichever_way_it_is_named_and_only_what_was_said
         ):
             with pytest.raises(SessionError):
                 refused()
+
+
+def in_view(session: Session) -> str:
+    messages = session._conversation.projection.complete_messages  # pyright: ignore[reportPrivateUsage]
+    return json.dumps([str(block) for message in messages for block in message.blocks], ensure_ascii=False)
+
+
+async def compacted_and_undone(here: Stage) -> Session:
+    """A session that says the plan and reads a file first; its compaction is undone."""
+    here.fake.add_rules(summaries())
+    session = await here.new()
+    here.fake.enqueue(Call("read_file", {"path": "tank.py"}), Say("I see."))
+    await here.say(session, SECRET_PLAN)
+    await fill(here, session, 3)
+    session.compact()
+    await here.idle(session)
+    session.history.undo()
+    return session
+
+
+@pytest.mark.parametrize("how", ["prompt", "result", "file"])
+async def test_what_was_pinned_while_a_compaction_was_undone_stays_when_it_is_redone(folder: Path, how: str) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        session = await compacted_and_undone(here)
+        undone = in_view(session)
+        if how == "file":
+            session.history.pin_file("tank.py", pinned=True)
+        else:
+            [said, *_] = [item for item in items(session) if isinstance(item, UserItem)]
+            session.history.pin_item(said.id if how == "prompt" else calls(session)[0].id, pinned=True)
+        redone = session.history.redo()
+        blocks = [block for message in session._conversation.projection.messages for block in message.blocks]  # pyright: ignore[reportPrivateUsage]
+        assert any(
+            block.text == SECRET_PLAN
+            if how == "prompt" and isinstance(block, Text)
+            else isinstance(block, ToolResult) and "CAPACITY" in block.content
+            for block in blocks
+        )
+        assert in_view(session).count("round 0") < undone.count("round 0") + 2  # the rest is in the summary
+        cards = {card.id: card for card in compactions(session)}
+        assert cards[redone].status == "completed"
+        assert session.snapshot().gauge.used < cards[redone].tokens_before
+        assert await next_messages(here, session)
+        assert not here.refused()
+        session.history.undo(redone)
+        assert in_view(session).startswith(undone[:-1])
+
+
+async def test_with_nothing_pinned_any_more_a_compaction_is_redone_as_it_was(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        session = await compacted_and_undone(here)
+        [made] = here.made(session)
+        session.history.pin_file("tank.py", pinned=True)
+        session.history.pin_file("tank.py", pinned=False)
+        assert session.history.redo() == made.id
+        assert len(here.made(session)) == 1
+
+
+async def test_what_the_api_wrote_is_not_redone_over_what_was_pinned_and_it_says_why(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, compaction=True) as here:
+        session = await compacted_and_undone(here)
+        assert here.made(session)[0].rung == "api"
+        [said, *_] = [item for item in items(session) if isinstance(item, UserItem)]
+        session.history.pin_item(said.id, pinned=True)
+        before = in_view(session)
+        with pytest.raises(SessionError, match="pinned"):
+            session.history.redo()
+        assert in_view(session) == before
