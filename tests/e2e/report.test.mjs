@@ -58,8 +58,9 @@ void suite("the page of a replay", () => {
 
   void test("it asks for nothing, and its table can be sorted by the keyboard", async () => {
     const page = await opened();
-    const names = () => page.locator("table.sortable tbody th").allTextContents();
-    const costs = page.locator("table.sortable thead th").nth(1);
+    const table = page.locator("table.sortable").first();
+    const names = () => table.locator("tbody th").allTextContents();
+    const costs = table.locator("thead th").nth(1);
     const cheapestFirst = await names();
     assert.equal(cheapestFirst.length, 4);
     await costs.getByRole("button").focus();
@@ -73,8 +74,31 @@ void suite("the page of a replay", () => {
 
   void test("it says the same without its script", async () => {
     const page = await opened({ javaScriptEnabled: false });
-    assert.equal(await page.locator("table.sortable tbody th").count(), 4);
+    assert.equal(await page.locator("table.sortable").first().locator("tbody th").count(), 4);
     assert.match(await page.locator(".lead").innerText(), /\S/);
+  });
+
+  void test("no table has to be moved sideways: on a phone each row is a card that names its columns", async () => {
+    for (const width of [1280, 360]) {
+      const page = await opened({ viewport: { width, height: 640 } });
+      const tooWide = await page
+        .locator(".wide:has(table)")
+        .evaluateAll((regions) => regions.filter((region) => region.scrollWidth > region.clientWidth).map((region) => region.ariaLabel));
+      assert.deepEqual(tooWide, [], `at ${width} pixels`);
+    }
+    const page = await opened({ viewport: { width: 360, height: 640 } });
+    const labels = await page
+      .locator("table.sortable")
+      .first()
+      .locator("tbody tr")
+      .first()
+      .locator("td")
+      .evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell, "::before").content));
+    assert.equal(labels[0], '"Cost"');
+    assert.ok(
+      labels.every((label) => /^"\S.*"$/.test(label)),
+      String(labels),
+    );
   });
 
   void test("it fits a phone, and is dark where the user wants it so", async () => {

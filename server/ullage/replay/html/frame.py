@@ -9,10 +9,13 @@ from importlib.resources import files
 
 from ullage.replay.html.markup import Markup, joined, tag
 
+_STYLE = ("colours", "page", "tables", "bars", "pictures", "paper")
+"""The parts of the style; a later one may change what an earlier one says."""
+
 
 def page(title: str, *body: Markup | None) -> str:
     """The whole document. It fetches nothing, sends nothing, and shows the same without its script."""
-    style, script = _packaged("page.css"), _packaged("page.js")
+    style, script = joined(*(_packaged(f"style/{name}.css") for name in _STYLE)), _packaged("page.js")
     own = f"style-src 'sha256-{_digest(style)}'; script-src 'sha256-{_digest(script)}'"
     policy = f"default-src 'none'; {own}; base-uri 'none'; form-action 'none'"
     head = tag(

@@ -1,7 +1,15 @@
 "use strict";
 
-/* Makes the headings of the table of policies into buttons that sort it. Without this script the table is as it is. */
+/* Without this script the tables are as they are. */
 
+/* Each cell says which column it is of: on a phone, where a row is a card, that stands before it. */
+for (const table of document.querySelectorAll("table.figures")) {
+  const names = [...table.querySelectorAll("thead th")].map((heading) => heading.textContent);
+  for (const cell of table.querySelectorAll("td:not([colspan])")) cell.dataset.label = names[cell.cellIndex];
+  table.classList.add("labelled");
+}
+
+/* The headings of the tables of policies become buttons that sort them. */
 for (const table of document.querySelectorAll("table.sortable")) {
   const headings = [...table.querySelectorAll("thead th")];
   const body = table.tBodies[0];

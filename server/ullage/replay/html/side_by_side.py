@@ -1,4 +1,4 @@
-"""The policies side by side: one table, a row a policy, and what each column means."""
+"""The policies side by side: what they cost, how they work, what they keep. A row a policy; and what each column means."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _priced(value: Callable[[Standing], float]) -> Callable[[Standing], Value]:
     return lambda standing: value(standing) if standing.priced else None
 
 
-COLUMNS: tuple[Column, ...] = (
+COSTS: tuple[Column, ...] = (
     Column(
         "Cost",
         "US dollars for all sessions: the agent's own requests and the calls that write summaries.",
@@ -77,6 +77,9 @@ COLUMNS: tuple[Column, ...] = (
         _priced(lambda s: s.summaries_cold.total),
         money,
     ),
+)
+
+WORK: tuple[Column, ...] = (
     Column(
         "Compactions",
         "How often the context was made smaller because it was full.",
@@ -97,6 +100,15 @@ COLUMNS: tuple[Column, ...] = (
         lambda s: s.share_from_cache,
         percent,
     ),
+    Column(
+        "Own work",
+        "Seconds that the policy's own work took on this computer, for all sessions, without waiting for a model.",
+        lambda s: s.seconds,
+        lambda v: f"{v:,.1f} s",
+    ),
+)
+
+KEPT: tuple[Column, ...] = (
     Column(
         "In view",
         f"Of the facts that were needed in the {WINDOW_MESSAGES} messages after a compaction, the share that was in the context then: in "
@@ -144,12 +156,6 @@ COLUMNS: tuple[Column, ...] = (
         percent,
         "more",
     ),
-    Column(
-        "Own work",
-        "Seconds that the policy's own work took on this computer, for all sessions, without waiting for a model.",
-        lambda s: s.seconds,
-        lambda v: f"{v:,.1f} s",
-    ),
 )
 
 OVER_OPTIMUM = "Over optimum"
@@ -157,8 +163,16 @@ OVER_OPTIMUM_MEANING = "How much dearer the policy is than the cheapest schedule
 
 
 def side_by_side(comparison: Comparison, choice: Choice, recorded: Standing | None) -> Markup:
-    """The table, the cheapest policy first."""
-    columns = [*COLUMNS[:1], *_over(comparison.optimum), *COLUMNS[1:]]
+    """Three tables that fit a screen, the cheapest policy first in each."""
+    return joined(
+        tag("p", "The cheapest first. The best of a column is set in bold and marked ★.", class_="muted"),
+        _table("What they cost", _costs(comparison.optimum), comparison, choice, recorded),
+        _table("How they work", WORK, comparison, choice, recorded),
+        _table("What they keep", KEPT, comparison, choice, recorded),
+    )
+
+
+def _table(caption: str, columns: Sequence[Column], comparison: Comparison, choice: Choice, recorded: Standing | None) -> Markup:
     able = [each for each in comparison.standings if each.policy not in choice.ruled_out]
     best = {column.name: _best(column, able) for column in columns}
     head = tag(
@@ -172,13 +186,13 @@ def side_by_side(comparison: Comparison, choice: Choice, recorded: Standing | No
         beside.append(_beside(comparison.optimum, "optimum", columns, _NOT_OF_OPTIMUM))
     table = tag(
         "table",
-        tag("caption", "The policies side by side, the cheapest first. The best of a column is set in bold and marked ★."),
+        tag("caption", caption),
         tag("thead", head),
         tag("tbody", *rows),
         tag("tfoot", *beside) if beside else None,
         class_="figures sortable",
     )
-    return tag("div", table, class_="wide", tabindex=0, role="region", aria_label="The policies side by side")
+    return tag("div", table, class_="wide", tabindex=0, role="region", aria_label=caption)
 
 
 _NOT_OF_RECORD = {OVER_OPTIMUM, "Own work", "Files in view", "With getting back", "In view or recallable"}
@@ -195,10 +209,12 @@ _NOT_OF_OPTIMUM = {
 }
 
 
-def _over(optimum: Standing | None) -> list[Column]:
+def _costs(optimum: Standing | None) -> tuple[Column, ...]:
+    """With how much dearer each policy is than the optimum, where there is one."""
     if optimum is None or not optimum.total:
-        return []
-    return [Column(OVER_OPTIMUM, OVER_OPTIMUM_MEANING, _priced(lambda s: s.total / optimum.total - 1), lambda value: percent(value, "+"))]
+        return COSTS
+    over = Column(OVER_OPTIMUM, OVER_OPTIMUM_MEANING, _priced(lambda s: s.total / optimum.total - 1), lambda value: percent(value, "+"))
+    return (COSTS[0], over, *COSTS[1:])
 
 
 def _best(column: Column, standings: Sequence[Standing]) -> str:
@@ -236,5 +252,5 @@ def _beside(standing: Standing, name: str, columns: Sequence[Column], without: s
 
 def meanings(comparison: Comparison) -> Markup:
     """What the columns mean, as a list."""
-    told = [(column.name, column.meaning) for column in (*COLUMNS[:1], *_over(comparison.optimum), *COLUMNS[1:])]
+    told = [(column.name, column.meaning) for column in (*_costs(comparison.optimum), *WORK, *KEPT)]
     return tag("dl", *(joined(tag("dt", name), tag("dd", meaning)) for name, meaning in told))
