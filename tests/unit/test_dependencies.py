@@ -53,11 +53,12 @@ ONLY_IN = {
     "attr": {"lsp"},
     "anthropic": {"models"},
     "httpx2": {"models"},
+    "ctok": {"models"},
     **{package: {"context"} for package in GRAMMARS},
 }
 """Packages that one folder alone knows."""
 
-LATE_ONLY = {"anthropic", "httpx2", *GRAMMARS}
+LATE_ONLY = {"anthropic", "httpx2", "ctok", *GRAMMARS}
 """Slow to import, so imported in functions alone: the server must answer `initialize` first."""
 
 NO_IO_NO_CLOCK = {

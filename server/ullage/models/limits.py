@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from ullage.models.model import ModelCard
+from ullage.models.model import ModelCard, TokenizerVersion
 from ullage.models.price_list import price_list
 
 _MILLION = 1_000_000
@@ -31,7 +31,7 @@ class _Known:
     window: int
     max_output: int
     adaptive_thinking: bool = True
-    old_tokenizer: bool = False
+    tokenizer: TokenizerVersion = "4.8"
 
 
 _KNOWN: dict[str, _Known] = {
@@ -43,12 +43,12 @@ _KNOWN: dict[str, _Known] = {
     "claude-sonnet-5": _Known("Claude Sonnet 5", _MILLION, 128_000),
     "claude-haiku-5-5": _Known("Claude Haiku 5.5", _MILLION, 128_000),
     "claude-opus-4-8": _Known("Claude Opus 4.8", _MILLION, 128_000),
-    "claude-opus-4-7": _Known("Claude Opus 4.7", _MILLION, 128_000),
-    "claude-opus-4-6": _Known("Claude Opus 4.6", _MILLION, 128_000, old_tokenizer=True),
-    "claude-sonnet-4-6": _Known("Claude Sonnet 4.6", _MILLION, 128_000, old_tokenizer=True),
-    "claude-opus-4-5": _Known("Claude Opus 4.5", 200_000, 64_000, False, old_tokenizer=True),
-    "claude-sonnet-4-5": _Known("Claude Sonnet 4.5", 200_000, 64_000, False, old_tokenizer=True),
-    "claude-haiku-4-5": _Known("Claude Haiku 4.5", 200_000, 64_000, False, old_tokenizer=True),
+    "claude-opus-4-7": _Known("Claude Opus 4.7", _MILLION, 128_000, tokenizer="4.7"),
+    "claude-opus-4-6": _Known("Claude Opus 4.6", _MILLION, 128_000, tokenizer="3.0"),
+    "claude-sonnet-4-6": _Known("Claude Sonnet 4.6", _MILLION, 128_000, tokenizer="3.0"),
+    "claude-opus-4-5": _Known("Claude Opus 4.5", 200_000, 64_000, False, tokenizer="3.0"),
+    "claude-sonnet-4-5": _Known("Claude Sonnet 4.5", 200_000, 64_000, False, tokenizer="3.0"),
+    "claude-haiku-4-5": _Known("Claude Haiku 4.5", 200_000, 64_000, False, tokenizer="3.0"),
 }
 
 _DATE = re.compile(r"-\d{8}$")
@@ -73,7 +73,8 @@ def card_from_table(name: str) -> ModelCard | None:
         prices=price_list().prices.get(plain),
         source="table",
         adaptive_thinking=known.adaptive_thinking,
-        characters_per_token_factor=OLD_TOKENIZER if known.old_tokenizer else 1.0,
+        characters_per_token_factor=OLD_TOKENIZER if known.tokenizer == "3.0" else 1.0,
+        tokenizer=known.tokenizer,
     )
 
 
@@ -87,6 +88,7 @@ def assumed_claude_card(name: str) -> ModelCard:
         prices=None,
         source="assumed",
         adaptive_thinking=False,
+        tokenizer="4.8",
     )
 
 

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from ullage.context.blocks import AssistantBlock, CompactionBlock, Usage
 from ullage.context.view.request import Request
 
 UNPARSABLE_INPUT = "unparsable_input"
 """The one key of a `ToolUse.input` whose JSON text was no object (it was cut off); its value is that text."""
+
+TokenizerVersion: TypeAlias = Literal["3.0", "4.7", "4.8"]
+"""Claude's tokenizers by the model generation that each came with: Claude 3 to Opus 4.6; Opus 4.7; Opus 4.8 and all later ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ class ModelCard:
     adaptive_thinking: bool = True
     characters_per_token_factor: float = 1.0
     """The estimate by kind of text is multiplied by this before the learned ratio (1.0: the new tokenizer)."""
+    tokenizer: TokenizerVersion | None = None
+    """Which of Claude's tokenizers it has (`tokenizers.py`); None for other vendors' models."""
 
     def cost(self, usage: Usage | None) -> float | None:
         """Dollars for one call; None where the prices are not known or nothing was counted."""

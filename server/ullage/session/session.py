@@ -246,6 +246,10 @@ class Session:
         self._room.settings_changed()
         self._show_gauge()
 
+    def tokens_counted(self) -> None:
+        """More is known of how many tokens the texts take."""
+        self._show_gauge()
+
     def file_changed(self, name: str) -> None:
         """A file of the workspace was changed by somebody else than this session's tools."""
         self._notices.changed(name)

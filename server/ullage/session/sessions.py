@@ -18,7 +18,8 @@ from ullage.context.entries import Logged
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.models.choose import Provider, choose_model
-from ullage.models.model import Model
+from ullage.models.model import Model, ModelCard, TokenizerVersion
+from ullage.models.tokenizers import CountText, tokenizer
 from ullage.session.errors import SessionError, refusal_of
 from ullage.session.finding import Found, find
 from ullage.session.items import SessionState, Update
@@ -28,6 +29,7 @@ from ullage.session.remembered import RememberedForNow, RememberedInWorkspace
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.surroundings import Surroundings
+from ullage.session.token_counts import TokenCounts
 from ullage.session.workspace_store import open_workspace_store
 from ullage.store.erase import erase_session
 from ullage.store.errors import StoreFailed, UnknownSession
@@ -82,10 +84,14 @@ class Sessions:
         clock: Callable[[], float] = time.time,
         choose: ChooseModel = choose_model,
         find_policies: Callable[[], Mapping[str, Policy]] | None = None,
+        find_tokenizer: Callable[[TokenizerVersion], CountText | None] = tokenizer,
     ) -> None:
         self._api_key = api_key
         self._choose = choose
         self._find_policies = find_policies or _installed
+        self._find_tokenizer = find_tokenizer
+        self._counts: dict[TokenizerVersion, TokenCounts | None] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._on_update = on_update
         self._on_list_changed = on_list_changed
         self._on_warning = on_warning
@@ -112,12 +118,14 @@ class Sessions:
             settings=settings,
             clock=clock,
             policy=self._policy(settings.policy_name),
+            counts_of=self._counts_of,
         )
 
     async def start(self) -> None:
         """Begins to watch the disk, and says what is wrong with the store."""
         for warning in self._kept.warnings:
             self._on_warning(warning)
+        self._loop = asyncio.get_running_loop()
         roots = self._around.folders.roots
         if roots:
             self._keep(watch(roots, self._own_writes, self._disk_changed, self._on_warning, self._stop_watching))
@@ -130,6 +138,7 @@ class Sessions:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*(counts.close() for counts in self._counts.values() if counts is not None))
         self._remember_ratios()
         for model in self._models.values():
             await model.aclose()
@@ -288,17 +297,36 @@ class Sessions:
         return self._models[name]
 
     def _calibrate(self, model_name: str) -> None:
-        learned = self._user_state.ratio(model_name)
+        learned, of_counts = self._user_state.ratio(model_name), self._user_state.ratio(model_name, "counted_ratios")
         if learned is not None:
-            self._around.calibrations.setdefault(model_name, Calibration(learned))
+            calibration = Calibration(learned) if of_counts is None else Calibration(learned, of_counts)
+            self._around.calibrations.setdefault(model_name, calibration)
 
     def _remember_ratios(self) -> None:
         for name, calibration in self._around.calibrations.items():
             try:
                 self._user_state.remember_ratio(name, calibration.ratio)
+                if calibration.counted_ratio != Calibration().counted_ratio:
+                    self._user_state.remember_ratio(name, calibration.counted_ratio, "counted_ratios")
             except StoreFailed as error:
                 logger.warning("the learned token ratios could not be kept: %s", error)
                 return
+
+    def _counts_of(self, card: ModelCard) -> TokenCounts | None:
+        """Who counts for that model. May be asked for the first time while a session is read in another thread."""
+        version = card.tokenizer
+        if version is None:
+            return None
+        if version not in self._counts and self._loop is not None:
+            count = self._find_tokenizer(version)
+            counts = self._counts[version] = None if count is None else TokenCounts(count, self._tokens_counted)
+            if counts is not None:
+                counts.begin(self._loop)
+        return self._counts.get(version)
+
+    def _tokens_counted(self) -> None:
+        for session in self._open.values():
+            session.tokens_counted()
 
     # What happens around them
 

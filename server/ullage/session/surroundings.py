@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from ullage.context.counting.counts import Counts
 from ullage.context.counting.tokens import Calibration
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
@@ -38,7 +39,10 @@ class Surroundings:
     policy: Policy = ULLAGE
     calibrations: dict[str, Calibration] = field(default_factory=dict[str, Calibration])
     """What real usage taught about the estimates, by model name."""
+    counts_of: Callable[[ModelCard], Counts | None] = lambda card: None
+    """Who counts tokens for a model; None where nobody does."""
 
     def calibration(self, card: ModelCard) -> Calibration:
-        """How estimates are corrected for that model: by what was learned, else by what is known of its tokenizer."""
-        return self.calibrations.get(card.name, Calibration(card.characters_per_token_factor))
+        """How tokens are counted for that model: what it corrects estimates by was learned, or is known of its tokenizer."""
+        learned = self.calibrations.get(card.name, Calibration(card.characters_per_token_factor))
+        return replace(learned, counts=self.counts_of(card))

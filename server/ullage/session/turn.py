@@ -108,8 +108,12 @@ class Turn:
         """What the newest response teaches about the estimates."""
         calibration = self._surroundings.calibration(card)
         priced = self._conversation.counted(calibration).priced
-        if priced is not None:
-            self._surroundings.calibrations[card.name] = calibration.observe(priced.estimated, priced.reported)
+        if priced is None:
+            return
+        learned = calibration.observe(priced.estimated, priced.reported)
+        if priced.counted is not None:
+            learned = learned.observe_counted(*priced.counted)
+        self._surroundings.calibrations[card.name] = learned
 
     async def run_tools(self, calls: Sequence[ToolUse]) -> None:
         """Runs the calls of the last reply; each gets a result. Rules of folders met for the first time follow them."""

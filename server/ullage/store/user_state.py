@@ -11,13 +11,17 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast
 
 from platformdirs import user_state_path
 
+from ullage.context.counting.tokens import HIGHEST_RATIO, LOWEST_RATIO
 from ullage.store.errors import StoreFailed
 from ullage.store.system_lock import HeldElsewhere, SystemLock
 from ullage.store.whole_file import write_whole
+
+RatioOf: TypeAlias = Literal["ratios", "counted_ratios"]
+"""What a learned ratio corrects: estimates by kind of text, or what a tokenizer counts."""
 
 _LOCK_SECONDS = 5.0
 """How long to wait for another window's change, which takes milliseconds."""
@@ -50,15 +54,15 @@ class UserState:
         with self._changing() as state:
             _make_section(state, "approvals").pop(str(workspace), None)
 
-    def ratio(self, model: str) -> float | None:
-        """Real tokens per estimated token as learned for that model; None where nothing was learned yet."""
-        value = _section(self._read(), "ratios").get(model)
-        return value if isinstance(value, float) else None
+    def ratio(self, model: str, of: RatioOf = "ratios") -> float | None:
+        """Real tokens per token as estimated or counted for that model; None where nothing was learned yet, or what is kept cannot be."""
+        value = _section(self._read(), of).get(model)
+        return value if isinstance(value, float) and LOWEST_RATIO <= value <= HIGHEST_RATIO else None
 
-    def remember_ratio(self, model: str, ratio: float) -> None:
+    def remember_ratio(self, model: str, ratio: float, of: RatioOf = "ratios") -> None:
         """Keeps the learned ratio of a model. Raises `StoreFailed`."""
         with self._changing() as state:
-            _make_section(state, "ratios")[model] = float(ratio)
+            _make_section(state, of)[model] = float(ratio)
 
     def _read(self) -> dict[str, Any]:
         try:

@@ -14,7 +14,8 @@ from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.choose import Provider
-from ullage.models.model import Model
+from ullage.models.model import Model, TokenizerVersion
+from ullage.models.tokenizers import CountText
 from ullage.session.items import (
     CompactionItem,
     Item,
@@ -156,15 +157,16 @@ async def stage(
     editor: OpenEditor | None = None,
     extra: Sequence[Policy] = (),
     compaction: bool = False,
+    find_tokenizer: Callable[[TokenizerVersion], CountText | None] = lambda version: None,
 ) -> AsyncGenerator[Stage]:
     """A workspace in `folder` whose model has that window. With `fake`, an API that is running already; `extra` are installed policies.
 
-    `compaction`: the API writes summaries of its own.
+    `compaction`: the API writes summaries of its own. No tokenizer counts unless one is named, on every Python.
     """
     if fake is None:
         async with (
             FakeApi(windows={MODEL: window}, compaction=compaction) as own,
-            stage(folder, settings=settings, fake=own, editor=editor, extra=extra) as made,
+            stage(folder, settings=settings, fake=own, editor=editor, extra=extra, find_tokenizer=find_tokenizer) as made,
         ):
             yield made
         return
@@ -183,6 +185,7 @@ async def stage(
         watcher.warn,
         choose=_at_once,
         find_policies=lambda: {**BUILT_IN, **{policy.name: policy for policy in extra}},
+        find_tokenizer=find_tokenizer,
     )
     await sessions.start()
     try:

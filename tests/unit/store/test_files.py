@@ -133,7 +133,15 @@ def test_a_learned_ratio_is_kept(tmp_path: Path) -> None:
     assert state.ratio("m") is None
     state.remember_ratio("m", 1)
     state.remember_ratio("n", 1.5)
+    state.remember_ratio("m", 1.2, "counted_ratios")
     assert (UserState(tmp_path).ratio("m"), state.ratio("n")) == (1.0, 1.5)
+    assert (state.ratio("m", "counted_ratios"), state.ratio("n", "counted_ratios")) == (1.2, None)
+
+
+@pytest.mark.parametrize("kept", ["1e9", "0.0", "-1.0", "NaN", "Infinity", '"1.0"', "true"])
+def test_a_ratio_that_cannot_have_been_learned_is_passed_over(tmp_path: Path, kept: str) -> None:
+    (tmp_path / "state.json").write_text(f'{{"ratios": {{"m": {kept}}}}}')
+    assert UserState(tmp_path).ratio("m") is None
 
 
 @pytest.mark.parametrize(

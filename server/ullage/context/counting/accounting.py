@@ -6,16 +6,20 @@ The gauge shows it and the trigger compares it. Where the line is stands in `gau
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from ullage.context.blocks import CompactionBlock, ToolUse
+from ullage.context.blocks import CompactionBlock, ToolUse, Usage
 from ullage.context.counting.categories import category_of, scaled
+from ullage.context.counting.counts import Counts, Parts, counted
 from ullage.context.counting.tokens import (
     MESSAGE_TOKENS,
     Calibration,
+    countable,
     estimate_block,
-    estimate_text,
-    estimate_tools,
+    estimate_parts,
+    remember,
+    tools_of,
 )
 from ullage.context.entries import AssistantReply
 from ullage.context.view.epoch import EpochKey
@@ -31,8 +35,10 @@ class Priced:
     seq: int
     model: str
     estimated: int
-    """Before any calibration."""
+    """By kind of text, before any calibration."""
     reported: int
+    counted: tuple[int, int] | None = None
+    """What a tokenizer counted of what was new in its request, and what was reported for that; None where not all of it was counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,91 +61,187 @@ class Account:
 
     def __init__(self) -> None:
         self._key: EpochKey | None = None
-        self._tally = _Tally()
-        self._tools: dict[str, str] = {}
-        self._counted_messages = 0
+        self._counts: Counts | None = None
+        self._settled = _Settled(_Tally(None))
+        self._before: dict[EpochKey, _Settled] = {}
+        """What was counted under keys that were in force lately."""
 
     def count(self, projection: Projection, calibration: Calibration) -> Counted:
-        """The context as `projection` has it now. Starts anew where the epoch key is another one than at the last call."""
+        """The context as `projection` has it now.
+
+        Starts anew where the epoch key is another one than at the last call, but for one that was in force shortly before; and where
+        another tokenizer counts. It is asked for what came since the newest priced reply, or for all where there is none; until it has
+        counted that, the estimate stands.
+        """
+        if calibration.counts is not self._counts:
+            self._key, self._counts = None, calibration.counts
+            self._before.clear()
         if projection.key != self._key:
-            self._start(projection)
-        settled = len(projection.messages) - 1
-        for index in range(self._counted_messages, settled):
-            self._add(self._tally, projection, projection.messages[index])
-        self._counted_messages = max(self._counted_messages, settled)
-        tally = self._tally.copy()
-        for message in projection.messages[self._counted_messages :]:
+            self._turn_to(projection)
+        so_far, settled = self._settled, len(projection.messages) - 1
+        for index in range(so_far.messages, settled):
+            self._add(so_far.tally, projection, projection.messages[index])
+        if so_far.messages < settled:
+            so_far.messages, so_far.last = settled, projection.messages[settled - 1]
+        so_far.tally.look_up()
+        tally = so_far.tally.copy()
+        for message in projection.messages[so_far.messages :]:
             self._add(tally, projection, message)
+        tally.look_up()
+        tally.ask()
         return tally.counted(calibration)
 
-    def _start(self, projection: Projection) -> None:
+    def take_over(self, other: Account) -> None:
+        """Goes on from what `other` counted of the same log; it must not be used any more."""
+        if self._key is not None:
+            self._before[self._key] = self._settled
+        self._key, self._settled = other.settled
+        self._counts = self._settled.tally.counts
+
+    @property
+    def settled(self) -> tuple[EpochKey | None, _Settled]:
+        """What was counted so far, under which key."""
+        return self._key, self._settled
+
+    def _turn_to(self, projection: Projection) -> None:
+        if self._key is not None:
+            self._before[self._key] = self._settled
         self._key = projection.key
-        self._tally = _Tally()
-        self._tools = {}
-        self._counted_messages = 0
-        if projection.prelude is None:
-            return
-        for part in projection.prelude.system:
-            self._tally.put(part.category, estimate_text(part.text))
-        self._tally.put("tools", estimate_tools(projection.prelude))
+        known = self._before.pop(projection.key, None)
+        while len(self._before) > EPOCHS_KEPT:
+            del self._before[next(iter(self._before))]
+        if known is None or (known.messages and known.last is not projection.messages[known.messages - 1]):
+            known = _begun(projection, self._counts)  # the view was folded anew, and may read otherwise
+        self._settled = known
 
     def _add(self, tally: _Tally, projection: Projection, message: Message) -> None:
-        before = tally.total
-        tally.put(message.role, MESSAGE_TOKENS)
+        before, new = tally.total, tally.counted_whole() if message.role == "assistant" else None
+        tally.put_parts(message.role, Parts(MESSAGE_TOKENS, ()))
         for block, seq in zip(message.blocks, message.sources, strict=True):
             if isinstance(block, ToolUse):
-                self._tools[block.id] = block.name
+                self._settled.tools[block.id] = block.name
             source = entry_at(projection.entries, seq)
             said = message.role == "assistant" and not isinstance(block, CompactionBlock)
-            category = "assistant" if said else category_of(block, source, self._tools)
-            tally.put(category, estimate_block(block))
+            category = "assistant" if said else category_of(block, source, self._settled.tools)
+            parts = countable(block)
+            tally.put(category, estimate_block(block) if parts is None else estimate_parts(parts), parts)
+        remember(message, tally.total - before)
         if message.role == "assistant" and message.sources:
-            tally.price(projection, message.sources[-1], before)
+            tally.price(projection, message.sources[-1], before, new)
+
+
+EPOCHS_KEPT = 4
+"""Whose counts are remembered: undo and redo lead back to the last, and a count is small."""
+
+
+class _Part(NamedTuple):
+    """Something of a request that a tokenizer can count, and what it is estimated at until it has."""
+
+    estimated: int
+    parts: Parts
 
 
 @dataclass(slots=True)
 class _Tally:
+    counts: Counts | None
     total: int = 0
     """Estimated, not calibrated; so are the next two."""
-    since_priced: int = 0
+    estimated_since: int = 0
+    """Of what came since the newest priced reply, what no tokenizer counted."""
     categories: dict[str, int] = field(default_factory=dict[str, int])
+    counted_since: int = 0
+    """Of what came since then, what a tokenizer counted."""
+    waiting: list[_Part] = field(default_factory=list[_Part])
+    """Of what came since then, what it may still count: part of `estimated_since`."""
     priced: Priced | None = None
     context_tokens: int = 0
     """As reported with `priced`."""
 
-    def put(self, category: str, tokens: int) -> None:
+    def put_parts(self, category: str, parts: Parts) -> None:
+        self.put(category, estimate_parts(parts), parts)
+
+    def put(self, category: str, tokens: int, parts: Parts | None) -> None:
         if not tokens:
             return
         self.total += tokens
-        self.since_priced += tokens
+        self.estimated_since += tokens
         self.categories[category] = self.categories.get(category, 0) + tokens
+        if self.counts is not None and parts is not None:
+            self.waiting.append(_Part(tokens, parts))
 
-    def price(self, projection: Projection, seq: int, estimated: int) -> None:
+    def look_up(self) -> None:
+        """Takes what was counted meanwhile in the place of its estimate."""
+        if self.counts is None or not self.waiting:
+            return
+        still: list[_Part] = []
+        for part in self.waiting:
+            tokens = counted(part.parts, self.counts)
+            if tokens is None:
+                still.append(part)
+                continue
+            self.estimated_since -= part.estimated
+            self.counted_since += tokens
+        self.waiting = still
+
+    def ask(self) -> None:
+        if self.counts is not None and self.waiting:
+            self.counts.want([text for part in self.waiting for text in part.parts.texts])
+
+    def price(self, projection: Projection, seq: int, estimated: int, counted: int | None) -> None:
         reply = entry_at(projection.entries, seq)
         if not isinstance(reply, AssistantReply) or reply.usage is None:
             return
         if projection.key_at(seq) != projection.key:
             return
-        self.priced = Priced(seq, reply.model, estimated, reply.usage.total_input_tokens)
+        self.priced = Priced(
+            seq, reply.model, estimated, reply.usage.total_input_tokens, self._held_against(counted, reply.model, reply.usage)
+        )
         self.context_tokens = reply.usage.context_tokens
-        self.since_priced = 0
+        self.estimated_since = self.counted_since = 0
+        self.waiting = []
+
+    def counted_whole(self) -> int | None:
+        """What came since the newest priced reply, as counted; None where not all of it was."""
+        self.look_up()
+        return None if self.estimated_since else self.counted_since or None
+
+    def _held_against(self, counted: int | None, model: str, usage: Usage) -> tuple[int, int] | None:
+        """What was new in a request, as counted and as reported."""
+        if counted is None or (self.priced is not None and self.priced.model != model):
+            return None
+        return counted, usage.total_input_tokens - self.context_tokens
 
     def copy(self) -> _Tally:
-        return _Tally(
-            self.total,
-            self.since_priced,
-            dict(self.categories),
-            self.priced,
-            self.context_tokens,
-        )
+        return replace(self, categories=dict(self.categories), waiting=list(self.waiting))
 
     def counted(self, calibration: Calibration) -> Counted:
-        used = calibration.apply(self.total)
-        if self.priced is not None:
-            used = self.context_tokens + calibration.apply(self.since_priced)
+        used = self.context_tokens + calibration.apply(self.estimated_since, self.counted_since)
         return Counted(
             used=used,
             estimated=self.priced is None,
             categories=scaled(self.categories, used),
             priced=self.priced,
         )
+
+
+@dataclass(slots=True)
+class _Settled:
+    """What was counted under one key: of the messages that no longer change."""
+
+    tally: _Tally
+    tools: dict[str, str] = field(default_factory=dict[str, str])
+    """The names of the calls by id."""
+    messages: int = 0
+    """How many."""
+    last: Message | None = None
+    """The last of them, by whose identity it is known that they are still the same."""
+
+
+def _begun(projection: Projection, counts: Counts | None) -> _Settled:
+    """What precedes the messages."""
+    begun = _Settled(_Tally(counts))
+    if projection.prelude is not None:
+        for part in projection.prelude.system:
+            begun.tally.put_parts(part.category, Parts(0, (part.text,)))
+        begun.tally.put_parts("tools", tools_of(projection.prelude))
+    return begun

@@ -1,16 +1,17 @@
-"""How many tokens a text takes, without a tokenizer: estimates by kind of text, and a ratio learned from real usage.
+"""How many tokens a text takes, without a tokenizer: estimates by kind of text, and ratios learned from real usage.
 
 The estimates are for Claude's newer tokenizer (Opus 4.7 and later). Older models and other vendors' take fewer tokens for
-the same text; their card's factor and the learned ratio correct for that.
+the same text; their card's factor and the learned ratio correct for that. What a tokenizer counts: `counts.py`.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from ullage.context.blocks import Block, CompactionBlock, RedactedThinking, Text, Thinking, ToolUse
+from ullage.context.blocks import Block, CompactionBlock, RedactedThinking, Text, Thinking, ToolResult, ToolUse
+from ullage.context.counting.counts import Counts, Parts
 from ullage.context.entries import Prelude
 from ullage.context.view.message import Message
 
@@ -68,6 +69,8 @@ CHANGE_RATE = 0.2
 LARGEST_STEP = 0.15
 LOWEST_RATIO, HIGHEST_RATIO = 0.5, 2.5
 """How fast and how far the ratio is learned (rate, step and lower bound are those of Gemini CLI's token calculator)."""
+LEAST_TO_LEARN_FROM = 500
+"""Tokens. What was counted is held against the growth of one request, of which a few tokens that nobody recorded would be a large share."""
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -86,22 +89,33 @@ def estimate_text(text: str) -> int:
 
 def estimate_block(block: Block) -> int:
     """Tokens of one content block with its framing."""
-    if isinstance(block, Text):
-        return estimate_text(block.text)
     if isinstance(block, Thinking):
         return max(estimate_text(block.thinking), _sealed(block.signature), 1)
     if isinstance(block, RedactedThinking):
         return max(_sealed(block.data), 1)
-    if isinstance(block, ToolUse):
-        return TOOL_BLOCK_TOKENS + estimate_text(block.name) + estimate_text(_json(block.input))
-    if isinstance(block, CompactionBlock):
-        return estimate_text(block.content)
-    return TOOL_BLOCK_TOKENS + estimate_text(block.content)
+    return estimate_parts(_parts_of(block))
+
+
+def countable(block: Block) -> Parts | None:
+    """What a tokenizer counts of a block; None for thinking, of which no more is seen than its signature."""
+    return None if isinstance(block, Thinking | RedactedThinking) else _parts_of(block)
+
+
+def estimate_parts(parts: Parts) -> int:
+    """Tokens of texts and of the framing around them."""
+    return parts.framing + sum(estimate_text(text) for text in parts.texts)
 
 
 def estimate_message(message: Message) -> int:
-    """Tokens of one message with its framing."""
-    return MESSAGE_TOKENS + sum(estimate_block(block) for block in message.blocks)
+    """Tokens of one message with its framing. Remembered with the message."""
+    if message.tokens is None:
+        remember(message, MESSAGE_TOKENS + sum([estimate_block(block) for block in message.blocks]))
+    return message.tokens or 0
+
+
+def remember(message: Message, tokens: int) -> None:
+    """Keeps what `estimate_message` gives, where somebody has just weighed its blocks."""
+    object.__setattr__(message, "tokens", tokens)
 
 
 def estimate_prelude(prelude: Prelude) -> int:
@@ -112,31 +126,62 @@ def estimate_prelude(prelude: Prelude) -> int:
 
 def estimate_tools(prelude: Prelude) -> int:
     """Tokens of the tool definitions; 0 where there are none."""
+    return estimate_parts(tools_of(prelude))
+
+
+def tools_of(prelude: Prelude) -> Parts:
+    """What a tokenizer counts of the tool definitions."""
     if not prelude.tools:
-        return 0
-    return TOOLS_TOKENS + sum(
-        TOOL_SPEC_TOKENS + estimate_text(tool.name) + estimate_text(tool.description) + estimate_text(_json(tool.input_schema))
-        for tool in prelude.tools
-    )
+        return Parts(0, ())
+    texts = (text for tool in prelude.tools for text in (tool.name, tool.description, _json(tool.input_schema)))
+    return Parts(TOOLS_TOKENS + TOOL_SPEC_TOKENS * len(prelude.tools), tuple(texts))
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What real usage taught about the estimates for one model: an estimate times `ratio` is the better estimate."""
+    """What real usage taught about the numbers for one model: an estimate times `ratio` is the better estimate.
+
+    What a tokenizer counts is another number than what is estimated by kind of text, so each has a ratio of its own.
+    """
 
     ratio: float = 1.0
+    """Real tokens for one that is estimated by kind of text."""
+    counted_ratio: float = 1.0
+    """Real tokens for one that a tokenizer counts; it makes up for the framing, which is guessed."""
+    counts: Counts | None = field(default=None, compare=False)
+    """Who counts for the model; None where nobody does."""
 
     def observe(self, estimated: int, reported: int) -> Calibration:
         """The ratio after one more request was priced: a moving average that no single outlier can throw far."""
-        if estimated <= 0 or reported <= 0:
-            return self
-        step = CHANGE_RATE * (reported / estimated - self.ratio)
-        step = min(max(step, -LARGEST_STEP), LARGEST_STEP)
-        return Calibration(min(max(self.ratio + step, LOWEST_RATIO), HIGHEST_RATIO))
+        return replace(self, ratio=_moved(self.ratio, estimated, reported))
 
-    def apply(self, estimated: int) -> int:
-        """`estimated` tokens, corrected."""
-        return round(estimated * self.ratio)
+    def observe_counted(self, counted: int, reported: int) -> Calibration:
+        """The same for what a tokenizer counted. Next to nothing teaches nothing (`LEAST_TO_LEARN_FROM`)."""
+        if counted < LEAST_TO_LEARN_FROM:
+            return self
+        return replace(self, counted_ratio=_moved(self.counted_ratio, counted, reported))
+
+    def apply(self, estimated: int, counted: int = 0) -> int:
+        """`estimated` tokens and `counted` ones, each corrected."""
+        return round(estimated * self.ratio + counted * self.counted_ratio)
+
+
+def _moved(ratio: float, expected: int, reported: int) -> float:
+    if expected <= 0 or reported <= 0:
+        return ratio
+    step = CHANGE_RATE * (reported / expected - ratio)
+    step = min(max(step, -LARGEST_STEP), LARGEST_STEP)
+    return min(max(ratio + step, LOWEST_RATIO), HIGHEST_RATIO)
+
+
+def _parts_of(block: Text | ToolUse | ToolResult | CompactionBlock) -> Parts:
+    if isinstance(block, Text):
+        return Parts(0, (block.text,))
+    if isinstance(block, ToolUse):
+        return Parts(TOOL_BLOCK_TOKENS, (block.name, _json(block.input)))
+    if isinstance(block, CompactionBlock):
+        return Parts(0, (block.content,))
+    return Parts(TOOL_BLOCK_TOKENS, (block.content,))
 
 
 def _class_of(byte: int) -> bytes:
@@ -169,9 +214,18 @@ _CLASSES = b"".join(_class_of(byte) for byte in range(256))
 _CONTINUATION = bytes(range(0x80, 0xC0))
 
 
+_ASCII_WEIGHTS = tuple((pattern, weight) for pattern, weight in WEIGHTS if pattern not in (b"s", b"l", b"o", b"k", b"h", b"g", b"e"))
+_WEIGHTS_WITHOUT_DIGITS = tuple((pattern, weight) for pattern, weight in _ASCII_WEIGHTS if b"0" not in pattern)
+
+
 def _weigh(text: str) -> float:
-    classes = text.encode("utf-8", "surrogatepass").translate(_CLASSES, _CONTINUATION)
-    return sum(weight * classes.count(pattern) for pattern, weight in WEIGHTS)
+    if text.isascii():  # most are, and what cannot stand in them need not be looked for
+        classes = text.encode().translate(_CLASSES)
+        weights = _ASCII_WEIGHTS if b"0" in classes else _WEIGHTS_WITHOUT_DIGITS
+    else:
+        classes, weights = text.encode("utf-8", "surrogatepass").translate(_CLASSES, _CONTINUATION), WEIGHTS
+    count = classes.count
+    return sum([weight * count(pattern) for pattern, weight in weights])
 
 
 def _sealed(signature: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ullage.context.blocks import Block, Role
 
@@ -14,3 +14,5 @@ class Message:
     role: Role
     blocks: tuple[Block, ...]
     sources: tuple[int, ...]
+    tokens: int | None = field(default=None, init=False, repr=False, compare=False)
+    """What it takes by the estimate, once it was weighed (`counting/tokens.py`): it never changes, and is asked for at every plan."""
