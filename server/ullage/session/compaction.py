@@ -96,6 +96,7 @@ class Compactor:
 
         Raises `NothingToCompact`.
         """
+        wanted = replace(wanted, foreseen=True)
         if prepared is not None:
             return await self._foretold(prepared.as_wanted(wanted), prepared.rung, card)
         try:
@@ -140,7 +141,9 @@ class Compactor:
         before = self._conversation.counted(calibration).used
         epoch, key, view = _epoch_of(projection), projection.key, projection.copy()
         # In another thread: for a long log planning takes a second, and nobody's typing may wait for it.
-        planned = await self._policy.ask(policy, lambda: _plan_of(policy, view, wanted, calibration, card.window, line, before))
+        planned = await self._policy.ask(
+            policy, lambda: _plan_of(policy, view, wanted, calibration, card.window, line, before), counts=not wanted.foreseen
+        )
         if planned is None:
             raise NothingToCompact
         return Draft(wanted, planned, "moves", Handoff(""), None, None, (), before, handoff_room(line), epoch, policy, key)

@@ -27,6 +27,8 @@ class Wanted:
     focus: str = ""
     by_program: bool = False
     """No model is asked: reading a cold prefix for a summary would cost what the compaction is to save."""
+    foreseen: bool = False
+    """It is only shown what it would be: nothing that goes wrong counts."""
 
 
 @dataclass(frozen=True, slots=True)

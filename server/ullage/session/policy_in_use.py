@@ -73,8 +73,11 @@ class PolicyInUse:
         """Whether the engine failed too often and is not asked at the moment."""
         return self.policy is not ULLAGE and self._breaker.is_open(self._surroundings.clock())
 
-    async def ask(self, policy: Policy, question: Callable[[], Answer]) -> Answer:
-        """An answer of the policy's engine, from another thread. Raises `PolicyFailed`; of Ullage's own engine what it raises itself."""
+    async def ask(self, policy: Policy, question: Callable[[], Answer], *, counts: bool = True) -> Answer:
+        """An answer of the policy's engine, from another thread. Raises `PolicyFailed`; of Ullage's own engine what it raises itself.
+
+        `counts`: a failure is one of those after which the engine rests.
+        """
         if policy is ULLAGE:
             return await asyncio.to_thread(question)
         if self.rests:
@@ -82,11 +85,12 @@ class PolicyInUse:
         try:
             return await asyncio.to_thread(question)
         except Exception as error:
-            raise self._failed(error) from error
+            raise self._failed(error, counts=counts) from error
 
-    def _failed(self, error: Exception) -> PolicyFailed:
+    def _failed(self, error: Exception, *, counts: bool = True) -> PolicyFailed:
         logger.error("the engine of the policy %s failed", self.policy.name, exc_info=error)
-        self._breaker.failed(self._surroundings.clock())
+        if counts:
+            self._breaker.failed(self._surroundings.clock())
         return PolicyFailed(f"The policy {self.policy.name} failed: {type(error).__name__}: {error}")
 
     def succeeded(self) -> None:

@@ -177,7 +177,7 @@ class Rungs:
         files: Mapping[str, str] = await source_texts(self._surroundings.folders) if wants_files(draft.policy.engine) else {}
         told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files, tail, self._reading)
         async with self._one_reads:
-            return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told))
+            return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told), counts=not draft.wanted.foreseen)
 
     def _shrinks(self, draft: Draft, calibration: Calibration) -> bool:
         entry = entry_of(draft)

@@ -385,6 +385,22 @@ async def test_a_preview_says_what_a_click_would_do(folder: Path, engine: AsksMo
         assert compactions(session)[0].rung == rung
 
 
+@pytest.mark.parametrize("where", ["plan", "handoff"])
+async def test_what_fails_in_a_preview_counts_for_nothing(folder: Path, where: str) -> None:
+    engine = Raises(where)
+    async with stage(folder, window=WINDOW, settings=under("tried"), extra=[policy(engine, full_at=FixedTokens(50_000))]) as here:
+        session = await here.new()
+        await fill(here, session, 2)
+        for _ in range(4):
+            assert (await session.history.preview()).rung == "digest"
+        before = engine.calls.count(where)
+        assert before == 4
+        session.compact()
+        await here.idle(session)
+        assert engine.calls.count(where) == before + 1
+        assert "no such thing" in " ".join(compactions(session)[0].skipped)
+
+
 async def test_while_editing_another_policy_compacts_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(while_editing, "PAUSE_SECONDS", 0.0)
     tried = policy(AsksModel(), full_at=FixedTokens(30_000))
