@@ -11,7 +11,7 @@ writing to the cache what the compaction leaves. With even growth the two togeth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.entries import AssistantReply, Compaction, Logged
@@ -69,13 +69,16 @@ class Carried:
     last_at: float = 0.0
     logged_at: float = 0.0
 
-    def and_then(self, logged: Logged) -> Carried:
-        """With one more entry of the log."""
-        if not isinstance(logged.entry, AssistantReply):
-            return replace(self, logged_at=logged.at)
-        usage = logged.entry.usage
-        more = max(0, usage.total_input_tokens - self.left) if usage is not None else 0
-        return replace(self, beyond=self.beyond + more, last_at=self.logged_at or logged.at, logged_at=logged.at)
+    def and_then(self, *more: Logged) -> Carried:
+        """With more entries of the log."""
+        beyond, last_at, logged_at = self.beyond, self.last_at, self.logged_at
+        for logged in more:
+            if isinstance(logged.entry, AssistantReply):
+                usage = logged.entry.usage
+                beyond += max(0, usage.total_input_tokens - self.left) if usage is not None else 0
+                last_at = logged_at or logged.at
+            logged_at = logged.at
+        return Carried(beyond, self.left, last_at, logged_at)
 
 
 def since(active: Sequence[Compaction], fixed: int) -> Carried:

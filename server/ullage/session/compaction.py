@@ -46,6 +46,7 @@ class Compactor:
         self._policy = policy
         self._restoring = restoring
         self._rungs = Rungs(conversation, surroundings, policy, restoring)
+        self.ahead = self._rungs.ahead
 
     async def draft(self, wanted: Wanted, model: Model, card: ModelCard, line: int) -> Draft:
         """Plans a compaction and has its summary written. Raises `NothingToCompact` and `PolicyFailed`.

@@ -1,11 +1,12 @@
 """One session's log with all that is computed from it: what the model sees, what the user sees, how full it is.
 
 The only place that appends: an entry is durable in the store first, and then shows in the projection, the account and the
-timeline. No decisions are made here.
+timeline. No decisions are made here. What may take long is done ahead in another thread (`foresee`).
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -50,6 +51,30 @@ class Conversation:
     def append(self, entry: Entry) -> Logged:
         """Makes an entry durable, then shows it everywhere."""
         return self.show(self._log.append(self.session_id, entry, self.clock()))
+
+    async def foresee(self, entry: Entry, calibration: Calibration) -> None:
+        """Finds out in another thread what the entry would make of the view, and keeps that; changes nothing.
+
+        To fold a long log anew and to count it takes a while; done ahead, to log such an entry does not.
+        """
+        logged = self._next(entry)
+        view, account = self.projection.copy(), Account()
+
+        def fold_and_count() -> None:
+            view.append(logged)
+            account.count(view, calibration)
+
+        await asyncio.to_thread(fold_and_count)
+        self.projection.learn(view)
+        self._account.learn(account)
+
+    def counted_with(self, entry: Entry, calibration: Calibration) -> Counted:
+        """How many tokens the next request would hold with one more entry; nothing changes."""
+        after = self.projection.with_appended(self._next(entry))
+        return self._account.copy().count(after, calibration)
+
+    def _next(self, entry: Entry) -> Logged:
+        return Logged(self.entries[-1].seq + 1 if self.entries else 1, 0.0, entry)
 
     def show(self, logged: Logged) -> Logged:
         """Takes in an entry that is durable already."""

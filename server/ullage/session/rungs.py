@@ -5,8 +5,8 @@ A rung that fails has changed nothing; why it did is told in the draft. Planning
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from ullage.context.counting.accounting import Account
@@ -20,7 +20,6 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.record.api_summary import ELSEWHERE, completing
 from ullage.context.record.handoff import tail_note
-from ullage.context.record.reading import Reading
 from ullage.context.view.log_places import place_of
 from ullage.context.view.request import Request
 from ullage.models.model import Model, ModelCard
@@ -29,6 +28,7 @@ from ullage.session.breaker import Breaker
 from ullage.session.conversation import Conversation
 from ullage.session.draft import Draft, NothingToCompact, Wanted, entry_of, spent
 from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
+from ullage.session.reading_ahead import ReadingAhead
 from ullage.session.restoring import Restoring
 from ullage.session.source_texts import source_texts
 from ullage.session.spend_guard import SpendGuard
@@ -45,9 +45,7 @@ class Rungs:
         self._policy = policy
         self._restoring = restoring
         self._spending = SpendGuard()
-        self._reading = Reading()
-        self._one_reads = asyncio.Lock()
-        """What was read of the log is used in another thread, by one at a time."""
+        self.ahead = ReadingAhead(conversation)
         self.model_breaker = Breaker()
         """Open: summaries are not asked of the model for a while; the program writes them."""
         self.api_breaker = Breaker()
@@ -175,9 +173,9 @@ class Rungs:
         if excluded(projection):
             covered, tail = (without_excluded(projection, part) for part in (covered, tail))
         files: Mapping[str, str] = await source_texts(self._surroundings.folders) if wants_files(draft.policy.engine) else {}
-        told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files, tail, self._reading)
-        async with self._one_reads:
-            return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told), counts=not draft.wanted.foreseen)
+        told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files, tail, self.ahead.reading)
+        counts = not draft.wanted.foreseen
+        return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told, self.ahead.one_reads), counts=counts)
 
     def _shrinks(self, draft: Draft, calibration: Calibration) -> bool:
         entry = entry_of(draft)
@@ -198,8 +196,9 @@ def together(*texts: str) -> str:
     return "\n\n".join(text for text in texts if text)
 
 
-def _handoff_of(policy: Policy, covered: Covered) -> Handoff:
-    told = policy.engine.handoff(covered)
+def _handoff_of(policy: Policy, covered: Covered, one_reads: AbstractContextManager[object]) -> Handoff:
+    with one_reads:
+        told = policy.engine.handoff(covered)
     if not isinstance(told, Handoff):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
         raise TypeError(f"its handoff is {type(told).__name__}")
     return told

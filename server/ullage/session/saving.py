@@ -12,6 +12,7 @@ from ullage.context.counting.accounting import Counted
 from ullage.context.economy import ECONOMIES, Carried, Terms, is_cold, pays, pays_before_cold, pays_when_cold, since
 from ullage.context.entries import Logged
 from ullage.context.view.epoch import EpochKey
+from ullage.context.view.log_places import place_of
 from ullage.models.model import ModelCard
 from ullage.session.conversation import Conversation
 from ullage.session.surroundings import Surroundings
@@ -75,8 +76,8 @@ class Saving:
             self._key = projection.key
             self._carried = since(projection.active, _fixed(counted))
             self._read = _after_newest(entries, projection.key)
-        for index in range(self._read, len(entries)):
-            self._carried = self._carried.and_then(entries[index])
+        if self._read < len(entries):
+            self._carried = self._carried.and_then(*entries[self._read :])
         self._read = len(entries)
         return self._carried
 
@@ -91,8 +92,7 @@ def terms_of(card: ModelCard) -> Terms | None:
 
 def _after_newest(entries: Sequence[Logged], key: EpochKey) -> int:
     """The index of the first entry after the newest compaction in force."""
-    newest = key[-1] if len(key) > 1 else 0
-    return next((index + 1 for index in range(len(entries) - 1, -1, -1) if entries[index].seq <= newest), 0)
+    return place_of(entries, key[-1] + 1) if len(key) > 1 else 0
 
 
 def _fixed(counted: Counted) -> int:

@@ -18,6 +18,7 @@ from ullage.context.entries import (
     FilePinned,
     Logged,
     Notice,
+    Prelude,
     ToolReturned,
     TurnEnded,
     UserPrompt,
@@ -124,6 +125,7 @@ class Session:
         if turn_is_open(self._conversation.entries):
             self._close_turn(TurnEnded("interrupted", INTERRUPTED, "continue"))
         self._queue.show()
+        self._compactor.ahead.look()
 
     async def learn_model(self) -> None:
         """Asks the endpoint what it knows of the model; until then the table's figures are used."""
@@ -268,6 +270,7 @@ class Session:
         self._while_editing.give_up()
         self._cooling.give_up()
         self._room.preparation.give_up()
+        self._compactor.ahead.give_up()
         self._surroundings.store.release(self.id)
 
     # One thing at a time
@@ -311,15 +314,16 @@ class Session:
 
     async def _turn_to_its_end(self, prompt: UserPrompt | None) -> TurnEnded:
         self._policy.take_over()
-        self._use_prelude()
-        if prompt is None:
-            self._conversation.append(Notice("resume", RESUMED))
-        else:
-            try:
+        try:
+            await self._use_prelude_as_foreseen()
+            if prompt is not None:
                 await self._model.learn()
                 await self._room.before_call(more=prompt_tokens(prompt))
-            finally:  # whatever becomes of the turn, the prompt stands in the log
+        finally:  # whatever becomes of the turn, the prompt stands in the log
+            if prompt is not None:
                 self._queue.start(prompt)
+        if prompt is None:
+            self._conversation.append(Notice("resume", RESUMED))
         self._turn = Turn(
             self._conversation,
             self._surroundings,
@@ -334,13 +338,26 @@ class Session:
         return await run_turn(self._turn)
 
     def _use_prelude(self) -> None:
-        """Logs the prelude where it is new or has changed. In the middle of an epoch the rules stay as they were: changing
-        them would cost the cache and all thinking."""
+        """Logs the prelude where it is new or has changed."""
+        now = self._new_prelude()
+        if now is not None:
+            self._conversation.append(now)
+
+    async def _use_prelude_as_foreseen(self) -> None:
+        """The same, without holding up other work where all of a long conversation is folded and counted anew for it."""
+        now = self._new_prelude()
+        if now is not None:
+            await self._conversation.foresee(now, self._surroundings.calibration(self._model.card))
+            self._conversation.append(now)
+
+    def _new_prelude(self) -> Prelude | None:
+        """The prelude where it is not as in the log. In the middle of an epoch the rules stay as they were: changing them would cost
+        the cache and all thinking."""
         now = make_prelude(self._surroundings.folders, self._tools)
         before = self._conversation.projection.prelude
         begun = bool(self._conversation.projection.messages)
-        if before is None or before.tools != now.tools or before.system[:1] != now.system[:1] or (not begun and before != now):
-            self._conversation.append(now)
+        changed = before is None or before.tools != now.tools or before.system[:1] != now.system[:1] or (not begun and before != now)
+        return now if changed else None
 
     def _renew_tools(self) -> None:
         """Another policy is in force: some come with tools of their own."""
@@ -397,6 +414,7 @@ class Session:
             self._display.tell(PinsChanged(pinned_items(self._conversation.projection)))
         if isinstance(logged.entry, Clipped):  # what was read whole is no longer seen whole
             self._reads.keep_only(touches_in_view(self._conversation.projection))
+        self._compactor.ahead.look()
         self._show_gauge()
 
     def _epoch_changed(self) -> None:

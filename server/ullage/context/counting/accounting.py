@@ -21,7 +21,7 @@ from ullage.context.counting.tokens import (
     remember,
     tools_of,
 )
-from ullage.context.entries import AssistantReply
+from ullage.context.entries import AssistantReply, Prelude
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.log_places import entry_at
 from ullage.context.view.message import Message
@@ -91,17 +91,22 @@ class Account:
         tally.ask()
         return tally.counted(calibration)
 
-    def take_over(self, other: Account) -> None:
-        """Goes on from what `other` counted of the same log; it must not be used any more."""
-        if self._key is not None:
-            self._before[self._key] = self._settled
-        self._key, self._settled = other.settled
-        self._counts = self._settled.tally.counts
+    def learn(self, ahead: Account) -> None:
+        """Keeps what `ahead` counted of the same log under a key that may come in force; it must not be used any more."""
+        key, settled = ahead.settled
+        if key is not None and key != self._key and settled.tally.counts is self._counts:
+            self._before[key] = settled
 
     @property
     def settled(self) -> tuple[EpochKey | None, _Settled]:
         """What was counted so far, under which key."""
         return self._key, self._settled
+
+    def copy(self) -> Account:
+        """Another one that knows as much of the epochs that are not in force, and starts anew for the one that is."""
+        other = Account()
+        other._counts, other._before = self._counts, {key: settled.copy() for key, settled in self._before.items()}
+        return other
 
     def _turn_to(self, projection: Projection) -> None:
         if self._key is not None:
@@ -110,8 +115,8 @@ class Account:
         known = self._before.pop(projection.key, None)
         while len(self._before) > EPOCHS_KEPT:
             del self._before[next(iter(self._before))]
-        if known is None or (known.messages and known.last is not projection.messages[known.messages - 1]):
-            known = _begun(projection, self._counts)  # the view was folded anew, and may read otherwise
+        if known is None or not known.holds(projection):
+            known = _begun(projection, self._counts)
         self._settled = known
 
     def _add(self, tally: _Tally, projection: Projection, message: Message) -> None:
@@ -229,6 +234,7 @@ class _Settled:
     """What was counted under one key: of the messages that no longer change."""
 
     tally: _Tally
+    prelude: Prelude | None = None
     tools: dict[str, str] = field(default_factory=dict[str, str])
     """The names of the calls by id."""
     messages: int = 0
@@ -236,10 +242,20 @@ class _Settled:
     last: Message | None = None
     """The last of them, by whose identity it is known that they are still the same."""
 
+    def holds(self, projection: Projection) -> bool:
+        """Whether it was counted of this view: one that was folded anew may read otherwise."""
+        if self.messages and (self.messages > len(projection.messages) or self.last is not projection.messages[self.messages - 1]):
+            return False
+        return self.prelude == projection.prelude
+
+    def copy(self) -> _Settled:
+        """Another one that goes on by itself."""
+        return replace(self, tally=self.tally.copy(), tools=dict(self.tools))
+
 
 def _begun(projection: Projection, counts: Counts | None) -> _Settled:
     """What precedes the messages."""
-    begun = _Settled(_Tally(counts))
+    begun = _Settled(_Tally(counts), projection.prelude)
     if projection.prelude is not None:
         for part in projection.prelude.system:
             begun.tally.put_parts(part.category, Parts(0, (part.text,)))

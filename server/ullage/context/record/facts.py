@@ -14,7 +14,7 @@ from ullage.context.entries import AssistantReply, Logged, ToolReturned, TurnEnd
 from ullage.context.record.calls import Call, one_line
 from ullage.context.record.command_history import CommandFact, ErrorFact, command_history, error_history
 from ullage.context.record.file_history import FileFact, file_history
-from ullage.context.record.names import NamesInUse, names_in_use
+from ullage.context.record.names import RECENT_ENTRIES, NamesInUse, names_in_use
 from ullage.context.record.reading import ReadEntry, Reading
 
 REPLIES_FOR_DECISIONS = 150
@@ -91,6 +91,21 @@ def facts(entries: Sequence[Logged], reading: Reading | None = None) -> Facts:
         last_call=_last_call(calls),
         cut_at_work=_cut_at_work(entries),
     )
+
+
+def read_ahead(entries: Sequence[Logged], reading: Reading) -> int:
+    """Reads now what the digest of `entries` and of some more will ask of them, so that it need not wait for that.
+
+    Costs what was not read ahead yet; gives how many entries these were.
+    """
+    new = reading.ahead(entries)
+    for entry in new:
+        _ = entry.constraints
+        if entry.call is not None:
+            _ = entry.call.command, entry.call.exit_code
+    for entry in new[-RECENT_ENTRIES:]:
+        _ = entry.mentions, entry.decisions
+    return len(new)
 
 
 def _constraints(read: Sequence[ReadEntry]) -> Iterator[Said]:

@@ -5,15 +5,19 @@ A `Reading` is a memory and nothing else: with the same entries a kept one gives
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import is_
 
-from ullage.context.blocks import Text, ToolUse
+from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.entries import AssistantReply, Logged, ToolReturned, UserPrompt
 from ullage.context.record.calls import Call
 from ullage.context.record.mentions import Mention, mentions_in
 from ullage.context.record.sentences import constraints_in, decisions_in
+
+NO_INPUT: Mapping[str, Json] = {}
+"""Of a result whose call is not in the log."""
 
 MENTIONS_KEPT = 1_000
 """Of so many entries at the end; older ones are read again where somebody asks, and hardly anybody does."""
@@ -31,6 +35,10 @@ class ReadEntry:
     def seq(self) -> int:
         """Its place in the log."""
         return self.logged.seq
+
+    def answers(self, use: ToolUse | None) -> bool:
+        """Whether that is the call of which this is the result."""
+        return self.call is not None and self.call.input is (use.input if use else NO_INPUT)
 
     @cached_property
     def constraints(self) -> tuple[str, ...]:
@@ -55,24 +63,39 @@ class Reading:
     """The entries of one log that were read so far."""
 
     def __init__(self) -> None:
+        self._logged: list[Logged] = []
         self._read: list[ReadEntry] = []
         self._uses: dict[str, ToolUse] = {}
         self._without_mentions = 0
+        self._ahead = 0
 
     def of(self, entries: Sequence[Logged]) -> list[ReadEntry]:
-        """`entries`, read. Costs what is new; of a log that does not go on from what was read before, everything is new."""
-        if any(read.logged is not logged for read, logged in zip(self._read, entries, strict=False)):
-            self._read, self._uses, self._without_mentions = [], {}, 0
+        """`entries`, read. Costs what is new. In another log than before, or one that some entries were left out of, the same entries
+        are known by their place."""
+        known: Mapping[int, ReadEntry] = {}
+        if not all(map(is_, self._logged, entries)):
+            known = {read.seq: read for read in self._read}
+            self._logged, self._read, self._uses, self._without_mentions, self._ahead = [], [], {}, 0, 0
         for logged in entries[len(self._read) :]:
-            entry = logged.entry
-            if isinstance(entry, AssistantReply):
-                self._uses.update((block.id, block) for block in entry.blocks if isinstance(block, ToolUse))
-            self._read.append(ReadEntry(logged, self._call(logged.seq, entry) if isinstance(entry, ToolReturned) else None))
+            self._logged.append(logged)
+            self._read.append(self._reading_of(logged, known.get(logged.seq)))
         for read in self._read[self._without_mentions : -MENTIONS_KEPT]:
             vars(read).pop("mentions", None)
             self._without_mentions += 1
         return self._read[: len(entries)]
 
-    def _call(self, seq: int, returned: ToolReturned) -> Call:
-        use = self._uses.get(returned.tool_use_id)
-        return Call(seq, use.input if use else {}, returned)
+    def ahead(self, entries: Sequence[Logged]) -> Sequence[ReadEntry]:
+        """The last of `entries`, from the first one that was not given before, for whoever looks ahead."""
+        read = self.of(entries)
+        new, self._ahead = read[self._ahead :], max(len(read), self._ahead)
+        return new
+
+    def _reading_of(self, logged: Logged, known: ReadEntry | None) -> ReadEntry:
+        entry = logged.entry
+        if isinstance(entry, AssistantReply):
+            self._uses.update((block.id, block) for block in entry.blocks if isinstance(block, ToolUse))
+        elif isinstance(entry, ToolReturned):
+            use = self._uses.get(entry.tool_use_id)
+            if known is None or known.logged is not logged or not known.answers(use):
+                return ReadEntry(logged, Call(logged.seq, use.input if use else NO_INPUT, entry))
+        return known if known is not None and known.logged is logged else ReadEntry(logged)

@@ -3,7 +3,8 @@
 `Projection` does it entry by entry, so that a turn costs what is new; `project` does it for a whole log, and both give
 the same view (a property test holds that). Nothing here reads a file, a clock or a wire.
 
-How entries become valid messages stands in `fold.py`, what compactions replace in `edits.py`, what is in force in `epoch.py`.
+How entries become valid messages stands in `fold.py`, what compactions replace in `edits.py`, what is in force in `epoch.py`, and how
+undo and redo go without folding again in `folds.py`.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from ullage.context.entries import (
     UserPrompt,
 )
 from ullage.context.view.attachments import prompt_texts
-from ullage.context.view.edits import Replacement, applied, edits_of
+from ullage.context.view.edits import Edits, Replacement, applied, edits_of
 from ullage.context.view.epoch import Epoch, EpochKey
 from ullage.context.view.fold import Fold
+from ullage.context.view.folds import Folds
 from ullage.context.view.message import Message
 from ullage.context.view.pins import Pins
 from ullage.context.view.replies import replayed, spoken
@@ -46,12 +48,13 @@ class Projection:
         self._reply_keys: dict[int, EpochKey] = {}
         self._epoch = Epoch()
         self._pins = Pins()
+        self._folds = Folds()
         for logged in entries:
             self._log(logged)
-        self._refold()
+        self._refold(self._edits_in_force())
 
     def append(self, logged: Logged) -> None:
-        """Takes in the next entry: costs what is new, and a whole fold only where the key changes.
+        """Takes in the next entry: costs what is new, and a whole fold only where the key changes to one that is not known (`learn`).
 
         Raises `ValueError` where its seq is not beyond the last.
         """
@@ -60,7 +63,14 @@ class Projection:
         if self.key == key_before:
             self._show(logged)
         else:
-            self._refold()
+            self._folds.set_aside(key_before, self._fold, len(self._entries) - 1, self._active)
+            self._fold_again()
+
+    def learn(self, ahead: Projection) -> None:
+        """Keeps what `ahead`, this log with one more entry (`with_appended`), makes of it: to log such an entry then folds nothing."""
+        shown = ahead.entries if isinstance(ahead.entries[-1].entry, Compaction) else ahead.entries[:-1]
+        if ahead.key != self.key:
+            self._folds.set_aside(ahead.key, ahead.fold, len(shown), ahead.active_by_seq)
 
     def with_appended(self, logged: Logged) -> Projection:
         """A projection of the same log and one more entry; this one stays as it is. Costs a fold where the key changes."""
@@ -76,6 +86,7 @@ class Projection:
         other._epoch, other._active, other._pins = self._epoch, self._active, self._pins
         other._placeholders = self._placeholders
         other._fold = self._fold.copy()
+        other._folds = self._folds.copy()
         return other
 
     def key_at(self, seq: int) -> EpochKey:
@@ -90,6 +101,11 @@ class Projection:
     def entries(self) -> Sequence[Logged]:
         """The log so far: the live list, which grows."""
         return self._entries
+
+    @property
+    def fold(self) -> Fold:
+        """What the messages are made of, as it is now: another one that goes on by itself."""
+        return self._fold.copy()
 
     @property
     def messages(self) -> Sequence[Message]:
@@ -162,10 +178,24 @@ class Projection:
         if isinstance(logged.entry, AssistantReply):
             self._reply_keys[logged.seq] = self._epoch.key
 
-    def _refold(self) -> None:
+    def _edits_in_force(self) -> Edits:
         self._active = as_they_read(self._epoch)
         edits = edits_of(self._active)
         self._placeholders = edits.placeholders
+        return edits
+
+    def _fold_again(self) -> None:
+        """Under a new key; where it was in force lately, from where it was left."""
+        edits = self._edits_in_force()
+        known = self._folds.take(self.key, self._active)
+        if known is None:
+            self._refold(edits)
+            return
+        self._fold, shown = known
+        for index in range(shown, len(self._entries)):
+            self._show(self._entries[index])
+
+    def _refold(self, edits: Edits) -> None:
         self._fold = Fold()
         for piece in applied(edits, self._entries):
             if isinstance(piece, Replacement) and piece.block is not None:

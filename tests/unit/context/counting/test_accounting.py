@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,8 +14,22 @@ from tests.unit.context.work import priced, ran, read, work
 from ullage.context.blocks import SystemPart, ToolSpec
 from ullage.context.counting.accounting import Account, Counted
 from ullage.context.counting.tokens import Calibration, estimate_message, estimate_prelude
-from ullage.context.entries import Attachment, CompactionUndone, Logged, Notice, Prelude, RestoredFile, Summarised, UserPrompt
+from ullage.context.entries import (
+    Attachment,
+    CompactionRedone,
+    CompactionUndone,
+    Logged,
+    Notice,
+    Prelude,
+    RestoredFile,
+    Reworded,
+    Snipped,
+    Summarised,
+    UserPrompt,
+)
+from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
+from ullage.context.view.taken_out import EXCLUDED_MESSAGE
 
 PLAIN = Calibration()
 ratios = st.floats(0.5, 2.5).map(Calibration)
@@ -135,3 +152,54 @@ def test_counting_entry_by_entry_gives_the_same_as_counting_at_once(entries: lis
         view.append(logged)
         account.count(view, calibration)
     assert account.count(view, calibration) == counted(entries, calibration)
+
+
+def test_what_was_counted_under_a_key_is_not_counted_again(monkeypatch: pytest.MonkeyPatch):
+    weighed: list[Message] = []
+
+    def watched(self: Account, tally: Any, projection: Projection, message: Message) -> None:
+        weighed.append(message)
+        add(self, tally, projection, message)
+
+    add = Account._add  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(Account, "_add", watched)
+    view = Projection(session(*(entry for turn in range(50) for entry in (prompt(f"{turn}"), says("Yes")))))
+    account = Account()
+    before = account.count(view, PLAIN)
+    view.append(Logged(102, 0.0, compaction("c", summarised=Summarised(90, "All."))))
+    after = account.count(view, PLAIN)
+    for seq, entry, expected in ((103, CompactionUndone("c"), before), (104, CompactionRedone("c"), after)):
+        weighed.clear()
+        view.append(Logged(seq, 0.0, entry))
+        assert account.count(view, PLAIN) == expected
+        assert weighed == list(view.messages[-1:])
+
+
+def test_a_view_that_reads_otherwise_is_counted_anew():
+    entries = session(*(entry for turn in range(9) for entry in (prompt(f"{turn}"), says("Yes"))))
+    out = compaction("out", cleared=(), snipped=Snipped(4, 4, EXCLUDED_MESSAGE))
+    entries.append(Logged(20, 0.0, compaction("c", summarised=Summarised(15, "All of it."))))
+    entries.append(Logged(21, 0.0, out))
+    view, account = Projection(entries), Account()
+    account.count(view, PLAIN)
+    told = Reworded("c", (4,), record="A record of all but what was taken out, which is longer than the first.")
+    for seq, entry in enumerate((CompactionUndone("out"), told, CompactionRedone("out")), 22):
+        view.append(Logged(seq, 0.0, entry))
+        assert account.count(view, PLAIN) == counted(list(view.entries))
+        assert list(view.messages) == list(Projection(view.entries).messages)
+
+
+@given(histories(), st.data())
+def test_what_was_counted_ahead_changes_nothing(entries: list[Logged], data: st.DataObject):
+    cut = data.draw(st.integers(0, max(0, len(entries) - 1)))
+    view, account = Projection(entries[:cut]), Account()
+    account.count(view, PLAIN)
+    for logged in entries[cut:]:
+        ahead, other = view.with_appended(logged), Account()
+        other.count(ahead, PLAIN)
+        if data.draw(st.booleans()):
+            view.learn(ahead)
+        account.learn(other)
+        assert account.copy().count(ahead, PLAIN) == counted(list(ahead.entries))
+        view.append(logged)
+        assert account.count(view, PLAIN) == counted(list(view.entries))

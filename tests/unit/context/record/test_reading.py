@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.context.logs import log
 from tests.unit.context.strategies import histories
 from tests.unit.context.work import asked, ran, work
-from ullage.context.entries import Logged, TurnEnded
+from ullage.context.blocks import Json
+from ullage.context.entries import Entry, Logged, TurnEnded
 from ullage.context.policy import SummaryNumbers
+from ullage.context.record.facts import read_ahead
 from ullage.context.record.handoff import handoff
+from ullage.context.record.mentions import Mention, mentions_in
 from ullage.context.record.reading import MENTIONS_KEPT, Reading
 
 
@@ -51,3 +57,43 @@ def test_mentions_of_long_ago_are_forgotten_and_can_be_read_again():
     reading.of(entries)
     assert "mentions" not in vars(first)
     assert first.mentions == known
+
+
+def test_what_was_read_ahead_is_not_read_again(monkeypatch: pytest.MonkeyPatch):
+    looked: list[Entry] = []
+
+    def watched(entry: Entry, input: Mapping[str, Json]) -> tuple[Mention, ...]:
+        looked.append(entry)
+        return mentions_in(entry, input)
+
+    monkeypatch.setattr("ullage.context.record.reading.mentions_in", watched)
+    entries = work(*(step for turn in range(30) for step in (asked(f"Never touch file_{turn}.py"), ran(f"make target_{turn}"))))
+    reading = Reading()
+    assert read_ahead(entries[:60], reading) == 60
+    assert read_ahead(entries[:80], reading) == 20
+    assert len(looked) == 80
+    looked.clear()
+    assert handoff(entries, None, "", SummaryNumbers(), reading=reading) == handoff(entries, None, "", SummaryNumbers(), reading=Reading())
+    assert len(looked) == len(entries) - 80 + len(entries)
+    looked.clear()
+    handoff(entries, None, "", SummaryNumbers(), reading=reading)
+    assert not looked
+    assert read_ahead(entries, reading) == len(entries) - 80
+
+
+def test_an_entry_that_is_left_out_leaves_the_others_read():
+    entries = work(*(step for turn in range(9) for step in (asked(f"Turn {turn}"), ran(f"make {turn}"))))
+    reading = Reading()
+    before = {read.seq: read for read in reading.of(entries)}
+    without = [logged for logged in entries if logged.seq != 4]
+    assert all(read is before[read.seq] for read in reading.of(without))
+    assert all(read is before[read.seq] for read in reading.of(entries) if read.seq != 4)
+
+
+def test_a_result_whose_call_is_left_out_has_no_input():
+    entries = work(asked("Go"), ran("make"))
+    reading = Reading()
+    reading.of(entries)
+    call = reading.of([entries[0], entries[2]])[1].call
+    assert call is not None
+    assert call.command is None

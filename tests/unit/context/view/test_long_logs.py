@@ -8,7 +8,18 @@ import pytest
 
 from tests.unit.context.logs import compaction, log, prompt, says
 from tests.unit.context.watched_log import Watched
-from ullage.context.entries import Compaction, EntryPinned, FileTouch, Logged, Summarised, ToolReturned
+from ullage.context.entries import (
+    Compaction,
+    CompactionRedone,
+    CompactionUndone,
+    Entry,
+    EntryPinned,
+    FileTouch,
+    Logged,
+    Prelude,
+    Summarised,
+    ToolReturned,
+)
 from ullage.context.view.edits import Replacement, applied, edits_of
 from ullage.context.view.log_places import clipped_to, entry_at, place_of
 from ullage.context.view.pins import pins
@@ -81,3 +92,49 @@ def test_an_entry_is_found_in_a_log_with_and_without_gaps(gap: int):
 def test_a_result_that_nothing_shortened():
     result = ToolReturned("t1", "read_file", "text", is_error=False, characters=4)
     assert clipped_to(log(result, prompt("More"), says("Yes")), 1) is None
+
+
+def test_undo_and_redo_look_at_what_was_logged_since():
+    looks: list[int] = []
+    for turns in (20, 2_000):
+        entries = [entry for turn in range(turns) for entry in (prompt(f"Question {turn}"), says(f"Answer {turn}"))]
+        projection = Projection(log(*entries))
+        last = len(projection.entries)
+        told = Summarised(last - LEFT, "The record.", last - LEFT)
+        projection.append(Logged(last + 1, 0.0, compaction("c1", summarised=told)))
+        projection.append(Logged(last + 2, 0.0, prompt("More")))
+        watched = projection._entries = Watched(projection.entries)  # pyright: ignore[reportPrivateUsage]
+        watched.looks = 0
+        for seq, entry in enumerate((CompactionUndone("c1"), CompactionRedone("c1"), CompactionUndone("c1")), last + 3):
+            projection.append(Logged(seq, 0.0, entry))
+        looks.append(watched.looks)
+        assert list(projection.messages) == list(Projection(projection.entries).messages)
+    assert looks[0] == looks[1]
+
+
+def test_a_view_that_was_made_ahead_takes_the_place_of_a_fold():
+    entries = summarised_log(20)
+    for entry in (CompactionUndone("c1"), Prelude((), ()), compaction("c2", cleared=())):
+        projection = Projection(entries)
+        ahead = projection.with_appended(Logged(len(entries) + 1, 0.0, entry))
+        watched = projection._entries = Watched(projection.entries)  # pyright: ignore[reportPrivateUsage]
+        watched.looks = 0
+        projection.learn(ahead)
+        projection.append(Logged(len(entries) + 1, 1.0, entry))
+        assert watched.looks < LEFT
+        assert list(projection.messages) == list(ahead.messages)
+        projection.append(Logged(len(entries) + 2, 1.0, prompt("More")))
+        assert len(ahead.entries) == len(entries) + 1
+        assert list(projection.messages) == list(Projection(projection.entries).messages)
+
+
+@pytest.mark.parametrize("late", [prompt("Meanwhile"), compaction("c3", resume="Another one")])
+def test_a_view_that_was_made_ahead_of_something_else_is_not_taken(late: Entry):
+    entries = summarised_log(20)
+    projection = Projection(entries)
+    entry = compaction("c2", resume="Go on")
+    ahead = projection.with_appended(Logged(len(entries) + 1, 0.0, entry))
+    projection.learn(ahead)
+    projection.append(Logged(len(entries) + 1, 0.0, late))
+    projection.append(Logged(len(entries) + 2, 0.0, entry))
+    assert list(projection.messages) == list(Projection(projection.entries).messages)

@@ -1,0 +1,63 @@
+"""Reading a log for its next digest while the session goes on, so that a compaction need not wait for that.
+
+What is read and kept is known in `context/record/`; here it is done in another thread, some entries at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+
+from ullage.context.entries import Logged
+from ullage.context.record.facts import read_ahead
+from ullage.context.record.reading import Reading
+from ullage.session.conversation import Conversation
+
+BATCH = 32
+"""Entries. So many or fewer a digest reads itself, in a few milliseconds; a thread for each would cost more."""
+
+
+class ReadingAhead:
+    """Reads the log of one session."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self.reading = Reading()
+        self.one_reads = threading.Lock()
+        """Held by whoever uses `reading`, in their thread: one who is no longer waited for may still be at it."""
+        self._conversation = conversation
+        self._read = 0
+        self._task: asyncio.Task[None] | None = None
+
+    def look(self) -> None:
+        """Begins where enough is new and nothing is being read. To be called when something was logged."""
+        if self._task is None and self.unread >= BATCH:
+            self._task = asyncio.create_task(self._go(), name="read ahead")
+
+    async def done(self) -> None:
+        """Waits for what is being read."""
+        while self._task is not None:
+            await asyncio.wait({self._task})
+
+    def give_up(self) -> None:
+        """Nothing more is read."""
+        if self._task is not None:
+            self._task.cancel()
+
+    @property
+    def unread(self) -> int:
+        """Entries that a digest would have to read itself."""
+        return len(self._conversation.entries) - self._read
+
+    async def _go(self) -> None:
+        try:
+            while self.unread >= BATCH:
+                entries = self._conversation.entries[:]
+                await asyncio.to_thread(self._go_through, entries)
+                self._read = len(entries)
+        finally:
+            self._task = None
+
+    def _go_through(self, entries: Sequence[Logged]) -> None:
+        with self.one_reads:
+            read_ahead(entries, self.reading)

@@ -1,0 +1,60 @@
+"""What a digest asks of a log is read while the session goes on, so that no compaction waits for it."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.fake_api import Say
+from tests.unit.session.harness import stage
+from tests.unit.session.test_long_sessions import write
+from ullage.context.entries import Logged
+from ullage.context.record import facts
+from ullage.context.record.reading import Reading
+from ullage.session.reading_ahead import BATCH
+from ullage.session.session import Session
+from ullage.session.settings import Settings
+
+
+async def all_read(session: Session) -> int:
+    """How many entries were read, once nothing is being read."""
+    ahead = session._compactor.ahead  # pyright: ignore[reportPrivateUsage]
+    await ahead.done()
+    return len(ahead.reading.of(session._conversation.entries)) - ahead.unread  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_a_session_that_is_opened_is_read_beside_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    threads: list[threading.Thread] = []
+
+    def watched(entries: list[Logged], reading: Reading) -> int:
+        threads.append(threading.current_thread())
+        return facts.read_ahead(entries, reading)
+
+    monkeypatch.setattr("ullage.session.reading_ahead.read_ahead", watched)
+    write(tmp_path / "long", 200)
+    async with stage(tmp_path / "long") as here:
+        session = await here.sessions.open(None)
+        assert await all_read(session) == 601
+        assert len(threads) == 1
+        assert threading.main_thread() not in threads
+
+
+async def test_what_is_new_is_read_some_entries_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    read: list[int] = []
+
+    def watched(entries: list[Logged], reading: Reading) -> int:
+        read.append(facts.read_ahead(entries, reading))
+        return read[-1]
+
+    monkeypatch.setattr("ullage.session.reading_ahead.read_ahead", watched)
+    async with stage(tmp_path, settings=Settings(summary_engine="digest")) as here:
+        session = await here.new()
+        for turn in range(25):
+            here.fake.enqueue(Say(f"Answer {turn}"))
+            await here.say(session, f"Question {turn}")
+        await all_read(session)
+        assert read
+        assert all(BATCH <= each < 2 * BATCH for each in read)
+        assert len(session._conversation.entries) - sum(read) < BATCH  # pyright: ignore[reportPrivateUsage]
