@@ -69,8 +69,9 @@ CHANGE_RATE = 0.2
 LARGEST_STEP = 0.15
 LOWEST_RATIO, HIGHEST_RATIO = 0.5, 2.5
 """How fast and how far the ratio is learned (rate, step and lower bound are those of Gemini CLI's token calculator)."""
-LEAST_TO_LEARN_FROM = 500
-"""Tokens. What was counted is held against the growth of one request, of which a few tokens that nobody recorded would be a large share."""
+FULL_WEIGHT = 20_000
+"""Tokens of a request from which what a tokenizer counted is learned from at the full rate: about what one takes that is new as a whole.
+Of a small growth what nobody counted (a reminder, thinking that fell away) is a large share, so it teaches in proportion to its size."""
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -156,20 +157,18 @@ class Calibration:
         return replace(self, ratio=_moved(self.ratio, estimated, reported))
 
     def observe_counted(self, counted: int, reported: int) -> Calibration:
-        """The same for what a tokenizer counted. Next to nothing teaches nothing (`LEAST_TO_LEARN_FROM`)."""
-        if counted < LEAST_TO_LEARN_FROM:
-            return self
-        return replace(self, counted_ratio=_moved(self.counted_ratio, counted, reported))
+        """The same for what a tokenizer counted of what was new in a request: the less it was, the less it teaches (`FULL_WEIGHT`)."""
+        return replace(self, counted_ratio=_moved(self.counted_ratio, counted, reported, min(1.0, counted / FULL_WEIGHT)))
 
     def apply(self, estimated: int, counted: int = 0) -> int:
         """`estimated` tokens and `counted` ones, each corrected."""
         return round(estimated * self.ratio + counted * self.counted_ratio)
 
 
-def _moved(ratio: float, expected: int, reported: int) -> float:
+def _moved(ratio: float, expected: int, reported: int, weight: float = 1.0) -> float:
     if expected <= 0 or reported <= 0:
         return ratio
-    step = CHANGE_RATE * (reported / expected - ratio)
+    step = CHANGE_RATE * weight * (reported / expected - ratio)
     step = min(max(step, -LARGEST_STEP), LARGEST_STEP)
     return min(max(ratio + step, LOWEST_RATIO), HIGHEST_RATIO)
 

@@ -142,13 +142,13 @@ def test_another_tokenizer_counts_anew():
 
 
 def test_each_ratio_is_learned_by_itself():
-    calibration = Calibration(0.8, 1.0).observe_counted(1_000, 1_100)
+    calibration = Calibration(0.8, 1.0).observe_counted(30_000, 33_000)
     assert (calibration.ratio, calibration.counted_ratio) == (0.8, pytest.approx(1.02))
     again = calibration.observe(1_000, 900)
     assert (again.ratio, again.counted_ratio) == (pytest.approx(0.82), pytest.approx(1.02))
 
 
-@pytest.mark.parametrize(("counts", "reported", "bound"), [(600, 60_000, 2.5), (60_000, 60, 0.5)])
+@pytest.mark.parametrize(("counts", "reported", "bound"), [(20_000, 600_000, 2.5), (60_000, 60, 0.5)])
 def test_the_ratio_of_what_is_counted_is_clamped(counts: int, reported: int, bound: float):
     calibration = Calibration()
     for _ in range(100):
@@ -156,8 +156,14 @@ def test_the_ratio_of_what_is_counted_is_clamped(counts: int, reported: int, bou
     assert calibration.counted_ratio == bound
 
 
-def test_next_to_nothing_teaches_nothing():
-    assert Calibration().observe_counted(40, 90) == Calibration()
+def test_the_less_was_counted_the_less_it_teaches():
+    learned = [Calibration().observe_counted(counts, 2 * counts).counted_ratio - 1 for counts in (20, 2_000, 20_000, 200_000)]
+    assert learned == pytest.approx([0.0002, 0.02, 0.15, 0.15])
+
+
+@pytest.mark.parametrize(("counts", "reported"), [(0, 90), (-5, 90), (90, 0), (90, -10)])
+def test_what_cannot_be_teaches_nothing(counts: int, reported: int):
+    assert Calibration().observe_counted(counts, reported) == Calibration()
 
 
 @given(histories(), st.data())
