@@ -109,6 +109,8 @@ class ToolReturned:
     diff: FileDiff | None = None
     refusal: str | None = None
     """What the user said when they refused the call (may be empty), which then did not run; None where they did not."""
+    names_left_out: tuple[str, ...] = ()
+    """Names and paths that stand only in the part that was clipped away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +280,18 @@ class CompactionFailed:
 
 
 @dataclass(frozen=True, slots=True)
+class SpentInVain:
+    """Calls for a summary that came to nothing: a draft that was thrown away, a compaction that did not come about.
+
+    Changes nothing in the view; counts in what the session costs.
+    """
+
+    usage: Usage
+    cost: float | None = None
+    """Dollars, at the prices of the day; None where they are not known."""
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
     """The end of a turn. `message` is for the user: what went wrong and what to do; empty where all went well.
 
@@ -301,6 +315,7 @@ Entry: TypeAlias = (
     | CompactionRedone
     | CompactionFailed
     | Reworded
+    | SpentInVain
     | EntryPinned
     | FilePinned
     | TurnEnded

@@ -33,6 +33,7 @@ from ullage.session.draft import Draft, Forecast, NothingToCompact, Wanted, entr
 from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.restoring import Restoring
 from ullage.session.rungs import Rungs, together
+from ullage.session.spent_in_vain import discard, spend_in_vain, spent_on
 from ullage.session.surroundings import Surroundings
 from ullage.store.transcripts import write_transcript
 
@@ -70,6 +71,13 @@ class Compactor:
 
         With a summary in any case, by the program where no `model` is given. `usage` is what was spent in vain before.
         """
+        try:
+            return await self._stood_in(wanted, card, line, why, usage, model)
+        except BaseException:
+            spend_in_vain(self._conversation, usage, spent_on(card, usage))
+            raise
+
+    async def _stood_in(self, wanted: Wanted, card: ModelCard, line: int, why: str, usage: Usage | None, model: Model | None) -> Draft:
         asking = wanted if wanted.trigger == "reactive" else replace(wanted, trigger="manual")
         line = min(line, full_at(card.window, ULLAGE.line))
         if model is not None:
@@ -80,7 +88,7 @@ class Compactor:
                 draft = await self._rungs.by_program(draft, (), self._surroundings.calibration(card))
         skipped = (why, *draft.skipped) if why else draft.skipped
         spent = draft.usage + usage if draft.usage and usage else draft.usage or usage
-        return replace(draft, wanted=wanted, skipped=skipped, usage=spent, cost=card.cost(spent) if spent else None)
+        return replace(draft, wanted=wanted, skipped=skipped, usage=spent, cost=spent_on(card, spent))
 
     async def _drafted(self, wanted: Wanted, policy: Policy, model: Model, card: ModelCard, line: int) -> Draft:
         if not self._conversation.projection.messages:
@@ -166,7 +174,21 @@ class Compactor:
         return draft.plan.summarise_to < min(pinned, default=draft.plan.summarise_to + 1)
 
     async def commit(self, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:
-        """Reads files again and logs the compaction. Raises `StoreFailed` and `NothingToCompact`, and has then changed nothing."""
+        """Reads files again and logs the compaction. Raises `StoreFailed` and `NothingToCompact`, and has then changed nothing.
+
+        Whichever it is, the draft is used up: what it cost counts.
+        """
+        try:
+            entry = await self._completed(draft, card, at_work=at_work)
+            self._conversation.append(entry)
+        except BaseException:
+            discard(self._conversation, draft)
+            raise
+        self._restoring.after(entry)
+        return entry
+
+    async def _completed(self, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:
+        """The entry of the draft as it is logged; its messages are written down by then."""
         calibration = self._surroundings.calibration(card)
         entry = replace(entry_of(draft), tokens_before=self._conversation.counted(calibration).used)
         projection = self._conversation.projection
@@ -179,10 +201,7 @@ class Compactor:
                 projection.messages,
             )
         entry = await self._with_restored(entry, draft, at_work=at_work)
-        entry = self._without_what_does_not_fit(self._sparing(entry, draft, calibration), calibration)
-        self._conversation.append(entry)
-        self._restoring.after(entry)
-        return entry
+        return self._without_what_does_not_fit(self._sparing(entry, draft, calibration), calibration)
 
     async def _with_restored(self, entry: Compaction, draft: Draft, *, at_work: bool) -> Compaction:
         numbers = draft.policy.restore

@@ -11,7 +11,6 @@ from ullage.context.entries import Compaction, Rung, Trigger
 from ullage.context.moves.plan import Plan
 from ullage.context.policy import Policy
 from ullage.context.view.projection import EpochKey
-from ullage.models.model import ModelCard
 
 
 class NothingToCompact(Exception):
@@ -79,11 +78,3 @@ def entry_of(draft: Draft) -> Compaction:
         focus=wanted.focus,
     )
     return replace(entry, usage=draft.usage, cost=draft.cost, skipped=draft.skipped)
-
-
-def spent(draft: Draft, usage: Usage | None, card: ModelCard) -> Draft:
-    """The draft with what one more call has used."""
-    if usage is None:
-        return draft
-    spent = draft.usage + usage if draft.usage else usage
-    return replace(draft, usage=spent, cost=card.cost(spent))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ullage.context.entries import AssistantReply, Compaction, Logged
+from ullage.context.entries import AssistantReply, Compaction, Logged, SpentInVain
 from ullage.context.view.projection import Projection
 
 
@@ -12,7 +12,8 @@ from ullage.context.view.projection import Projection
 class EpochInfo:
     """One epoch. `number` counts from 1, `at` is when it began (Unix seconds), `cost` the dollars of its requests.
 
-    `compaction` is the one that it began with; None for the first. `cost` is None where no request had a price.
+    `compaction` is the one that it began with; None for the first. `cost` also has what was spent in vain on summaries meanwhile; it is
+    None where nothing had a price.
     """
 
     number: int
@@ -32,7 +33,9 @@ def epochs(projection: Projection) -> tuple[EpochInfo, ...]:
         if not found or isinstance(logged.entry, Compaction):
             found.append(_begun(logged, len(found) + 1, undone))
         if isinstance(logged.entry, AssistantReply):
-            found[-1] = _with_request(found[-1], logged.entry)
+            found[-1] = _with_cost(replace(found[-1], requests=found[-1].requests + 1), logged.entry.cost)
+        elif isinstance(logged.entry, SpentInVain):
+            found[-1] = _with_cost(found[-1], logged.entry.cost)
     current = max((index for index, each in enumerate(found) if not each.undone), default=None)
     return tuple(replace(each, current=index == current) for index, each in enumerate(found))
 
@@ -42,6 +45,5 @@ def _begun(logged: Logged, number: int, undone: set[str]) -> EpochInfo:
     return EpochInfo(number, logged.at, 0, None, compaction, compaction is not None and compaction.id in undone, current=False)
 
 
-def _with_request(epoch: EpochInfo, reply: AssistantReply) -> EpochInfo:
-    cost = epoch.cost if reply.cost is None else (epoch.cost or 0.0) + reply.cost
-    return replace(epoch, requests=epoch.requests + 1, cost=cost)
+def _with_cost(epoch: EpochInfo, dollars: float | None) -> EpochInfo:
+    return epoch if dollars is None else replace(epoch, cost=(epoch.cost or 0.0) + dollars)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ullage.context.blocks import Usage
 from ullage.context.counting.gauge import level
 from ullage.context.economy import SUMMARY_OUTPUT_TOKENS
-from ullage.context.entries import AssistantReply, Compaction, Entry, Logged
+from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, SpentInVain
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
 from ullage.session.items import Category, Gauge
@@ -33,7 +33,7 @@ class Spending:
 
     def add(self, entry: Entry) -> None:
         """Counts an entry that was logged."""
-        if isinstance(entry, AssistantReply | Compaction) and entry.usage is not None:
+        if isinstance(entry, AssistantReply | Compaction | SpentInVain) and entry.usage is not None:
             self._add_call(entry.usage, entry.cost)
 
     def _add_call(self, usage: Usage, cost: float | None) -> None:

@@ -15,8 +15,10 @@ from ullage.session.draft import Draft
 class Preparation:
     """At most one draft of one session, in work or ready."""
 
-    def __init__(self, still_fits: Callable[[Draft], bool]) -> None:
+    def __init__(self, still_fits: Callable[[Draft], bool], discarded: Callable[[Draft], None]) -> None:
+        """`discarded` is told of each draft that was ready and is thrown away."""
         self._still_fits = still_fits
+        self._discarded = discarded
         self._task: asyncio.Task[Draft] | None = None
         self._then: Callable[[], None] | None = None
 
@@ -49,7 +51,7 @@ class Preparation:
         if task is None or not task.done():
             return False
         if task.cancelled() or task.exception() is not None or not self._still_fits(task.result()):
-            self._task = None
+            self.give_up()
             return False
         return True
 
@@ -63,16 +65,30 @@ class Preparation:
         if task is None:
             return None
         await asyncio.wait({task})
-        if self._task is task:
-            self._task = None
+        if self._task is not task:
+            return None  # given up meanwhile
+        self._task = None
         if task.cancelled() or task.exception() is not None:
             return None  # the caller makes a draft of its own and meets the same trouble where it can be told
         draft = task.result()
-        return draft if self._still_fits(draft) else None
+        if self._still_fits(draft):
+            return draft
+        self._discarded(draft)
+        return None
 
     def give_up(self) -> None:
-        """Ends what is in work and forgets what is ready."""
+        """Ends what is in work and throws away what is ready."""
         self._then = None
-        if self._task is not None:
-            self._task.cancel()
-            self._task = None
+        task, self._task = self._task, None
+        if task is None:
+            return
+        task.cancel()
+        if task.done() and not task.cancelled() and task.exception() is None:
+            self._discarded(task.result())
+
+    async def close(self) -> None:
+        """The same; what was in work has ended when it returns."""
+        task = self._task
+        self.give_up()
+        if task is not None:
+            await asyncio.wait({task})

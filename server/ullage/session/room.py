@@ -25,6 +25,7 @@ from ullage.context.entries import (
     CompactionRedone,
     CompactionUndone,
     Logged,
+    SpentInVain,
     Trigger,
     UserPrompt,
 )
@@ -39,6 +40,7 @@ from ullage.session.model_in_use import ModelInUse
 from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.preparation import Preparation
 from ullage.session.saving import Due, Saving
+from ullage.session.spent_in_vain import discard, spend_in_vain, spent_on
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
 
@@ -97,7 +99,7 @@ class Room:
         self._measuring = Measuring()
         self._prepared_by = policy.policy
         self._growth = (0, USUAL_GROWTH)
-        self.preparation = Preparation(compactor.still_fits)
+        self.preparation = Preparation(compactor.still_fits, lambda draft: discard(conversation, draft))
 
     def fullness(self) -> Fullness:
         """How full it is now."""
@@ -316,11 +318,13 @@ class Room:
             return await self._compactor.stand_in(wanted, card, line, why=f"The policy {policy.name} found nothing to do")
 
     async def _in_background(self) -> Draft:
-        seq = last_seq(self._conversation)
+        seq, card = last_seq(self._conversation), self._model.card
         try:
             return await self._draft(Wanted(new_id("c"), "idle"))
         except Exception as error:
             self._in_vain_at = seq  # the same log would fail again
+            if isinstance(error, PolicyFailed):
+                spend_in_vain(self._conversation, error.usage, spent_on(card, error.usage))
             if not isinstance(error, NothingToCompact | PolicyFailed):
                 logger.warning("a compaction could not be prepared", exc_info=error)
             raise
@@ -370,6 +374,7 @@ class Room:
             try:
                 draft = await self._prepared_for(wanted) or await self._draft_or_stand_in(wanted, must=must)
                 if not self._compactor.spares(draft):  # something was pinned while it was written
+                    discard(self._conversation, draft)
                     draft = await self._draft_or_stand_in(wanted, must=must)
                 made = await self._compactor.commit(draft.as_wanted(wanted), self._model.card, at_work=at_work)
             except BaseException:
@@ -418,8 +423,8 @@ def _of_use(draft: Draft | None) -> Draft | None:
 
 
 def last_seq(conversation: Conversation) -> int:
-    """Of the newest entry; 0 where there is none."""
-    return conversation.entries[-1].seq if conversation.entries else 0
+    """Of the newest entry that a compaction could be about; 0 where there is none."""
+    return next((logged.seq for logged in reversed(conversation.entries) if not isinstance(logged.entry, SpentInVain)), 0)
 
 
 def prompt_tokens(prompt: UserPrompt) -> int:

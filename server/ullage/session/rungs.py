@@ -26,12 +26,13 @@ from ullage.models.model import Model, ModelCard
 from ullage.session.api_summary import NotForTheApi, write_api_summary
 from ullage.session.breaker import Breaker
 from ullage.session.conversation import Conversation
-from ullage.session.draft import Draft, NothingToCompact, Wanted, entry_of, spent
+from ullage.session.draft import Draft, NothingToCompact, Wanted, entry_of
 from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.reading_ahead import ReadingAhead
 from ullage.session.restoring import Restoring
 from ullage.session.source_texts import source_texts
 from ullage.session.spend_guard import SpendGuard
+from ullage.session.spent_in_vain import Spent, spend_in_vain, spent_on
 from ullage.session.summary import SummaryFailed, write_summary
 from ullage.session.surroundings import Surroundings
 
@@ -54,12 +55,33 @@ class Rungs:
     async def with_summary(
         self, draft: Draft, request: Request, entries: Sequence[Logged], model: Model, card: ModelCard, calibration: Calibration
     ) -> Draft:
-        """The draft with its handoff, by the first rung that works."""
+        """The draft with its handoff, by the first rung that works, and with what was spent on it. Raises `PolicyFailed` and
+        `NothingToCompact`."""
+        spent = Spent()
+        try:
+            written = await self._by_first(draft, request, entries, model, card, calibration, spent)
+        except PolicyFailed as failure:
+            raise PolicyFailed(str(failure), spent.usage) from failure
+        except BaseException:
+            spend_in_vain(self._conversation, spent.usage, spent_on(card, spent.usage))
+            raise
+        return replace(written, usage=spent.usage, cost=spent_on(card, spent.usage))
+
+    async def _by_first(
+        self,
+        draft: Draft,
+        request: Request,
+        entries: Sequence[Logged],
+        model: Model,
+        card: ModelCard,
+        calibration: Calibration,
+        spent: Spent,
+    ) -> Draft:
         skipped: list[str] = []
         asked = draft.plan.asked
         if asked is not None and self.may_ask_api(draft, card):
             try:
-                written = await self._by_api(draft, asked, request, entries, model, card, calibration)
+                written = await self._by_api(draft, asked, request, entries, model, card, calibration, spent)
                 self.api_breaker.succeeded()
                 return written
             except NotForTheApi as reason:
@@ -67,14 +89,14 @@ class Rungs:
             except SummaryFailed as failure:
                 self.api_breaker.failed(self._surroundings.clock())
                 skipped.append(str(failure))
-                draft = spent(draft, failure.usage, card)
+                spent.add(failure.usage)
         if asked is not None and self.may_ask_model(draft.wanted, card, skipped):
             try:
-                return await self._by_model(draft, asked, request, model, card, calibration, tuple(skipped))
+                return await self._by_model(draft, asked, request, model, card, calibration, tuple(skipped), spent)
             except SummaryFailed as failure:
                 self.model_breaker.failed(self._surroundings.clock())
                 skipped.append(str(failure))
-                draft = spent(draft, failure.usage, card)
+                spent.add(failure.usage)
         return await self.by_program(draft, skipped, calibration)
 
     async def by_program(self, draft: Draft, skipped: Sequence[str], calibration: Calibration) -> Draft:
@@ -105,6 +127,7 @@ class Rungs:
         model: Model,
         card: ModelCard,
         calibration: Calibration,
+        spent: Spent,
     ) -> Draft:
         """The draft with the API's block and the program's record to complete it.
 
@@ -112,17 +135,18 @@ class Rungs:
         """
         self._spending.called(self._surroundings.clock())
         summary = await write_api_summary(model, card, request, entries, draft.plan, asked, draft.wanted.focus, calibration)
+        spent.add(summary.usage)
         if draft.key != self._conversation.projection.key:
             raise NothingToCompact
         planned = replace(draft, plan=summary.plan)
         record = await self._handoff(planned, ELSEWHERE)
         told = replace(record, text=completing(record.text), block=summary.block)
-        written = spent(replace(planned, rung="api", handoff=told), summary.usage, card)
+        written = replace(planned, rung="api", handoff=told)
         after = self._conversation.projection.with_appended(Logged(self._conversation.entries[-1].seq + 1, 0.0, entry_of(written)))
         if not keeps_turns(request.messages, summary.cut, after.complete_messages):
-            raise SummaryFailed("The API's summary did not fit what stands after it", summary.usage)
+            raise SummaryFailed("The API's summary did not fit what stands after it")
         if not self._shrinks(written, calibration):
-            raise SummaryFailed("The API's summary was not shorter than what it stands for", summary.usage)
+            raise SummaryFailed("The API's summary was not shorter than what it stands for")
         return written
 
     def may_ask_model(self, wanted: Wanted, card: ModelCard, skipped: list[str]) -> bool:
@@ -149,18 +173,16 @@ class Rungs:
         card: ModelCard,
         calibration: Calibration,
         skipped: tuple[str, ...],
+        spent: Spent,
     ) -> Draft:
-        """The draft with the model's part in its handoff. Raises `SummaryFailed`."""
+        """The draft with the model's part in its handoff. Raises `SummaryFailed` and `PolicyFailed`."""
         asked = replace(asked, output_tokens=min(asked.output_tokens, card.max_output))
         self._spending.called(self._surroundings.clock())
         summary = await write_summary(model, request, draft.wanted.focus, asked)
-        try:
-            told = await self._handoff(draft, summary.text)
-        except PolicyFailed as failure:
-            raise PolicyFailed(str(failure), summary.usage) from failure
-        written = spent(replace(draft, rung="model", handoff=told, skipped=skipped), summary.usage, card)
+        spent.add(summary.usage)
+        written = replace(draft, rung="model", handoff=await self._handoff(draft, summary.text), skipped=skipped)
         if not self._shrinks(written, calibration):
-            raise SummaryFailed("The model's summary was not shorter than what it stands for", summary.usage)
+            raise SummaryFailed("The model's summary was not shorter than what it stands for")
         self.model_breaker.succeeded()
         return written
 

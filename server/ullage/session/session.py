@@ -269,7 +269,7 @@ class Session:
         await self._work.close()
         self._while_editing.give_up()
         self._cooling.give_up()
-        self._room.preparation.give_up()
+        await self._room.preparation.close()
         self._compactor.ahead.give_up()
         self._surroundings.store.release(self.id)
 

@@ -1,0 +1,48 @@
+"""What summaries cost that came to nothing, so that it counts all the same, and once.
+
+As long as a summary may still serve, its draft has what it cost, and the compaction that it becomes. Where it is given up that is logged.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from ullage.context.blocks import Usage
+from ullage.context.entries import SpentInVain
+from ullage.models.model import ModelCard
+from ullage.session.conversation import Conversation
+from ullage.session.draft import Draft
+from ullage.store.errors import StoreFailed
+
+logger = logging.getLogger(__name__)
+
+
+class Spent:
+    """What the calls for one summary have used so far."""
+
+    def __init__(self) -> None:
+        self.usage: Usage | None = None
+
+    def add(self, usage: Usage | None) -> None:
+        """One more call; None where it was not counted."""
+        self.usage = self.usage + usage if self.usage and usage else self.usage or usage
+
+
+def spend_in_vain(conversation: Conversation, usage: Usage | None, cost: float | None) -> None:
+    """Nothing comes of what was spent. Where that cannot be logged it is lost; what happens goes on."""
+    if usage is None:
+        return
+    try:
+        conversation.append(SpentInVain(usage, cost))
+    except StoreFailed as error:
+        logger.warning("what a summary cost could not be logged: %s", error)
+
+
+def discard(conversation: Conversation, draft: Draft) -> None:
+    """The draft will not be used."""
+    spend_in_vain(conversation, draft.usage, draft.cost)
+
+
+def spent_on(card: ModelCard, usage: Usage | None) -> float | None:
+    """Dollars; None where nothing was spent or prices are not known."""
+    return card.cost(usage) if usage is not None else None
