@@ -22,12 +22,12 @@ USUAL_HITS, MOST_HITS = 30, 200
 
 async def _undo_compaction(sessions: Sessions, params: wire.CompactionParams) -> wire.CompactionResult:
     history = sessions.get(params.session_id).history
-    return wire.CompactionResult(history.undo(params.compaction_id, fit=bool(params.fit)))
+    return wire.CompactionResult(await history.undo(params.compaction_id, fit=bool(params.fit)))
 
 
 async def _redo_compaction(sessions: Sessions, params: wire.CompactionParams) -> wire.CompactionResult:
     history = sessions.get(params.session_id).history
-    return wire.CompactionResult(history.redo(params.compaction_id, fit=bool(params.fit)))
+    return wire.CompactionResult(await history.redo(params.compaction_id, fit=bool(params.fit)))
 
 
 async def _preview(sessions: Sessions, params: shapes.PreviewParams) -> shapes.Preview:
@@ -47,7 +47,7 @@ async def _pin(sessions: Sessions, params: shapes.PinParams) -> wire.Nothing:
 
 
 async def _exclude(sessions: Sessions, params: shapes.ExcludeParams) -> wire.CompactionResult:
-    return wire.CompactionResult(sessions.get(params.session_id).history.exclude(params.item_id))
+    return wire.CompactionResult(await sessions.get(params.session_id).history.exclude(params.item_id))
 
 
 async def _epochs(sessions: Sessions, params: shapes.EpochsParams) -> shapes.EpochsResult:

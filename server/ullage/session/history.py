@@ -5,8 +5,10 @@ The decisions are in `context/` (pure) and in the `Compactor`; here they are ask
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypeAlias, TypeVar
 
 from ullage.context.counting.tokens import estimate_message
 from ullage.context.engines.rewording import rewordings, tells_in_own_words
@@ -45,12 +47,18 @@ from ullage.session.room import NOTHING_TO_COMPACT, Room
 from ullage.session.surroundings import Surroundings
 from ullage.workspace.folders import OutsideWorkspace
 
+Change: TypeAlias = Compaction | CompactionUndone | CompactionRedone
+"""What puts another epoch in force."""
+
 IN_OWN_WORDS = (
     "A summary that a model wrote may still tell of it in its own words, which no program can find. To be rid of these, too, undo that "
     "compaction and compact again."
 )
 
 PINNED_MEANWHILE = "This compaction would hide what was pinned since it was undone. Unpin that, or compact anew, which leaves it in view."
+
+
+_Change = TypeVar("_Change", bound=Change)
 
 
 class History:
@@ -73,6 +81,7 @@ class History:
         self._room = room
         self._busy = busy
         self._changed = changed
+        self._one_changes = asyncio.Lock()
 
     async def preview(self, focus: str = "") -> Preview:
         """What a compaction by hand would do now. Changes nothing and calls no model."""
@@ -130,23 +139,32 @@ class History:
         if (path in known) != pinned:
             self._conversation.append(FilePinned(path, pinned))
 
-    # What changes the epoch, while nothing runs
+    # What changes the epoch, while nothing runs. All of a long conversation may have to be folded and counted anew for it: that is done
+    # ahead in another thread, and what follows at one go finds it done.
 
-    def undo(self, compaction_id: str | None = None, *, fit: bool = False) -> str:
+    async def undo(self, compaction_id: str | None = None, *, fit: bool = False) -> str:
         """From the next request on the compaction (None: the newest in force) counts as never made; gives its id. Raises `SessionError`.
 
         `fit`: where the conversation would then be larger than the window, old tool results are cleared so that it is not.
         """
-        undone = self._pick(self._conversation.projection.active, compaction_id, "undo")
-        self._change(CompactionUndone(undone.id), fit=fit)
-        return undone.id
+        async with self._one_changes:
+            undone = self._pick(self._conversation.projection.active, compaction_id, "undo")
+            change = await self._foresee(CompactionUndone(undone.id))
+            self._pick(self._conversation.projection.active, undone.id, "undo")  # a turn may have begun meanwhile
+            self._change(change, fit=fit)
+            return undone.id
 
-    def redo(self, compaction_id: str | None = None, *, fit: bool = False) -> str:
+    async def redo(self, compaction_id: str | None = None, *, fit: bool = False) -> str:
         """Takes an undo back (None: that of the newest). Gives its id. Raises `SessionError`.
 
         Where it would hide what was pinned meanwhile it is made anew without doing that, and has another id.
         """
-        redone = self._pick(self._conversation.projection.undone, compaction_id, "redo")
+        async with self._one_changes:
+            redone = self._pick(self._conversation.projection.undone, compaction_id, "redo")
+            await self._foresee(CompactionRedone(redone.id))
+            return self._redo(self._pick(self._conversation.projection.undone, redone.id, "redo"), fit=fit)
+
+    def _redo(self, redone: Compaction, *, fit: bool) -> str:
         back = CompactionRedone(redone.id)
         self._reword(back)
         reads = next(each for each in self._with(back).active if each.id == redone.id)
@@ -162,15 +180,25 @@ class History:
         self._change(made, fit=fit)
         return made.id
 
-    def exclude(self, item_id: str) -> str:
+    async def exclude(self, item_id: str) -> str:
         """The model no longer sees what the item shows; gives the id of the compaction that says so. Raises `SessionError`."""
-        self._wait_for_idle("take something out")
-        projection = self._conversation.projection
-        planned = exclude(projection, self._place(item_id).seq, self._count)
+        async with self._one_changes:
+            self._wait_for_idle("take something out")
+            entry = await self._foresee(await self._without(item_id))
+            self._wait_for_idle("take something out")  # a turn may have begun meanwhile
+            return self._make(entry)
+
+    async def _without(self, item_id: str) -> Compaction:
+        projection, seq = self._conversation.projection, self._place(item_id).seq
+        planned = await asyncio.to_thread(exclude, projection.copy(), seq, self._count)
         if planned is None:
             raise SessionError("no_such_item", "This was taken out already, or is nothing that the model sees")
         entry = _by_hand(planned.through, self._tokens(projection))
-        return self._make(replace(entry, cleared=planned.cleared, snipped=planned.snipped))
+        return replace(entry, cleared=planned.cleared, snipped=planned.snipped)
+
+    async def _foresee(self, entry: _Change) -> _Change:
+        await self._conversation.foresee(entry, self._surroundings.calibration(self._model.card))
+        return entry
 
     def _pick(self, among: Sequence[Compaction], compaction_id: str | None, verb: str) -> Compaction:
         self._wait_for_idle(f"{verb} a compaction")
@@ -184,7 +212,7 @@ class History:
         if self._busy():
             raise SessionError("session_busy", f"Wait until the session is idle to {what}")
 
-    def _change(self, entry: Compaction | CompactionUndone | CompactionRedone, *, fit: bool) -> None:
+    def _change(self, entry: Change, *, fit: bool) -> None:
         """Raises `SessionError` where the conversation would be larger than the window; see `undo` for `fit`."""
         after = self._with(entry)
         window, tokens = self._model.card.window, self._room.tokens_with(entry)
@@ -221,17 +249,17 @@ class History:
         self._changed()
         return entry.id
 
-    def _log(self, entry: Compaction | CompactionUndone | CompactionRedone) -> None:
+    def _log(self, entry: Change) -> None:
         self._reword(entry)
         self._conversation.append(entry)
 
-    def _reword(self, entry: Compaction | CompactionUndone | CompactionRedone) -> None:
+    def _reword(self, entry: Change) -> None:
         """Logs, before `entry`, how the records in view read without what is taken out once it is in force."""
         room = handoff_room(self._room.fullness().line)
         for reworded in rewordings(self._with(entry), ULLAGE.engine, room):
             self._conversation.append(reworded)
 
-    def _with(self, entry: Compaction | CompactionUndone | CompactionRedone) -> Projection:
+    def _with(self, entry: Change) -> Projection:
         return self._conversation.projection.with_appended(Logged(self._conversation.entries[-1].seq + 1, 0.0, entry))
 
     def _place(self, item_id: str) -> Logged:

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from ullage.context.blocks import Text
-from ullage.context.counting.accounting import Account, Counted
+from ullage.context.counting.accounting import Counted
 from ullage.context.counting.gauge import USUAL_GROWTH, growth, line
 from ullage.context.counting.measured import Measuring
 from ullage.context.counting.tokens import estimate_block, estimate_prelude
@@ -24,7 +24,6 @@ from ullage.context.entries import (
     CompactionFailed,
     CompactionRedone,
     CompactionUndone,
-    Logged,
     SpentInVain,
     Trigger,
     UserPrompt,
@@ -115,10 +114,7 @@ class Room:
 
     def tokens_with(self, entry: Compaction | CompactionUndone | CompactionRedone) -> int:
         """What the context would hold with one more entry (tokens); nothing changes."""
-        entries = self._conversation.entries
-        after = self._conversation.projection.with_appended(Logged(entries[-1].seq + 1, 0.0, entry))
-        calibration = self._surroundings.calibration(self._model.card)
-        return Account().count(after, calibration).used
+        return self._conversation.counted_with(entry, self._surroundings.calibration(self._model.card)).used
 
     async def before_call(self, *, more: int = 0) -> None:
         """Makes room for the next model call, which will hold `more` tokens than there are now (a prompt to come).

@@ -222,10 +222,10 @@ async def test_undo_and_redo_give_back_the_very_requests(folder: Path) -> None:
         await here.idle(session)
         compacted = await next_request()
         assert kinds(compacted["messages"][0]) == ["compaction"]
-        session.history.undo()
+        await session.history.undo()
         undone = await next_request()
         assert undone["messages"][: len(before["messages"]) - 1] == before["messages"][:-1]
-        session.history.redo()
+        await session.history.redo()
         redone = await next_request()
         assert redone["messages"][: len(compacted["messages"]) - 1] == compacted["messages"][:-1]
 
@@ -294,7 +294,7 @@ async def test_a_block_whose_epoch_has_passed_is_given_up_without_another_call(f
         here.fake.add_rules(Rule(asks_the_api, Hang(Reply((Say(SUMMARY),)))), summaries())
         await fill_to_the_line(here, session)
         await here.fake.until_held()
-        session.history.undo()
+        await session.history.undo()
         here.fake.release()
         await here.fake.until_ended(len(here.fake.requests))
         here.fake.enqueue(Say("Yes."))

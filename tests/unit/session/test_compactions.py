@@ -267,19 +267,19 @@ async def test_undo_gives_back_exactly_the_request_there_was_and_redo_the_other(
         here.fake.enqueue(Say("Two."))
         await here.say(session, "Two?")
         compacted = here.fake.requests[-1].body["messages"]
-        session.history.undo()
+        await session.history.undo()
         assert compactions(session)[0].status == "undone"
         here.fake.enqueue(Say("Three."))
         await here.say(session, "Three?")
         undone = here.fake.requests[-1].body["messages"]
         assert without_marks(undone)[: len(plain)] == without_marks(plain)
-        session.history.redo()
+        await session.history.redo()
         here.fake.enqueue(Say("Four."))
         await here.say(session, "Four?")
         redone = here.fake.requests[-1].body["messages"]
         assert without_marks(redone)[: len(compacted)] == without_marks(compacted)
         with pytest.raises(SessionError):
-            session.history.redo()
+            await session.history.redo()
 
 
 def without_marks(value: Any) -> Any:

@@ -122,6 +122,6 @@ async def test_a_compaction_and_its_undo_go_on_as_ever(folder: Path, find: Calla
         await here.idle(session)
         [made] = here.made(session)
         assert made.estimated_after < made.tokens_before
-        session.history.undo()
+        await session.history.undo()
         assert session.snapshot().gauge.used == before
         assert here.refused() == []

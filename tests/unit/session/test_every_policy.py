@@ -102,9 +102,9 @@ async def test_a_click_compacts_and_undo_gives_back_the_very_request(folder: Pat
         assert len(by_line(here, session)) == count + 1
         after = list(conversation.projection.messages)
         assert after != before
-        session.history.undo()
+        await session.history.undo()
         assert list(conversation.projection.messages) == before
-        session.history.redo()
+        await session.history.redo()
         assert list(conversation.projection.messages) == after
         await one_turn(here, session, 3)
         assert here.refused() == []

@@ -66,14 +66,14 @@ async def test_the_record_in_force_no_longer_tells_of_it_and_undo_gives_back_the
         await compact(here, session)
         before = in_view(session)
         assert before.count("panel seven") == 1 if covered else before.count("panel seven") > 1
-        taken_out = session.history.exclude(gone.id)
+        taken_out = await session.history.exclude(gone.id)
         after = in_view(session)
         assert "panel seven" not in after
         assert "lock_keeper" not in after
         assert "Never change the file." in after  # what others said stays
-        session.history.undo(taken_out)
+        await session.history.undo(taken_out)
         assert in_view(session) == before
-        session.history.redo(taken_out)
+        await session.history.redo(taken_out)
         assert in_view(session) == after
         assert "panel seven" not in await sent(here, session)
     async with stage(folder, window=WINDOW, settings=settings) as here:  # the next life
@@ -88,7 +88,7 @@ async def test_no_later_record_tells_of_it(folder: Path) -> None:
         gone = await say(here, session, PLAN)
         await fill(here, session, 3)
         await compact(here, session)
-        session.history.exclude(gone.id)
+        await session.history.exclude(gone.id)
         assert "The stick is wet." in in_view(session)
         assert "panel seven" not in in_view(session)
         here.sessions.configure(replace(here.settings, summary_engine="digest"))
@@ -107,14 +107,14 @@ async def test_a_compaction_that_is_undone_or_redone_afterwards_leaves_it_out(fo
         first = await compact(here, session)
         await fill(here, session, 3)
         second = await compact(here, session)
-        session.history.exclude(gone.id)
+        await session.history.exclude(gone.id)
         for change in (
             lambda: session.history.undo(second, fit=True),
             lambda: session.history.undo(first, fit=True),
             lambda: session.history.redo(second),
             lambda: session.history.redo(first),
         ):
-            change()
+            await change()
             assert "panel seven" not in in_view(session)
 
 
@@ -122,12 +122,12 @@ async def test_what_was_written_while_it_was_back_is_reworded_when_it_is_taken_o
     async with stage(folder, window=WINDOW, settings=DIGEST) as here:
         session = await here.new()
         gone = await say(here, session, PLAN)
-        taken_out = session.history.exclude(gone.id)
-        session.history.undo(taken_out)
+        taken_out = await session.history.exclude(gone.id)
+        await session.history.undo(taken_out)
         await fill(here, session, 3)
         await compact(here, session)
         assert "panel seven" in in_view(session)
-        session.history.redo(taken_out)
+        await session.history.redo(taken_out)
         assert "panel seven" not in in_view(session)
 
 
@@ -137,10 +137,10 @@ async def test_what_was_taken_out_while_a_compaction_was_undone_stays_out_when_i
         gone, kept = await say(here, session, PLAN), await say(here, session, OTHER)
         await fill(here, session, 3)
         made = await compact(here, session)
-        session.history.undo(made)
-        session.history.exclude(gone.id)
+        await session.history.undo(made)
+        await session.history.exclude(gone.id)
         session.history.pin_item(kept.id, pinned=True)
-        assert session.history.redo(made) != made
+        assert await session.history.redo(made) != made
         assert "float chamber" in in_view(session)
         assert "panel seven" not in in_view(session)
 
@@ -152,17 +152,17 @@ async def test_of_two_that_are_taken_out_each_comes_back_alone(folder: Path) -> 
         await fill(here, session, 3)
         await compact(here, session)
         before = in_view(session)
-        first = session.history.exclude(one.id)
+        first = await session.history.exclude(one.id)
         without_one = in_view(session)
-        second = session.history.exclude(two.id)
+        second = await session.history.exclude(two.id)
         assert "panel seven" not in in_view(session)
         assert "float chamber" not in in_view(session)
-        session.history.undo(first)
+        await session.history.undo(first)
         assert "panel seven" in in_view(session)
         assert "float chamber" not in in_view(session)
-        session.history.undo(second)
+        await session.history.undo(second)
         assert in_view(session) == before
-        session.history.redo(first)
+        await session.history.redo(first)
         assert in_view(session) == without_one
 
 
@@ -173,10 +173,10 @@ async def test_what_is_pinned_and_carried_can_be_taken_out(folder: Path) -> None
         session.history.pin_item(gone.id, pinned=True)
         await fill(here, session, 3)
         await compact(here, session)
-        session.history.exclude(gone.id)
+        await session.history.exclude(gone.id)
         assert "panel seven" not in in_view(session)
         with pytest.raises(SessionError):
-            session.history.exclude(gone.id)  # it is out already
+            await session.history.exclude(gone.id)  # it is out already
 
 
 async def test_what_the_api_wrote_cannot_be_changed_and_it_is_said_so(folder: Path) -> None:
@@ -188,7 +188,7 @@ async def test_what_the_api_wrote_cannot_be_changed_and_it_is_said_so(folder: Pa
         await compact(here, session)
         assert here.made(session)[-1].rung == "api"
         assert in_view(session).count("panel seven") > 1  # the program's record beside the block
-        session.history.exclude(gone.id)
+        await session.history.exclude(gone.id)
         assert "panel seven" not in in_view(session)
         [word] = compactions(session)[-1].skipped
         assert "in its own words" in word
@@ -201,7 +201,7 @@ async def test_where_the_program_wrote_it_nothing_is_left_to_be_said(folder: Pat
         gone = await say(here, session, PLAN)
         await fill(here, session, 3)
         await compact(here, session)
-        session.history.exclude(gone.id)
+        await session.history.exclude(gone.id)
         assert compactions(session)[-1].skipped == ()
 
 
@@ -213,7 +213,7 @@ async def test_what_another_policy_quoted_is_taken_out_of_its_text(folder: Path,
         await fill(here, session, 3)
         await compact(here, session)
         assert "panel seven" in in_view(session)
-        taken_out = session.history.exclude(gone.id)
+        taken_out = await session.history.exclude(gone.id)
         assert "panel seven" not in in_view(session)
-        session.history.undo(taken_out)
+        await session.history.undo(taken_out)
         assert "panel seven" in in_view(session)

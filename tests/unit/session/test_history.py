@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,13 @@ import pytest
 from tests.fake_api import Say
 from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_project, summaries
 from tests.unit.session.harness import Stage, calls, compactions, items, stage
+from tests.unit.session.test_long_sessions import write
+from ullage.context.view.edits import Edits
+from ullage.context.view.projection import Projection
 from ullage.session.errors import SessionError
 from ullage.session.items import PinnedItems, UserItem
 from ullage.session.session import Session
+from ullage.session.settings import Settings
 
 
 @pytest.fixture
@@ -152,11 +157,11 @@ async def test_what_is_excluded_the_model_no_longer_sees_until_it_is_undone(fold
         gone = calls(session)[0]
         words = json.dumps(gone.output, ensure_ascii=False)[1:200]
         assert words in await next_request(here, session)
-        compaction_id = session.history.exclude(gone.id)
+        compaction_id = await session.history.exclude(gone.id)
         assert words not in await next_request(here, session)
         [card] = compactions(session)
         assert (card.id, card.status, card.cleared) == (compaction_id, "completed", 1)
-        session.history.undo(compaction_id)
+        await session.history.undo(compaction_id)
         assert words in await next_request(here, session)
 
 
@@ -166,7 +171,7 @@ async def test_what_is_excluded_stays_so_in_what_became_of_it_when_all_around_it
         session = await here.new()
         await fill(here, session, 3)
         prompt, call = first_prompt(session), calls(session)[1]
-        by_hand = {prompt.id: session.history.exclude(prompt.id), call.id: session.history.exclude(call.id)}
+        by_hand = {prompt.id: await session.history.exclude(prompt.id), call.id: await session.history.exclude(call.id)}
         session.compact()
         await here.idle(session)
         fates = {fate.item_id: fate for fate in session.history.epochs()[1]}
@@ -179,10 +184,10 @@ async def test_what_the_model_does_not_see_any_longer_cannot_be_taken_out(folder
     async with stage(folder, window=WINDOW) as here:
         session = await here.new()
         await fill(here, session, 1)
-        session.history.exclude(calls(session)[0].id)
+        await session.history.exclude(calls(session)[0].id)
         for item_id in ("nothing", "p-unknown"):
             with pytest.raises(SessionError) as raised:
-                session.history.exclude(item_id)
+                await session.history.exclude(item_id)
             assert raised.value.reason == "no_such_item"
 
 
@@ -204,7 +209,7 @@ async def test_epochs_and_fates_tell_what_became_of_everything(folder: Path) -> 
         assert gone[calls(session)[0].id].fate == "summarised"
         assert (gone[calls(session)[0].id].role, gone[calls(session)[0].id].title) == ("tool", calls(session)[0].title)
         assert {fate.compaction_id for fate in fates} == {second.compaction.id}
-        session.history.undo()
+        await session.history.undo()
         (first, second), fates = session.history.epochs()
         assert (first.current, second.current, second.undone) == (True, False, True)
         assert not fates
@@ -218,7 +223,7 @@ async def test_the_transcript_of_an_epoch_that_was_undone_is_not_written_over(fo
             await fill(here, session, 2)
             session.compact()
             await here.idle(session)
-            session.history.undo()
+            await session.history.undo()
         written = sorted(path.name for path in (folder / ".ullage" / "transcripts").iterdir())
         assert written == [f"{session.id}-1.jsonl", f"{session.id}-2.jsonl"]
 
@@ -234,3 +239,50 @@ async def test_a_search_finds_what_was_said_in_any_session(folder: Path) -> None
         assert hit.session_title == opened.title
         assert hit.item_id == first_prompt(opened).id
         assert "datum plate" in hit.excerpt
+
+
+async def test_what_undo_and_redo_make_of_a_long_log_is_not_worked_out_on_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    folds: list[threading.Thread] = []
+    refold = Projection._refold  # pyright: ignore[reportPrivateUsage]
+
+    def watched(self: Projection, edits: Edits) -> None:
+        if self.entries:
+            folds.append(threading.current_thread())
+        refold(self, edits)
+
+    write(tmp_path / "long", 60)
+    async with stage(tmp_path / "long", settings=Settings(summary_engine="digest")) as here:
+        session = await here.sessions.open(None)
+        here.fake.enqueue(Say("Water."))
+        await here.say(session, "And now?")
+        session.compact()
+        await here.idle(session)
+        assert len(here.made(session)) == 1
+    async with stage(tmp_path / "long") as here:
+        session = await here.sessions.open(None)
+        monkeypatch.setattr(Projection, "_refold", watched)
+        await session.history.undo()
+        await session.history.redo()
+        await session.history.undo()
+        await session.history.exclude(first_prompt(session).id)
+        assert folds
+        assert threading.main_thread() not in folds
+
+
+async def test_a_turn_that_begins_while_an_undo_is_worked_out_comes_first(tmp_path: Path):
+    write(tmp_path / "long", 60)
+    async with stage(tmp_path / "long", settings=Settings(summary_engine="digest")) as here:
+        session = await here.sessions.open(None)
+        here.fake.enqueue(Say("Water."))
+        await here.say(session, "And now?")
+        session.compact()
+        await here.idle(session)
+        undo = asyncio.create_task(session.history.undo())
+        await asyncio.sleep(0)
+        here.fake.enqueue(Say("Still water."))
+        await session.prompt("And then?")
+        with pytest.raises(SessionError) as refused:
+            await undo
+        assert refused.value.reason == "session_busy"
+        await here.idle(session)
+        assert await session.history.undo() == here.made(session)[0].id

@@ -83,14 +83,14 @@ async def test_what_was_taken_out_no_summary_brings_back(folder: Path, pinned: b
         await fill(here, session, 3)
         [gone, *_] = [item for item in items(session) if isinstance(item, UserItem)]
         session.history.pin_item(gone.id, pinned=pinned)
-        taken_out = session.history.exclude(gone.id)
+        taken_out = await session.history.exclude(gone.id)
         session.compact()
         await here.idle(session)
         assert len(here.made(session)) == 2
         assert "panel seven" not in await next_messages(here, session)
-        session.history.undo()
+        await session.history.undo()
         assert "panel seven" not in await next_messages(here, session)
-        session.history.undo(taken_out)
+        await session.history.undo(taken_out)
         assert "panel seven" in await next_messages(here, session)
         assert not here.refused()
 
@@ -106,7 +106,7 @@ async def test_where_an_undo_has_to_clear_results_it_leaves_what_is_pinned(folde
         session.history.pin_item(pinned.id, pinned=True)
         model = session._model  # pyright: ignore[reportPrivateUsage]
         model.card = replace(model.card, window=30_000)
-        session.history.undo(fit=True)
+        await session.history.undo(fit=True)
         [*_, made] = here.made(session)
         log = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
         cleared = [logged.entry for logged in log if logged.seq in {each.seq for each in made.cleared}]
@@ -180,7 +180,7 @@ async def compacted_and_undone(here: Stage) -> Session:
     await fill(here, session, 3)
     session.compact()
     await here.idle(session)
-    session.history.undo()
+    await session.history.undo()
     return session
 
 
@@ -194,7 +194,7 @@ async def test_what_was_pinned_while_a_compaction_was_undone_stays_when_it_is_re
         else:
             [said, *_] = [item for item in items(session) if isinstance(item, UserItem)]
             session.history.pin_item(said.id if how == "prompt" else calls(session)[0].id, pinned=True)
-        redone = session.history.redo()
+        redone = await session.history.redo()
         blocks = [block for message in session._conversation.projection.messages for block in message.blocks]  # pyright: ignore[reportPrivateUsage]
         assert any(
             block.text == SECRET_PLAN
@@ -208,7 +208,7 @@ async def test_what_was_pinned_while_a_compaction_was_undone_stays_when_it_is_re
         assert session.snapshot().gauge.used < cards[redone].tokens_before
         assert await next_messages(here, session)
         assert not here.refused()
-        session.history.undo(redone)
+        await session.history.undo(redone)
         assert in_view(session).startswith(undone[:-1])
 
 
@@ -218,7 +218,7 @@ async def test_with_nothing_pinned_any_more_a_compaction_is_redone_as_it_was(fol
         [made] = here.made(session)
         session.history.pin_file("tank.py", pinned=True)
         session.history.pin_file("tank.py", pinned=False)
-        assert session.history.redo() == made.id
+        assert await session.history.redo() == made.id
         assert len(here.made(session)) == 1
 
 
@@ -230,5 +230,5 @@ async def test_what_the_api_wrote_is_not_redone_over_what_was_pinned_and_it_says
         session.history.pin_item(said.id, pinned=True)
         before = in_view(session)
         with pytest.raises(SessionError, match="pinned"):
-            session.history.redo()
+            await session.history.redo()
         assert in_view(session) == before

@@ -182,14 +182,14 @@ async def test_undo_passes_upkeep_over_unless_it_is_named(folder: Path) -> None:
         used = session.snapshot().gauge.used
         session.compact()
         await here.idle(session)
-        session.history.undo()
+        await session.history.undo()
         assert [card.status for card in compactions(session)] == ["undone"]
         assert session.snapshot().gauge.used == pytest.approx(used, rel=0.1)
         first = here.made(session)[0]
-        session.history.undo(first.id)
+        await session.history.undo(first.id)
         assert notices(session)[0].text == "Before calls, by the policy tried: 1 tool result set aside"
         assert session.snapshot().gauge.used > used + 4_000
-        session.history.redo(first.id)
+        await session.history.redo(first.id)
         assert notices(session)[0].text == "Before calls, by the policy tried: 2 tool results set aside"
 
 

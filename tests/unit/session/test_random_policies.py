@@ -109,7 +109,7 @@ class Story:
                 here.sessions.configure(replace(here.settings, policy_name=self.policy, auto_compact=number % 2 == 0))
             case _:
                 with suppress(SessionError):  # there is none, or it would not fit
-                    _ = session.history.undo() if what == "undo" else session.history.redo()
+                    _ = await session.history.undo() if what == "undo" else await session.history.redo()
 
     async def _say(self, here: Stage, session: Session, text: str, replies: list[Any]) -> None:
         self.said.append(text)

@@ -228,7 +228,7 @@ class Story:
             case "pin a file":
                 session.history.pin_file(path, pinned=True)
             case "exclude":
-                self._exclude(session, step.number)
+                await self._exclude(session, step.number)
             case "preview":
                 await self._preview(session)
             case "preview while it answers":
@@ -282,11 +282,11 @@ class Story:
             if f"{prompt.text}\n" in texts_in_view(session):
                 self.pinned[prompt.id] = f"{prompt.text}\n"
 
-    def _exclude(self, session: Session, number: int) -> None:
+    async def _exclude(self, session: Session, number: int) -> None:
         prompts = [item for item in items(session) if isinstance(item, UserItem)]
         for prompt in prompts[number : number + 1]:
             with suppress(SessionError):
-                self.excluded[session.history.exclude(prompt.id)] = f"{prompt.text}\n"
+                self.excluded[await session.history.exclude(prompt.id)] = f"{prompt.text}\n"
                 self.pinned.pop(prompt.id, None)
 
     async def _preview(self, session: Session) -> None:
@@ -307,12 +307,12 @@ class Story:
             return
         after = [*conversation.projection.complete_messages]
         try:
-            session.history.undo(made[-1].id)
+            await session.history.undo(made[-1].id)
         except SessionError as error:
             assert error.reason in ("does_not_fit", "invalid")
             return
         assert [*conversation.projection.complete_messages] == before
-        session.history.redo(made[-1].id)
+        await session.history.redo(made[-1].id)
         assert [*conversation.projection.complete_messages] == after
 
     async def _try(self, here: Stage, session: Session, step: Step) -> None:
@@ -322,15 +322,15 @@ class Story:
             self.pinned = {}  # what a compaction hid before it was pinned may be hidden again
         try:
             if step.what == "undo":
-                session.history.undo()
+                await session.history.undo()
             elif step.what == "undo to fit":
-                session.history.undo(fit=True)
+                await session.history.undo(fit=True)
             elif step.what == "undo an earlier one" and projection.active:
-                session.history.undo(projection.active[step.number % len(projection.active)].id)
+                await session.history.undo(projection.active[step.number % len(projection.active)].id)
             elif step.what == "redo":
-                session.history.redo()
+                await session.history.redo()
             elif step.what == "redo an earlier one" and projection.undone:
-                session.history.redo(projection.undone[step.number % len(projection.undone)].id)
+                await session.history.redo(projection.undone[step.number % len(projection.undone)].id)
             elif step.what == "continue":
                 self.fake.enqueue(Say("On it goes."))
                 session.resume()

@@ -133,7 +133,7 @@ async def test_what_the_user_undid_is_not_made_again_to_save(folder: Path, monke
         monkeypatch.setattr(economy, "CACHE_SECONDS", -1.0)
         await chat(here, session, 1)
         [made] = here.made(session)
-        session.history.undo()
+        await session.history.undo()
         await chat(here, session, 3)
         assert here.made(session) == [made]
 

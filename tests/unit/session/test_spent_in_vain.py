@@ -52,7 +52,7 @@ async def test_a_draft_that_is_thrown_away_has_cost_what_it_cost(folder: Path, h
         assert session.snapshot().gauge.cost != pytest.approx(paid(here))  # not yet known what becomes of it
         match how:
             case "excluded":
-                session.history.exclude(next(item.id for item in session.snapshot().items))
+                await session.history.exclude(next(item.id for item in session.snapshot().items))
             case "closed":
                 await session.close()
             case "policy":
