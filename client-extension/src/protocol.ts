@@ -122,6 +122,8 @@ export interface PreviewCost {
   nextAfter: number;
   laterBefore: number;
   laterAfter: number;
+  /** What the price of the summary rests on, in words. */
+  estimate?: Optional<string>;
 }
 
 export interface Preview {

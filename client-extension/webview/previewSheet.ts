@@ -213,7 +213,7 @@ function drawCost(cost: PreviewCost): HTMLElement {
     "div",
     { className: "preview-cost" },
     element("table", { attributes: { "aria-label": "What it costs" } }, element("thead", {}, head), element("tbody", {}, ...rows)),
-    element("p", { className: "muted", textContent: breakEven(cost) }),
+    element("p", { className: "muted", textContent: [breakEven(cost), cost.estimate].filter(Boolean).join(" ") }),
   );
 }
 

@@ -201,6 +201,11 @@ checkWords(
 );
 checkWords(["cleared", "clipped", "kept"], "1 would be replaced by a line that names the call, 2 stay in view");
 
+test("what the price of a summary rests on is said", async () => {
+  const { sheet } = await opened(() => preview({ cost: { ...COST, estimate: "An estimate: 2,500 tokens are assumed." } }));
+  assert.match(sheet.element.querySelector(".preview-cost")?.textContent ?? "", /An estimate: 2,500 tokens are assumed\./);
+});
+
 test("a policy is named where it is not Ullage's own", () => {
   assert.equal(previewWay(preview({ rung: "tail", policy: "head-tail" })), "Only the newest messages would stay · policy head-tail");
   assert.equal(previewWay(preview({ rung: "model" })), "The model would write the summary");

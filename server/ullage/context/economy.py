@@ -10,8 +10,9 @@ writing to the cache what the compaction leaves. With even growth the two togeth
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Literal, TypeAlias
 
 from ullage.context.entries import AssistantReply, Compaction, Logged
@@ -23,7 +24,9 @@ CACHE_SECONDS = 300.0
 COOLING_SECONDS = 240.0
 """From here on, while nobody asks anything, the cache is about to go cold; the rest is for writing a summary from it."""
 SUMMARY_OUTPUT_TOKENS = 2_500
-"""What a model usually writes for a summary: a guess."""
+"""What a model usually writes for a summary: a guess, until one has been written (`took`)."""
+SUMMARIES_LOOKED_AT = 5
+"""The newest: models and prompts change."""
 USUAL_LEFT = 18_000
 """Tokens of messages that a first compaction usually leaves: tail, handoff and files. Later ones are measured by the one before."""
 SMALLEST_GAIN = 10_000
@@ -79,6 +82,13 @@ class Carried:
                 last_at = logged_at or logged.at
             logged_at = logged.at
         return Carried(beyond, self.left, last_at, logged_at)
+
+
+def took(logged: Iterable[Compaction], policy: str) -> int | None:
+    """What a model wrote for a summary of that policy (tokens, thinking included): the median of the newest of `logged`, which are in log
+    order; None where none of them was written by one."""
+    outputs = [each.usage.output_tokens for each in logged if each.usage and each.rung in ("api", "model") and each.policy == policy]
+    return int(median(outputs[-SUMMARIES_LOOKED_AT:])) if outputs else None
 
 
 def since(active: Sequence[Compaction], fixed: int) -> Carried:

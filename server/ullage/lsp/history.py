@@ -33,6 +33,7 @@ class PreviewCost:
     next_after: float
     later_before: float
     later_after: float
+    estimate: str | None = None
 
 
 @attrs.frozen

@@ -97,7 +97,8 @@ def _preview_to_wire(preview: Preview) -> shapes.Preview:
 def _cost_to_wire(cost: PreviewCost | None) -> shapes.PreviewCost | None:
     if cost is None:
         return None
-    return shapes.PreviewCost(cost.summary, cost.next_before, cost.next_after, cost.later_before, cost.later_after)
+    prices = (cost.summary, cost.next_before, cost.next_after, cost.later_before, cost.later_after)
+    return shapes.PreviewCost(*prices, cost.estimate or None)
 
 
 def _epoch_to_wire(epoch: EpochInfo) -> shapes.Epoch:

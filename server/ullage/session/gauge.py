@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ullage.context.blocks import Usage
 from ullage.context.counting.gauge import level
-from ullage.context.economy import SUMMARY_OUTPUT_TOKENS
+from ullage.context.economy import SUMMARY_OUTPUT_TOKENS, took
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, SpentInVain
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
@@ -28,11 +28,14 @@ class Spending:
         self._read_from_cache = 0
         self._dollars = 0.0
         self._priced = False
+        self._compactions: list[Compaction] = []
         for logged in entries:
             self.add(logged.entry)
 
     def add(self, entry: Entry) -> None:
         """Counts an entry that was logged."""
+        if isinstance(entry, Compaction) and entry.usage is not None:
+            self._compactions.append(entry)
         if isinstance(entry, AssistantReply | Compaction | SpentInVain) and entry.usage is not None:
             self._add_call(entry.usage, entry.cost)
 
@@ -47,6 +50,10 @@ class Spending:
     def dollars(self) -> float | None:
         """None where no call had a price."""
         return self._dollars if self._priced else None
+
+    def summary_output(self, policy: Policy) -> int:
+        """Tokens that a model usually writes for a summary of that policy, as far as is known here."""
+        return took(self._compactions, policy.name) or SUMMARY_OUTPUT_TOKENS
 
     @property
     def cache_hit_rate(self) -> float | None:
@@ -67,7 +74,7 @@ def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Poli
         cache_hit_rate=spending.cache_hit_rate,
         cost=spending.dollars,
         frees=frees,
-        frees_cost=_would_cost(full, card) if frees else 0.0,
+        frees_cost=_would_cost(full, card, spending.summary_output(policy)) if frees else 0.0,
         auto=auto,
         policy=policy.name,
         measure=policy.measure,
@@ -83,9 +90,9 @@ def would_free(full: Fullness) -> int:
     return max(0, used - fixed - tail - record)
 
 
-def _would_cost(full: Fullness, card: ModelCard) -> float | None:
+def _would_cost(full: Fullness, card: ModelCard, output: int) -> float | None:
     if not card.writes_summaries:
         return 0.0
     if card.prices is None:
         return None
-    return card.prices.cost(Usage(0, SUMMARY_OUTPUT_TOKENS, cache_read_tokens=full.counted.used))
+    return card.prices.cost(Usage(0, output, cache_read_tokens=full.counted.used))

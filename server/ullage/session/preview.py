@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Block, Text, ToolUse, Usage
 from ullage.context.counting.tokens import Calibration, estimate_block
-from ullage.context.economy import CACHE_SECONDS, SUMMARY_OUTPUT_TOKENS
+from ullage.context.economy import CACHE_SECONDS, SUMMARY_OUTPUT_TOKENS, took
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, Rung, ToolReturned, UserPrompt
 from ullage.context.view.fates import Fate, FateKind, fates
 from ullage.context.view.projection import Projection
@@ -47,6 +47,8 @@ class PreviewCost:
     next_after: float
     later_before: float
     later_after: float
+    estimate: str = ""
+    """What the price of the summary rests on, in words; empty where none has to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,12 +132,15 @@ def cost_of(
     used, after = entry.tokens_before, entry.estimated_after
     fixed = sum(tokens for name, tokens in categories if name in ("system", "rules", "tools"))
     warm = now - _last_reply(before.entries) < CACHE_SECONDS
-    summary = 0.0
+    summary, estimate = 0.0, ""
     if rung in ("model", "api"):
-        asked = _sent(used, used if warm else 0)
-        summary = card.prices.cost(
-            Usage(SUMMARY_PROMPT_TOKENS, SUMMARY_OUTPUT_TOKENS, asked.cache_read_tokens, asked.cache_write_5m_tokens)
+        known = took((logged.entry for logged in before.entries if isinstance(logged.entry, Compaction)), entry.policy)
+        output, source = (
+            (known, "earlier ones took here") if known else (SUMMARY_OUTPUT_TOKENS, "is assumed as long as none was written here")
         )
+        estimate = f"An estimate: the summary is counted with {output:,} tokens, which {source}."
+        asked = _sent(used, used if warm else 0)
+        summary = card.prices.cost(Usage(SUMMARY_PROMPT_TOKENS, output, asked.cache_read_tokens, asked.cache_write_5m_tokens))
         warm = True  # the call itself has just read, or written, what comes before the messages
     return PreviewCost(
         summary=summary,
@@ -143,6 +148,7 @@ def cost_of(
         next_after=card.prices.cost(_sent(after, min(fixed, after) if warm else 0)),
         later_before=card.prices.cost(_sent(used, used)),
         later_after=card.prices.cost(_sent(after, after)),
+        estimate=estimate,
     )
 
 

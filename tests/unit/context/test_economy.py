@@ -25,8 +25,9 @@ from ullage.context.economy import (
     pays_when_cold,
     price,
     since,
+    took,
 )
-from ullage.context.entries import AssistantReply, Compaction, Logged, Snipped, Summarised
+from ullage.context.entries import AssistantReply, Compaction, Logged, Rung, Snipped, Summarised
 
 TERMS = Terms(read=0.1, write=1.25, output=5.0)
 FIXED = 10_000
@@ -51,6 +52,25 @@ def test_before_any_compaction_what_one_usually_leaves_is_taken():
     found = carried(session(prompt("go"), replied(20_000), replied(40_000)), ())
     left = FIXED + USUAL_LEFT
     assert (found.beyond, found.left) == (40_000 - left, left)
+
+
+def wrote(tokens: int, policy: str = "ullage", rung: Rung = "model") -> Compaction:
+    return replace(made(1), usage=Usage(100, tokens), policy=policy, rung=rung)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "tokens"),
+    [
+        ([], None),
+        ([made(1)], None),
+        ([wrote(900, rung="digest")], None),  # what failed before it took this
+        ([wrote(900, policy="codex")], None),
+        ([wrote(900), wrote(300, rung="api"), wrote(400)], 400),
+        ([wrote(9_000), wrote(9_000), wrote(9_000), *(wrote(tokens) for tokens in (1, 2, 3, 4, 5))], 3),
+    ],
+)
+def test_what_summaries_take_is_learned_from_those_that_were_written(earlier: list[Compaction], tokens: int | None):
+    assert took(earlier, "ullage") == tokens
 
 
 def test_the_cache_lives_from_the_start_of_a_request_which_is_right_after_what_was_logged_before_its_reply():

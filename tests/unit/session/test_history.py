@@ -76,6 +76,25 @@ async def test_a_preview_comes_near_to_what_the_compaction_leaves(folder: Path) 
         assert abs(preview.tokens_after - card.tokens_after) < 0.1 * card.tokens_before
 
 
+async def test_the_price_of_a_summary_rests_on_what_earlier_ones_took(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 3)
+        assumed = (await session.history.preview()).cost
+        assert assumed is not None
+        assert "2,500 tokens" in assumed.estimate
+        session.compact()
+        await here.idle(session)
+        [made] = here.made(session)
+        assert made.usage is not None
+        await fill(here, session, 3)
+        known = (await session.history.preview()).cost
+        assert known is not None
+        assert f"{made.usage.output_tokens:,} tokens, which earlier ones took here" in known.estimate
+        assert known.summary < assumed.summary
+
+
 async def test_a_preview_shows_the_draft_that_would_be_taken(folder: Path) -> None:
     async with stage(folder, window=WINDOW) as here:
         here.fake.add_rules(summaries())
