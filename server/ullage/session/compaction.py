@@ -23,7 +23,6 @@ from ullage.context.moves.plan import Plan
 from ullage.context.moves.spare import spare
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
-from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.request import Message, request_so_far
 from ullage.models.model import Model, ModelCard
@@ -170,7 +169,7 @@ class Compactor:
         if draft.handoff.block is None or draft.plan.summarise_to is None:
             return True
         projection = self._conversation.projection
-        pinned = pinned_entries(projection.entries, projection.pins)
+        pinned = projection.pinned_entries
         return draft.plan.summarise_to < min(pinned, default=draft.plan.summarise_to + 1)
 
     async def commit(self, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:

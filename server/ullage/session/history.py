@@ -30,7 +30,6 @@ from ullage.context.moves.exclude import exclude
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import ClearNumbers
 from ullage.context.view.message import Message
-from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import taken_out
 from ullage.session.compaction import Compactor
@@ -233,7 +232,7 @@ class History:
 
     def _cleared(self, view: Projection, tokens: int) -> Compaction | None:
         """The compaction that clears old results of `view`; None where there are none."""
-        pinned = pinned_entries(view.entries, view.pins)
+        pinned = view.pinned_entries
         found = tuple(each for each in clear(view, ClearNumbers()) if each.seq not in pinned)
         if not found:
             return None

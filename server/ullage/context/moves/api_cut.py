@@ -16,7 +16,6 @@ from ullage.context.moves.plan import Count, Plan
 from ullage.context.moves.preview import preview
 from ullage.context.moves.snip import messages_in
 from ullage.context.view.message import Message
-from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import Projection
 
 
@@ -51,7 +50,7 @@ def for_the_api(planned: Plan, projection: Projection, count: Count) -> tuple[Pl
     tokens = list(accumulate((count([message]) for message in reversed(messages)), initial=0))
     cut = next((cut for cut in cuts if tokens[len(messages) - cut] <= tail), cuts[-1])
     to = projection.last_seq_before(cut)
-    if any(seq <= to for seq in pinned_entries(projection.entries, projection.pins)):
+    if any(seq <= to for seq in projection.pinned_entries):
         return None
     covers = messages_in([logged for logged in projection.entries if logged.seq <= to])
     return replace(planned, cleared=(), snipped=None, summarise_to=to, covers=covers), cut

@@ -7,7 +7,6 @@ from dataclasses import replace
 from ullage.context.moves.excluded import excluded
 from ullage.context.moves.plan import Count, Plan
 from ullage.context.moves.preview import preview
-from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import Projection
 
 
@@ -16,7 +15,7 @@ def spare(plan: Plan, projection: Projection, count: Count) -> Plan | None:
 
     None where nothing is left of it. What the user took out by hand stays out, pinned or not.
     """
-    pinned = pinned_entries(projection.entries, projection.pins)
+    pinned = projection.pinned_entries
     if not pinned:
         return plan
     pinned -= excluded(projection)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ullage.context.blocks import ToolUse
 from ullage.context.entries import AssistantReply, Clipped, EntryPinned, FilePinned, FileTouch, Logged, Notice, ToolReturned
+from ullage.context.view.log_places import place_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,32 +46,48 @@ def pinned_entries(entries: Sequence[Logged], pinned: Pins | None = None) -> fro
     Beside what the user pinned that is the newest text of each pinned file with what was changed in it since, and whatever the API
     wants together: the reply with the calls, the results of all of them, and what shortened these on arrival.
     """
-    pinned = pins(entries) if pinned is None else pinned
-    if not pinned:
-        return frozenset()
-    wanted = pinned.seqs | _newest_texts(entries, pinned.paths)
-    stay: set[int] = set()
-    for group in _groups(entries):
-        if not wanted.isdisjoint(group):
-            stay.update(group)
-    return frozenset(stay)
+    return PinnedEntries().of(entries, pins(entries) if pinned is None else pinned)
 
 
-def _newest_texts(entries: Sequence[Logged], paths: frozenset[str]) -> frozenset[int]:
-    """Of each file the newest text that was whole, what was changed in it since, and the newest part of it that was read since."""
-    texts: dict[str, _Text] = {path: _Text() for path in paths}
-    for logged in entries:
-        entry = logged.entry
-        if isinstance(entry, ToolReturned | Notice):
-            clipped = isinstance(entry, ToolReturned) and entry.full_output is not None
-            for touch in entry.touched:
-                if touch.path in texts:
-                    texts[touch.path].saw(logged.seq, touch, clipped=clipped)
-    return frozenset(seq for text in texts.values() for seq in text.seqs)
+class PinnedEntries:
+    """The same for one log as it grows: what is new is looked at, and the surroundings of what is pinned."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, _Text] = {}
+        self._read = 0
+
+    def of(self, entries: Sequence[Logged], pinned: Pins) -> frozenset[int]:
+        """As `pinned_entries`. Where a file is pinned that was not before, all of the log is looked at once."""
+        if pinned.paths - self._texts.keys():
+            self._texts, self._read = {path: _Text() for path in pinned.paths}, 0
+        if self._texts:
+            self._go_on(entries)
+        wanted = pinned.seqs.union(*(self._texts[path].seqs for path in pinned.paths))
+        stay: set[int] = set()
+        for seq in sorted(wanted):
+            if seq not in stay:
+                stay.update(_together_with(entries, seq))
+        return frozenset(stay)
+
+    def copy(self) -> PinnedEntries:
+        """Another one that goes on by itself."""
+        other = PinnedEntries()
+        other._texts, other._read = {path: text.copy() for path, text in self._texts.items()}, self._read
+        return other
+
+    def _go_on(self, entries: Sequence[Logged]) -> None:
+        for index in range(self._read, len(entries)):
+            seq, entry = entries[index].seq, entries[index].entry
+            if isinstance(entry, ToolReturned | Notice):
+                clipped = isinstance(entry, ToolReturned) and entry.full_output is not None
+                for touch in entry.touched:
+                    if touch.path in self._texts:
+                        self._texts[touch.path].saw(seq, touch, clipped=clipped)
+        self._read = len(entries)
 
 
 class _Text:
-    """Where the text of one file stands."""
+    """Where the text of one file stands: the newest that was whole, what was changed in it since, and the newest part of it read since."""
 
     def __init__(self) -> None:
         self._whole: int | None = None
@@ -80,6 +97,11 @@ class _Text:
     @property
     def seqs(self) -> set[int]:
         return {seq for seq in (self._whole, self._part, *self._edits) if seq is not None}
+
+    def copy(self) -> _Text:
+        other = _Text()
+        other._whole, other._part, other._edits = self._whole, self._part, self._edits.copy()
+        return other
 
     def saw(self, seq: int, touch: FileTouch, *, clipped: bool) -> None:
         if touch.kind == "edited":
@@ -92,23 +114,32 @@ class _Text:
             self._whole, self._part, self._edits = seq, None, []
 
 
-def _groups(entries: Sequence[Logged]) -> Iterable[frozenset[int]]:
-    """The entries by what must stay together."""
-    batch: list[int] = []
-    open_calls: set[str] = set()
+def _together_with(entries: Sequence[Logged], seq: int) -> Iterable[int]:
+    """The seqs of what must stay where this entry must; none where there is no such entry."""
+    at = place_of(entries, seq)
+    if at == len(entries) or entries[at].seq != seq:
+        return ()
+    for first in range(at, -1, -1):
+        reply = entries[first].entry
+        if isinstance(reply, AssistantReply):
+            batch = _batch(entries, first, reply)
+            return batch if seq in batch else (seq,)
+    return (seq,)
+
+
+def _batch(entries: Sequence[Logged], first: int, reply: AssistantReply) -> list[int]:
+    """The seqs of a reply at that place, of the results of its calls, and of what shortened these."""
+    batch = [entries[first].seq]
+    open_calls = {block.id for block in reply.blocks if isinstance(block, ToolUse)}
     results: set[int] = set()
-    for logged in entries:
-        entry = logged.entry
+    for index in range(first + 1, len(entries)):
+        seq, entry = entries[index].seq, entries[index].entry
         if isinstance(entry, AssistantReply):
-            yield frozenset(batch)
-            batch, results = [logged.seq], set()
-            open_calls = {block.id for block in entry.blocks if isinstance(block, ToolUse)}
-        elif isinstance(entry, ToolReturned) and entry.tool_use_id in open_calls:
+            break
+        if isinstance(entry, ToolReturned) and entry.tool_use_id in open_calls:
             open_calls.discard(entry.tool_use_id)
-            batch.append(logged.seq)
-            results.add(logged.seq)
+            batch.append(seq)
+            results.add(seq)
         elif isinstance(entry, Clipped) and entry.seq in results:
-            batch.append(logged.seq)
-        else:
-            yield frozenset((logged.seq,))
-    yield frozenset(batch)
+            batch.append(seq)
+    return batch

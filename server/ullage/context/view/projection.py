@@ -28,7 +28,7 @@ from ullage.context.view.epoch import Epoch, EpochKey
 from ullage.context.view.fold import Fold
 from ullage.context.view.folds import Folds
 from ullage.context.view.message import Message
-from ullage.context.view.pins import Pins
+from ullage.context.view.pins import PinnedEntries, Pins
 from ullage.context.view.replies import replayed, spoken
 from ullage.context.view.reworded import as_they_read, is_written, spoken_of
 
@@ -48,6 +48,7 @@ class Projection:
         self._reply_keys: dict[int, EpochKey] = {}
         self._epoch = Epoch()
         self._pins = Pins()
+        self._pinned = PinnedEntries()
         self._folds = Folds()
         for logged in entries:
             self._log(logged)
@@ -87,6 +88,7 @@ class Projection:
         other._placeholders = self._placeholders
         other._fold = self._fold.copy()
         other._folds = self._folds.copy()
+        other._pinned = self._pinned.copy()
         return other
 
     def key_at(self, seq: int) -> EpochKey:
@@ -163,6 +165,11 @@ class Projection:
     def pins(self) -> Pins:
         """What the user has pinned."""
         return self._pins
+
+    @property
+    def pinned_entries(self) -> frozenset[int]:
+        """The seqs of all entries that must stay for that. Costs what was logged since it was last asked for."""
+        return self._pinned.of(self._entries, self._pins)
 
     @property
     def pending_tool_uses(self) -> tuple[ToolUse, ...]:

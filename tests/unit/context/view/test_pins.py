@@ -1,13 +1,29 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.unit.context.logs import calls, prompt, returned, says, session
-from ullage.context.entries import Clipped, Entry, EntryPinned, FilePinned, FileTouch, ToolReturned, TouchKind
-from ullage.context.view.pins import Pins, pinned_entries, pins
+from tests.unit.context.logs import calls, log, prompt, returned, says, session
+from tests.unit.context.strategies import histories
+from tests.unit.context.watched_log import Watched
+from ullage.context.blocks import ToolUse
+from ullage.context.entries import (
+    AssistantReply,
+    Clipped,
+    Entry,
+    EntryPinned,
+    FilePinned,
+    FileTouch,
+    Logged,
+    ToolReturned,
+    TouchKind,
+)
+from ullage.context.view.pins import PinnedEntries, Pins, pinned_entries, pins
+from ullage.context.view.projection import Projection
 
 # 1 the prelude, 2 a prompt, 3 two calls, 4 and 5 their results, 6 a last word
 TURN: Sequence[Entry] = (prompt("go"), calls("t1", "t2"), returned("t1", "one"), returned("t2", "two"), says("done"))
@@ -46,8 +62,8 @@ def test_of_a_pinned_file_the_newest_text_stays():
     assert pinned_entries(entries) == {5, 6}
 
 
-def touched(id: str, kind: TouchKind, *, partial: bool = False) -> ToolReturned:
-    return ToolReturned(id, "tool", "text", False, 4, touched=(FileTouch("a.py", kind, "0", partial),))
+def touched(id: str, kind: TouchKind, *, partial: bool = False, path: str = "a.py") -> ToolReturned:
+    return ToolReturned(id, "tool", "text", False, 4, touched=(FileTouch(path, kind, "0", partial),))
 
 
 @pytest.mark.parametrize(
@@ -79,3 +95,74 @@ def test_what_shortened_a_pinned_result_stays_with_it():
 def test_the_last_word_on_a_pin_counts():
     said = session(EntryPinned(2, True), FilePinned("a", True), EntryPinned(2, False), EntryPinned(5, True), FilePinned("a", False))
     assert pins(said) == Pins(frozenset({5}))
+
+
+@st.composite
+def pinned_histories(draw: st.DrawFn) -> list[Logged]:
+    """Histories in which entries and files are pinned, and no longer are, here and there."""
+    entries: list[Entry] = []
+    for logged in draw(histories()):
+        entries.append(logged.entry)
+        match draw(st.integers(0, 5)):
+            case 0:
+                entries.append(EntryPinned(draw(st.integers(1, len(entries) + 1)), draw(st.booleans())))
+            case 1:
+                entries.append(FilePinned(draw(st.sampled_from(["a.py", "b.py"])), draw(st.booleans())))
+            case 2:
+                kind = draw(st.sampled_from(["read", "edited", "created", "deleted"]))
+                id = f"call {len(entries)}"
+                part = draw(st.booleans())
+                entries.append(calls(id))
+                entries.append(touched(id, cast("TouchKind", kind), partial=part, path=draw(st.sampled_from(["a.py", "b.py"]))))
+            case _:
+                pass
+    return log(*entries)
+
+
+def grouped(entries: Sequence[Logged]) -> Iterable[frozenset[int]]:
+    """The entries by what must stay together, each looked at."""
+    batch: list[int] = []
+    open_calls: set[str] = set()
+    results: set[int] = set()
+    for logged in entries:
+        entry = logged.entry
+        if isinstance(entry, AssistantReply):
+            yield frozenset(batch)
+            batch, results = [logged.seq], set()
+            open_calls = {block.id for block in entry.blocks if isinstance(block, ToolUse)}
+        elif isinstance(entry, ToolReturned) and entry.tool_use_id in open_calls:
+            open_calls.discard(entry.tool_use_id)
+            batch.append(logged.seq)
+            results.add(logged.seq)
+        elif isinstance(entry, Clipped) and entry.seq in results:
+            batch.append(logged.seq)
+        else:
+            yield frozenset((logged.seq,))
+    yield frozenset(batch)
+
+
+@given(pinned_histories(), st.lists(st.integers(0, 60), max_size=5))
+def test_what_stays_is_the_same_as_the_log_grows_and_whole_groups_of_it(entries: list[Logged], ends: list[int]):
+    growing = PinnedEntries()
+    for end in sorted(ends):
+        now, pinned = entries[:end], pins(entries[:end])
+        stay = growing.of(now, pinned)
+        assert stay == pinned_entries(now) == Projection(now).pinned_entries
+        assert stay == frozenset[int]().union(*(group for group in grouped(now) if not stay.isdisjoint(group)))
+        assert pinned.seqs & {logged.seq for logged in now} <= stay
+        if not pinned:
+            assert not stay
+
+
+def test_of_a_longer_log_no_more_is_looked_at():
+    looks: list[int] = []
+    for turns in (20, 2_000):
+        before = [entry for turn in range(turns) for entry in (prompt("go"), calls(f"t{turn}"), read(f"t{turn}", "a.py"))]
+        watched = Watched(session(*before, FilePinned("a.py", True), EntryPinned(3, True)))
+        growing, pinned = PinnedEntries(), pins(watched)
+        assert growing.of(watched, pinned) == {3, 4, len(watched) - 3, len(watched) - 2}
+        watched.append(Logged(len(watched) + 1, 0.0, prompt("More")))
+        watched.looks = 0
+        assert growing.of(watched, pinned) == {3, 4, len(watched) - 4, len(watched) - 3}
+        looks.append(watched.looks)
+    assert looks[0] == looks[1]
