@@ -12,13 +12,13 @@ export interface HitTexts {
   icon: string;
 }
 
-/** For a quick pick: what was said, from the words that were searched for on; below it by whom, where and when. */
+/** For a quick pick: what was said, from the words that were searched for on; below it by whom, when and where. */
 export function hitTexts({ sessionTitle, what, excerpt, at }: SearchHit, query: string): HitTexts {
   const when = new Date(at * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
   const { icon, word } = SPEAKERS[what] ?? { icon: "tools", word: what };
   return {
     label: plain(fromFirstWord(excerpt.replace(/\s+/g, " "), query)),
-    detail: plain(`${word} · ${sessionTitle || "New session"} · ${when}`),
+    detail: plain(`${word} · ${when} · ${sessionTitle || "New session"}`),
     icon,
   };
 }

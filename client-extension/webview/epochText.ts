@@ -2,7 +2,7 @@
 
 import { formatChange, formatDollars } from "../src/format";
 import type { Epoch, Fate, ItemFate } from "../src/protocol";
-import { BY_HAND, countedFate, EXCLUDED } from "./fates";
+import { BY_HAND, countedFate, EXCLUDED, FATES, type FateWords } from "./fates";
 import { RUNGS, TRIGGERS } from "./items/compactionText";
 import { countFates, OWN_POLICY } from "./previewText";
 
@@ -32,16 +32,25 @@ export function epochFacts(epoch: Epoch): EpochFact[] {
 }
 
 /** `3 summarised · 1 stays, pinned`: what became of its messages. */
-export function fatesInWords(fates: readonly ItemFate[], { policy }: Epoch): string {
+export function fatesInWords(fates: readonly ItemFate[], epoch: Epoch): string {
   const counted = countFates(fates).map(({ fate, count }) =>
-    isExcluded(fate, policy) ? `${count} ${EXCLUDED.word}` : countedFate(fate, count),
+    wordsOf(fate, epoch) === EXCLUDED ? `${count} ${EXCLUDED.word}` : countedFate(fate, count),
   );
   return `Messages: ${counted.join(" · ")}`;
 }
 
-/** Whether the user took the message out by hand, which has a word of its own. */
-export function isExcluded(fate: Fate, policy: string | null | undefined): boolean {
-  return policy === BY_HAND && fate !== "pinned";
+/** What became of a message by this epoch's compaction; what the user took out by hand has a word of its own. */
+export function wordsOf(fate: Fate, { policy }: Epoch): FateWords {
+  return policy === BY_HAND && fate !== "pinned" ? EXCLUDED : FATES[fate];
+}
+
+/** A sentence for each fate that occurs, so that nobody has to know the words. */
+export function meaningsOf(fates: readonly ItemFate[], epoch: Epoch): string[] {
+  const said = countFates(fates).map(({ fate }) => wordsOf(fate, epoch));
+  return [
+    ...said.map(({ word, meaning }) => `${word.charAt(0).toUpperCase()}${word.slice(1)}: ${meaning}.`),
+    "All other messages stayed as they were.",
+  ];
 }
 
 function whyOf({ trigger, policy, compactionId }: Epoch): string {

@@ -3,9 +3,8 @@
 import type { Epoch, ItemFate } from "../src/protocol";
 import type { Actions } from "./actions";
 import { element, icon, setChildren, textButton } from "./dom";
-import { epochFacts, epochState, fatesInWords, isExcluded } from "./epochText";
+import { epochFacts, epochState, fatesInWords, meaningsOf, wordsOf } from "./epochText";
 import { titleOf } from "./fateRow";
-import { EXCLUDED, FATES } from "./fates";
 import { longList } from "./longList";
 import type { Sheet } from "./sheet";
 import type { History, SessionView } from "./state";
@@ -145,7 +144,11 @@ export class EpochsSheet {
       if (details.open && details.childElementCount === 1) {
         details.append(
           longList("fate-list", "What became of each message", mine, (fate) => this.drawFate(fate, epoch)),
-          element("p", { className: "muted", textContent: "All other messages stayed as they were." }),
+          element(
+            "div",
+            { className: "epoch-meanings muted" },
+            ...meaningsOf(mine, epoch).map((text) => element("p", { textContent: text })),
+          ),
         );
       }
       this.unfolded[details.open ? "add" : "delete"](epoch.number);
@@ -158,8 +161,8 @@ export class EpochsSheet {
     return details;
   }
 
-  private drawFate({ itemId, fate, role, title }: ItemFate, { policy }: Epoch): HTMLElement {
-    const { icon: symbol, word, meaning } = isExcluded(fate, policy) ? EXCLUDED : FATES[fate];
+  private drawFate({ itemId, fate, role, title }: ItemFate, epoch: Epoch): HTMLElement {
+    const { icon: symbol, word, meaning } = wordsOf(fate, epoch);
     return element(
       "li",
       { className: `fate-row ${fate}` },

@@ -17,7 +17,7 @@ export const FATES: Record<Fate, FateWords> = {
   cleared: { icon: "archive", word: "set aside", meaning: "The model sees a line that names the call; it can get the result back" },
   snipped: { icon: "remove", word: "cut out", meaning: "The model sees a marker in its place; it can get it back" },
   summarised: { icon: "fold", word: "summarised", meaning: "The model sees the summary in its place; it can get it back" },
-  pinned: { icon: "pinned", word: "stays, pinned", meaning: "The model sees it as it is, since it is pinned" },
+  pinned: { icon: "pinned", word: "stays, pinned", meaning: "The model sees it as it is, since it is pinned or belongs to what is" },
 };
 
 export const EXCLUDED: FateWords = { icon: "eye-closed", word: "excluded", meaning: "You took it out: the model does not see it" };

@@ -17,7 +17,7 @@ export class PreviewSheet {
     className: "focus-field",
     id: "focus-field",
     type: "text",
-    placeholder: "what to keep, in your words",
+    placeholder: "what to keep",
   });
   private readonly result = element("div", { className: "preview-result" });
   private readonly stale = element("p", { className: "preview-stale", attributes: { role: "status" } });

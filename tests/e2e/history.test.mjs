@@ -236,6 +236,32 @@ stage("history", { window: 60_000 }, (scenario) => {
     },
   );
 
+  scenario("enlarged twice the preview still has room, and nothing covers the conversation", { settings: NOT_BY_ITSELF }, async (scene) => {
+    const { page, screenshot } = scene;
+    const panel = await filled(scene);
+    await page.setViewportSize({ width: 640, height: 400 });
+    const conversation = panel.locator(".timeline");
+    await conversation.evaluate((element) => element.scrollTo(0, 0));
+    const jump = panel.getByRole("button", { name: "↓ Newest" });
+    await jump.waitFor();
+    const [above, below] = [await conversation.boundingBox(), await jump.boundingBox()];
+    assert.ok(above && below && above.y + above.height <= below.y, "the way to the end lies below the conversation");
+    await screenshot("1-conversation");
+
+    await runCommand(page, "Ullage: Preview compaction");
+    const preview = previewOf(panel);
+    await preview.getByText(/^[\d.]+k? → [\d.]+k? tokens$/).waitFor();
+    await panel.locator(".composer").waitFor({ state: "hidden" });
+    const box = await preview.boundingBox();
+    assert.ok(box && box.height > 250, `the preview is ${String(box?.height)} pixels high`);
+    await screenshot("2-preview");
+    await preview.getByRole("button", { name: "Compact" }).scrollIntoViewIfNeeded();
+    await page.keyboard.press("Escape");
+    await promptBox(panel).and(panel.locator(":focus")).waitFor();
+    await jump.press("Enter");
+    await jump.waitFor({ state: "hidden" });
+  });
+
   scenario("a search over all sessions opens the one and leads to the place", {}, async ({ page, api, screenshot }) => {
     await api.enqueue({ say: "The datum plate of the east tank lies 14 mm above the floor." }, { say: "Noted." }, { say: "Hello." });
     const panel = await openPanel(page);

@@ -200,6 +200,17 @@ test("what stays for it is pinned is not counted as changed", () => {
   assert.equal(fatesInWords([fate("p1")], epoch(2, { policy: "user" })), "Messages: 1 excluded");
 });
 
+test("what became of messages is explained where it is shown", () => {
+  const { sheet } = timeline(HISTORY);
+  const details = sheet.element.querySelectorAll("details")[1];
+  assert.ok(details);
+  unfold(details);
+  assert.deepEqual(
+    [...details.querySelectorAll("p")].map(({ textContent }) => textContent),
+    ["Summarised: The model sees the summary in its place; it can get it back.", "All other messages stayed as they were."],
+  );
+});
+
 test("what was unfolded stays unfolded when a compaction is undone", () => {
   const { sheet, epochs } = timeline(HISTORY);
   const details = sheet.element.querySelectorAll("details")[1];

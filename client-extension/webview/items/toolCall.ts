@@ -48,8 +48,12 @@ class ToolCallView implements ItemView<ToolCallItem> {
   private readonly statusIcon = element("span", { className: "tool-status" });
   private readonly header = element("button", { type: "button", className: "tool-header" });
   private readonly body = element("div", { className: "tool-body" });
-  private readonly input = element("pre", { className: "tool-input", tabIndex: 0 });
-  private readonly output = element("pre", { className: "tool-output", tabIndex: 0 });
+  private readonly input = element("pre", { className: "tool-input", tabIndex: 0, attributes: { role: "region", "aria-label": "Input" } });
+  private readonly output = element("pre", {
+    className: "tool-output",
+    tabIndex: 0,
+    attributes: { role: "region", "aria-label": "Output" },
+  });
   private readonly outputText = document.createTextNode("");
   private readonly diff = element("div", { className: "tool-diff" });
   private readonly links = element("div", { className: "tool-links" });
