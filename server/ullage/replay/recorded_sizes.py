@@ -53,7 +53,7 @@ class RecordedSizes:
 
 def recorded_sizes(transcript: Transcript) -> RecordedSizes:
     """Lays the recorded totals of a session out over its blocks."""
-    estimates = {identity: tokens for logged in transcript.entries for identity, tokens in pieces_of(logged)}
+    estimates = {identity: tokens for logged in transcript.entries for identity, tokens in pieces_of(logged, transcript.media_tokens)}
     requests = tuple(requests_of(transcript))
     additions = tuple(_additions(requests))
     ratio = _ratio(additions, estimates)

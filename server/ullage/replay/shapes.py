@@ -9,7 +9,7 @@ found, since other sessions had written it (that is then taken for the size of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import TypeAlias
@@ -71,7 +71,7 @@ class RecordedRequest:
 
 def requests_of(transcript: Transcript) -> Iterator[RecordedRequest]:
     """The requests that were answered with a count, in order. A reply without one becomes part of the next request."""
-    builder = _Builder(HABITS[transcript.source], _first(transcript))
+    builder = _Builder(HABITS[transcript.source], _first(transcript), transcript.media_tokens)
     compacted_after = {compaction.after_seq for compaction in transcript.compactions}
     for logged in transcript.entries:
         if logged.seq - 1 in compacted_after:
@@ -85,8 +85,9 @@ def requests_of(transcript: Transcript) -> Iterator[RecordedRequest]:
 class _Builder:
     """The prefix as it grows. A request shares with the one before it all that has not changed."""
 
-    def __init__(self, habits: Habits, first: _First) -> None:
+    def __init__(self, habits: Habits, first: _First, media_tokens: Mapping[int, int]) -> None:
         self._habits = habits
+        self._media_tokens = media_tokens
         self._ttl: Ttl = habits.ttl or first.ttl
         self._system: Prefix = START.then(SYSTEM, first.system)
         self._head: Prefix = self._system
@@ -101,7 +102,7 @@ class _Builder:
     def add(self, logged: Logged) -> None:
         """An entry that the next request sends for the first time."""
         entry = logged.entry
-        self._pieces.extend(pieces_of(logged))
+        self._pieces.extend(pieces_of(logged, self._media_tokens))
         if isinstance(entry, AssistantReply):
             self._turn.reasoned |= any(isinstance(block, Thinking | RedactedThinking) for block in entry.blocks)
             return
@@ -181,19 +182,22 @@ class _Turn:
     """Whether the user has spoken since its first request."""
 
 
-def pieces_of(logged: Logged) -> Iterator[Piece]:
-    """The blocks that an entry brings into a request, as far as the cache tells them apart. Their identities are unique in a session."""
-    entry = logged.entry
+def pieces_of(logged: Logged, media_tokens: Mapping[int, int]) -> Iterator[Piece]:
+    """The blocks that an entry brings into a request, as far as the cache tells them apart. Their identities are unique in a session.
+
+    `media_tokens`: see `Transcript`.
+    """
+    entry, media = logged.entry, media_tokens.get(logged.seq, 0)
     if isinstance(entry, AssistantReply):
         for index, block in enumerate(entry.blocks):
             if not isinstance(block, Text) or block.text.strip():
                 yield f"{logged.seq}.{index}", estimate_block(block)
     elif isinstance(entry, ToolReturned):
-        yield str(logged.seq), TOOL_BLOCK_TOKENS + estimate_text(entry.content)
+        yield str(logged.seq), TOOL_BLOCK_TOKENS + estimate_text(entry.content) + media
     elif isinstance(entry, Notice):
-        yield str(logged.seq), estimate_text(entry.text)
+        yield str(logged.seq), estimate_text(entry.text) + media
     elif isinstance(entry, UserPrompt):
-        yield str(logged.seq), estimate_text(entry.text) + sum(estimate_text(each.text) for each in entry.attachments)
+        yield str(logged.seq), estimate_text(entry.text) + media + sum(estimate_text(each.text) for each in entry.attachments)
 
 
 def _counted(entry: Entry) -> Usage | None:
@@ -242,7 +246,7 @@ def _prelude_tokens(transcript: Transcript) -> int:
             total, estimate = usage.total_input_tokens, 0
         if len(ratios) == REPLIES_TO_LEARN_FROM:
             break
-        estimate += sum(tokens for _, tokens in pieces_of(logged))
+        estimate += sum(tokens for _, tokens in pieces_of(logged, transcript.media_tokens))
     ratio = median(ratios) if ratios else 1.0
     ratio = min(max(ratio, LOWEST_RATIO), HIGHEST_RATIO)
     return max((first_total or 0) - round(first_estimate * ratio), 0)

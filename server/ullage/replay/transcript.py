@@ -6,7 +6,8 @@ elsewhere. Nothing here reads a file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Usage
@@ -67,6 +68,8 @@ class Transcript:
     """What could not be read, and what follows for the figures; for the user."""
     estimated_outputs: frozenset[int] = frozenset()
     """The seqs of replies whose `output_tokens` is our estimate, since the transcript never says how many there were in the end."""
+    media_tokens: Mapping[int, int] = field(default_factory=dict[int, int])
+    """What images and documents take, by the seq of the entry that has only words for them; by the published formula, without any ratio."""
 
     @property
     def replies(self) -> tuple[AssistantReply, ...]:

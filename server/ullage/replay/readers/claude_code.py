@@ -181,4 +181,5 @@ def _transcript(session: str, lines: list[Line], tally: Tally) -> Transcript:
         repairs=tally.repairs,
         notes=tally.notes,
         estimated_outputs=frozenset(built.log.estimated_outputs),
+        media_tokens=built.log.media_tokens,
     )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, ToolUse
-from ullage.models.limits import OLD_TOKENIZER, card_from_table
+from ullage.models.limits import card_from_table
 from ullage.replay.readers import images
 from ullage.replay.readers.flaws import ODD_MESSAGE, ODD_NAME, PROVIDER_TOOL, Tally, unknown
 from ullage.replay.readers.values import JsonObject, as_json_text, as_list, as_object, as_text, as_tool_input, as_tool_name
+
+NO_PAGES = "It holds documents (PDF) whose pages are not known: the context was larger by them than is shown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +21,8 @@ class Result:
     tool_use_id: str
     content: str
     is_error: bool
+    media_tokens: int = 0
+    """Of images and documents in it, for which `content` has words alone."""
 
 
 def assistant_blocks(content: list[Json], model: str, tally: Tally) -> list[AssistantBlock]:
@@ -45,12 +50,14 @@ def assistant_blocks(content: list[Json], model: str, tally: Tally) -> list[Assi
 def result_of(block: JsonObject, model: str, tally: Tally) -> Result:
     """The result that a `tool_result` block stands for."""
     content = block.get("content")
+    media = 0
     if content is None or isinstance(content, str):
         text = content or ""
     else:
         parts = as_list(content) or [content]
         text = "\n".join(text_of(part, model, tally) for part in parts)
-    return Result(as_text(block.get("tool_use_id")), text, block.get("is_error") is True)
+        media = media_tokens(parts, model)
+    return Result(as_text(block.get("tool_use_id")), text, block.get("is_error") is True, media)
 
 
 def text_of(value: Json, model: str, tally: Tally) -> str:
@@ -62,13 +69,15 @@ def text_of(value: Json, model: str, tally: Tally) -> str:
         case "text":
             return as_text(block.get("text"))
         case "image":
-            return image(as_text(as_object(block.get("source")).get("data")), model, tally)
+            tally.note("Images are counted by their size, not by the words in their place")
+            return _image(block, model).words
         case "document":
             source = as_object(block.get("source"))
             if source.get("type") == "text":
                 return as_text(source.get("data"))
-            tally.note("It holds documents (PDF) whose tokens are not known: the context was larger by them than is shown")
-            return "[document]"
+            shown = images.document(as_text(source.get("data")))
+            tally.note(NO_PAGES if not shown.tokens else "Documents (PDF) are counted by their pages, at what a page of prose takes")
+            return shown.words
         case "tool_reference":
             return f"[tool {as_text(block.get('tool_name'))}]"
         case "":
@@ -79,9 +88,22 @@ def text_of(value: Json, model: str, tally: Tally) -> str:
             return as_json_text(value)
 
 
-def image(data: str, model: str, tally: Tally) -> str:
-    """The words that stand for an image in base64."""
+def media_tokens(parts: Sequence[Json], model: str) -> int:
+    """Tokens of the images and documents among the blocks."""
+    return sum(_media_tokens(as_object(part), model) for part in parts)
+
+
+def _media_tokens(block: JsonObject, model: str) -> int:
+    match as_text(block.get("type")):
+        case "image":
+            return _image(block, model).tokens
+        case "document":
+            source = as_object(block.get("source"))
+            return 0 if source.get("type") == "text" else images.document(as_text(source.get("data"))).tokens
+        case _:
+            return 0
+
+
+def _image(block: JsonObject, model: str) -> images.Shown:
     card = card_from_table(model)
-    old_model = card is not None and card.characters_per_token_factor == OLD_TOKENIZER
-    tally.note("Images are counted by the size that is written in their place, not by the words for it")
-    return images.placeholder(data, old_model=old_model)
+    return images.image(as_text(as_object(block.get("source")).get("data")), old_model=card is not None and card.tokenizer == "3.0")

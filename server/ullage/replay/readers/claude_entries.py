@@ -9,7 +9,7 @@ from ullage.context.blocks import Json, ToolUse
 from ullage.context.entries import Entry, Notice, ToolReturned, UserPrompt
 from ullage.replay.readers.claude_attachments import attachment_text, is_silent
 from ullage.replay.readers.claude_branches import reply_key
-from ullage.replay.readers.claude_content import Result, result_of, text_of
+from ullage.replay.readers.claude_content import Result, media_tokens, result_of, text_of
 from ullage.replay.readers.claude_line import Line
 from ullage.replay.readers.claude_reply import Reply
 from ullage.replay.readers.flaws import (
@@ -137,7 +137,7 @@ class Entries:
             else:
                 self._tally.count(NO_RESULT)
         for call, each in sorted(returned, key=lambda pair: pair[1].number):
-            self.log.add(self._tool_returned(call, each), each.line.at)
+            self.log.add(self._tool_returned(call, each), each.line.at, each.result.media_tokens)
 
     def _tool_returned(self, call: ToolUse, returned: _Returned) -> ToolReturned:
         result = returned.result
@@ -147,12 +147,13 @@ class Entries:
     def _emit_words(self, line: Line) -> None:
         if line.is_hidden:
             return
-        texts = [text_of(block, self._model, self._tally) for block in line.content if not _is_result(block)]
+        said = [block for block in line.content if not _is_result(block)]
+        texts = [text_of(block, self._model, self._tally) for block in said]
         text = "\n\n".join(text for text in texts if text.strip())
         if line.is_summary:
             self._emit_summary(line, text)
         elif text:
-            self.log.add(_words(line, text), line.at)
+            self.log.add(_words(line, text), line.at, media_tokens(said, self._model))
 
     def _emit_attachment(self, line: Line) -> None:
         kind = as_text(line.message.get("type"))

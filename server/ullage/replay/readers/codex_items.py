@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, ToolUse
-from ullage.replay.readers.claude_content import image
+from ullage.replay.readers import images
 from ullage.replay.readers.flaws import ODD_MESSAGE, ODD_NAME, Tally, unknown
 from ullage.replay.readers.values import JsonObject, NotJson, as_json_text, as_list, as_object, as_text, as_tool_input, as_tool_name, parse
 
@@ -88,7 +88,8 @@ def text_of(part: Json, tally: Tally) -> str:
         case "input_text" | "output_text" | "text" | "refusal":
             return as_text(block.get("text")) or as_text(block.get("refusal"))
         case "input_image":
-            return image(as_text(block.get("image_url")).partition(_IMAGE_URL_HEAD)[2], "", tally)
+            tally.note("Images are there as words alone: what they took is not known")
+            return images.image(as_text(block.get("image_url")).partition(_IMAGE_URL_HEAD)[2], old_model=False).words
         case "":
             tally.count(ODD_MESSAGE)
             return ""

@@ -1,21 +1,13 @@
-"""Images in a transcript: how large they are, and the words that stand for them.
-
-Tokens by Anthropic's formula (anthropic-api.md 2.7): one for each 28 by 28 pixels, after the image was scaled down to
-what the model takes.
-"""
+"""Images and documents in a transcript: how large they are, how many tokens they take, and the words that stand for them."""
 
 from __future__ import annotations
 
 import base64
 import binascii
 import struct
-from math import ceil
+from dataclasses import dataclass
 
-PIXELS_PER_TOKEN_EDGE = 28
-MOST_TOKENS = 4_784
-"""Models from Opus 4.7 on."""
-MOST_TOKENS_BEFORE = 1_568
-"""Models up to 4.6."""
+from ullage.context.counting.media import LIMITS, LIMITS_BEFORE, image_tokens, pdf_pages, pdf_tokens
 
 _HEAD_CHARACTERS = 400_000
 """Base64 characters that are decoded to find the size: a JPEG may have its colour profile and a preview before it."""
@@ -23,19 +15,35 @@ _HEAD_CHARACTERS = 400_000
 _START_OF_FRAME = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 
 
-def placeholder(data: str, *, old_model: bool) -> str:
-    """The words for an image, given its base64 text."""
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What stands for an image or a document."""
+
+    words: str
+    tokens: int
+    """What it takes itself, without the words; 0 where that cannot be told."""
+
+
+def image(data: str, *, old_model: bool) -> Shown:
+    """An image, given its base64 text."""
     size = size_of(data)
     if size is None:
-        return "[image of unknown size]"
+        return Shown("[image of unknown size]", 0)
     width, height = size
-    return f"[image, {width} x {height} pixels, {tokens(width, height, old_model=old_model)} tokens]"
+    tokens = image_tokens(width, height, LIMITS_BEFORE if old_model else LIMITS)
+    return Shown(f"[image, {width} x {height} pixels, {tokens} tokens]", tokens)
 
 
-def tokens(width: int, height: int, *, old_model: bool) -> int:
-    """Tokens of an image of that many pixels."""
-    most = MOST_TOKENS_BEFORE if old_model else MOST_TOKENS
-    return min(ceil(width / PIXELS_PER_TOKEN_EDGE) * ceil(height / PIXELS_PER_TOKEN_EDGE), most)
+def document(data: str) -> Shown:
+    """A PDF, given its base64 text."""
+    try:
+        pages = pdf_pages(base64.b64decode(data))
+    except (binascii.Error, ValueError):
+        pages = None
+    if pages is None:
+        return Shown("[document]", 0)
+    tokens = pdf_tokens(pages)
+    return Shown(f"[document, {pages} pages, about {tokens} tokens]", tokens)
 
 
 def size_of(data: str) -> tuple[int, int] | None:

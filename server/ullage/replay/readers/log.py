@@ -9,10 +9,12 @@ from ullage.replay.readers.flaws import NO_TIME, Tally
 
 
 class Log:
-    """Entries in order. `estimated_outputs` are the seqs of replies whose output the reader estimated."""
+    """Entries in order. `estimated_outputs` are the seqs of replies whose output the reader estimated, `media_tokens` what images and
+    documents take, by the seq of the entry that has only words for them."""
 
     def __init__(self, tally: Tally) -> None:
         self.estimated_outputs: set[int] = set()
+        self.media_tokens: dict[int, int] = {}
         self._entries: list[Logged] = []
         self._tally = tally
 
@@ -26,10 +28,12 @@ class Log:
         """All of them."""
         return tuple(self._entries)
 
-    def add(self, entry: Entry, at: float) -> int:
+    def add(self, entry: Entry, at: float, media_tokens: int = 0) -> int:
         """Adds an entry at the end; gives its seq. `at` is 0.0 where its time is not known."""
         self._tally.count(NO_TIME, int(at == 0.0))
         self._entries.append(Logged(self.length + 1, at, entry))
+        if media_tokens:
+            self.media_tokens[self.length] = media_tokens
         return self.length
 
     def take_back_from(self, starts: Callable[[Entry], bool], number: int) -> int:
@@ -40,4 +44,5 @@ class Log:
         if taken:
             del self._entries[taken[0] :]
             self.estimated_outputs = {seq for seq in self.estimated_outputs if seq <= self.length}
+            self.media_tokens = {seq: tokens for seq, tokens in self.media_tokens.items() if seq <= self.length}
         return len(taken)

@@ -13,6 +13,7 @@ from tests.unit.replay.readers.recorded import Claude, drawn, mended, result, te
 from ullage.context.blocks import Json, Usage
 from ullage.context.entries import FileTouch, ToolReturned
 from ullage.replay.readers import read
+from ullage.replay.shapes import pieces_of
 from ullage.replay.transcript import RecordedCompaction, Transcript
 
 
@@ -302,6 +303,25 @@ def test_images_and_unknown_blocks_leave_their_size(claude: Claude, tmp_path: Pa
     transcript = main_of(claude, tmp_path)
     assert drawn(transcript) == ['user: See\n\n[image, 560 x 280 pixels, 200 tokens]\n\n{"type": "hologram", "data": "x"}']
     assert mended(transcript) == {'blocks of the unknown kind "hologram"': 1}
+
+
+def test_what_images_and_documents_take_is_known_beside_their_words(claude: Claude, tmp_path: Path):
+    png = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + struct.pack(">II", 560, 280) + bytes(8)).decode()
+    pdf = base64.b64encode(b"%PDF-1.4 << /Type /Pages /Count 2 >>").decode()
+    image: Json = {"type": "image", "source": {"type": "base64", "data": png}}
+    document: Json = {"type": "document", "source": {"type": "base64", "data": pdf}}
+    claude.user([text("See"), image, image])
+    claude.assistant("m1", use("t", "Read", file_path="/work/app/a.pdf"))
+    claude.user([result("t", [text("There:"), document])])
+    claude.user("And now?")
+    transcript = main_of(claude, tmp_path)
+    assert transcript.media_tokens == {1: 400, 3: 4_600}
+    pieces = {identity: tokens for logged in transcript.entries for identity, tokens in pieces_of(logged, transcript.media_tokens)}
+    without = {identity: tokens for logged in transcript.entries for identity, tokens in pieces_of(logged, {})}
+    assert {identity: pieces[identity] - without[identity] for identity in pieces if pieces[identity] != without[identity]} == {
+        "1": 400,
+        "3": 4_600,
+    }
 
 
 def test_the_chain_goes_on_through_lines_of_unknown_kinds(claude: Claude, tmp_path: Path):

@@ -35,12 +35,17 @@ def test_sizes(raw: bytes, expected: tuple[int, int] | None):
 
 @pytest.mark.parametrize("data", ["", "!!!", "Grüße", "a", "\ud800"])
 def test_what_is_no_base64(data: str):
-    assert images.placeholder(data, old_model=False) == "[image of unknown size]"
+    assert images.image(data, old_model=False) == images.Shown("[image of unknown size]", 0)
+    assert images.document(data) == images.Shown("[document]", 0)
 
 
-@pytest.mark.parametrize(
-    ("width", "height", "old_model", "expected"),
-    [(28, 28, False, 1), (29, 28, False, 2), (1_000, 1_000, False, 1_296), (8_000, 8_000, False, 4_784), (8_000, 8_000, True, 1_568)],
-)
-def test_tokens(width: int, height: int, old_model: bool, expected: int):
-    assert images.tokens(width, height, old_model=old_model) == expected
+@pytest.mark.parametrize(("old_model", "tokens"), [(False, 4_784), (True, 1_568)])
+def test_an_image_is_named_with_what_it_takes(old_model: bool, tokens: int):
+    png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 4_000, 4_000)
+    shown = images.image(base64.b64encode(png).decode(), old_model=old_model)
+    assert shown == images.Shown(f"[image, 4000 x 4000 pixels, {tokens} tokens]", tokens)
+
+
+def test_a_document_is_named_with_what_its_pages_take():
+    pdf = b"%PDF-1.7\n<< /Type /Pages /Count 3 >>\n<< /Type /Page >>"
+    assert images.document(base64.b64encode(pdf).decode()) == images.Shown("[document, 3 pages, about 6900 tokens]", 6_900)
