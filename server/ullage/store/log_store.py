@@ -30,6 +30,9 @@ from ullage.store.encode import (
 from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
 from ullage.store.system_lock import HeldElsewhere, SystemLock
 
+PAGE_ROWS = 1_000
+"""Rows of a session that are read at one go: some milliseconds, for which whoever else writes or reads waits."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:
@@ -166,24 +169,34 @@ class LogStore:
     def load(self, session_id: str) -> list[Logged]:
         """All entries of a session, oldest first (about 10 µs each). Raises `UnknownSession`.
 
-        A row that cannot be read is passed over; `damaged` tells of it.
+        A row that cannot be read is passed over; `damaged` tells of it. Read some at a time: others may use the log in between.
         """
-        with self._using("read the session") as connection:
+        with self._using("read the session"):
             last = self._last_in_file(session_id)
-            rows = connection.execute(
-                "SELECT seq, at, body FROM entry WHERE session_id = ? AND seq <= ? ORDER BY seq",
-                (session_id, last),
-            ).fetchall()
         loaded: list[Logged] = []
         damaged: list[DamagedRow] = []
-        for seq, at, body in rows:
+        for seq, at, body in self._rows(session_id, last):
             try:
-                loaded.append(Logged(seq, at, decode(body)))
+                loaded.append(_logged(seq, at, body))
             except DamagedEntry as error:
                 damaged.append(DamagedRow(seq, str(error)))
         self._last_seq[session_id] = last
         self._damaged[session_id] = damaged
         return loaded
+
+    def _rows(self, session_id: str, last: int) -> Iterator[tuple[int, float, str]]:
+        """Seq, time and body of the entries up to `last`, a page at a time."""
+        after = 0
+        while after < last:
+            with self._using("read the session") as connection:
+                rows = connection.execute(
+                    "SELECT seq, at, body FROM entry WHERE session_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+                    (session_id, after, last, PAGE_ROWS),
+                ).fetchall()
+            if not rows:
+                return
+            yield from rows
+            after = rows[-1][0]
 
     def rows_after(self, row: int, limit: int) -> list[LoggedRow]:
         """What was logged in any session after that row of the file, oldest first; for the search index."""
@@ -309,9 +322,16 @@ class LogStore:
 
 def _logged_or_none(seq: int, at: float, body: str) -> Logged | None:
     try:
-        return Logged(seq, at, decode(body))
+        return _logged(seq, at, body)
     except DamagedEntry:
         return None
+
+
+def _logged(seq: int, at: object, body: str) -> Logged:
+    """Raises `DamagedEntry`."""
+    if not isinstance(at, int | float):
+        raise DamagedEntry("its time is no number")
+    return Logged(seq, at, decode(body))
 
 
 def _storable(title: str) -> str:
