@@ -40,6 +40,8 @@ export interface Mark {
   pinned: boolean;
   /** Undefined where the model sees it. */
   gone: FateWords | undefined;
+  /** At what a user took out by hand: the item that it is about. */
+  about?: string;
 }
 
 export const NO_MARK: Mark = { pinned: false, gone: undefined };
@@ -55,7 +57,11 @@ export function marksOf(pins: Pins, history: History | undefined): ReadonlyMap<s
   const byHand = new Set(history?.epochs.filter(({ policy }) => policy === BY_HAND).map(({ compactionId }) => compactionId));
   for (const { itemId, fate, compactionId } of history?.fates ?? []) {
     if (GONE.has(fate)) {
-      marks.set(itemId, { pinned: false, gone: byHand.has(compactionId) ? EXCLUDED : FATES[fate] });
+      const isByHand = byHand.has(compactionId);
+      marks.set(itemId, { pinned: false, gone: isByHand ? EXCLUDED : FATES[fate] });
+      if (isByHand && compactionId != null) {
+        marks.set(compactionId, { ...NO_MARK, about: itemId });
+      }
     }
   }
   for (const itemId of pins.itemIds) {

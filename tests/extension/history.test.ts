@@ -78,8 +78,19 @@ test("marks join pins and fates; what the user took out is called so; what is se
   assert.deepEqual(Object.fromEntries(marks), {
     p1: { pinned: true, gone: FATES.summarised },
     t1: { pinned: false, gone: EXCLUDED },
+    c3: { pinned: false, gone: undefined, about: "t1" },
     p9: { pinned: true, gone: undefined },
   });
+});
+
+test("what was taken out by hand leads to what it was", () => {
+  const { view, done } = drawn(compaction("c1", { policy: "user" }));
+  const link = () => [...view.element.querySelectorAll("button")].find(({ textContent }) => textContent === "Go to it");
+  assert.equal(link()?.hidden, true);
+  view.mark({ pinned: false, gone: undefined, about: "t1" });
+  assert.equal(link()?.hidden, false);
+  link()?.click();
+  assert.deepEqual(done, ["showItem t1"]);
 });
 
 test("pinned files can be opened and unpinned", () => {

@@ -19,6 +19,9 @@ export const makeCompactionView: MakeItemView<CompactionItem> = (item, actions) 
   const root = element("article", { className: "item compaction", attributes: { "aria-label": "Compaction" } });
   const summary = new MarkdownView(actions);
   const details = element("details", { className: "compaction-details" });
+  let about: string | undefined;
+  const link = textButton({ label: "Go to it", className: "link", onClick: () => about !== undefined && actions.showItem(about) });
+  link.hidden = true;
   const update = (next: CompactionItem) => {
     root.className = `item compaction ${next.status}`;
     summary.update(recordMarkdown(next.summary));
@@ -26,13 +29,17 @@ export const makeCompactionView: MakeItemView<CompactionItem> = (item, actions) 
     setChildren(
       root,
       drawHead(next, actions),
-      element("div", { className: "compaction-reason", textContent: compactionReason(next) }),
+      element("div", { className: "compaction-reason" }, `${compactionReason(next)} `, link),
       next.error !== "" && element("div", { className: "compaction-error", textContent: next.error }),
       hasDetails(next) && details,
     );
   };
   update(item);
-  return { element: root, update };
+  const showAbout = (itemId: string | undefined) => {
+    about = itemId;
+    link.hidden = itemId === undefined;
+  };
+  return { element: root, update, showAbout };
 };
 
 function drawHead(item: CompactionItem, actions: Actions): HTMLElement {

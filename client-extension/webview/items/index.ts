@@ -26,7 +26,10 @@ export function makeItemView(item: Item, actions: Actions): MarkedView {
       view.update(next);
       marking?.update(next);
     },
-    mark: (mark) => marking?.show(mark),
+    mark: (mark) => {
+      marking?.show(mark);
+      view.showAbout?.(mark.about);
+    },
   };
 }
 

@@ -8,6 +8,8 @@ import type { Mark } from "../fates";
 export interface ItemView<Kind extends Item = Item> {
   readonly element: HTMLElement;
   update(item: Kind): void;
+  /** At what a user took out by hand: leads to the item that it is about; undefined where there is none. */
+  showAbout?(itemId: string | undefined): void;
 }
 
 /** The same with what became of the item. */
