@@ -30,6 +30,9 @@ from ullage.store.encode import (
 from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
 from ullage.store.system_lock import HeldElsewhere, SystemLock
 
+PAGE_ROWS = 1_000
+"""Rows of a session that are read at one go: some milliseconds, for which whoever else writes or reads waits."""
+
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:
@@ -166,17 +169,13 @@ class LogStore:
     def load(self, session_id: str) -> list[Logged]:
         """All entries of a session, oldest first (about 10 µs each). Raises `UnknownSession`.
 
-        A row that cannot be read is passed over; `damaged` tells of it.
+        A row that cannot be read is passed over; `damaged` tells of it. Read some at a time: others may use the log in between.
         """
-        with self._using("read the session") as connection:
+        with self._using("read the session"):
             last = self._last_in_file(session_id)
-            rows = connection.execute(
-                "SELECT seq, at, body FROM entry WHERE session_id = ? AND seq <= ? ORDER BY seq",
-                (session_id, last),
-            ).fetchall()
         loaded: list[Logged] = []
         damaged: list[DamagedRow] = []
-        for seq, at, body in rows:
+        for seq, at, body in self._rows(session_id, last):
             try:
                 loaded.append(_logged(seq, at, body))
             except DamagedEntry as error:
@@ -184,6 +183,20 @@ class LogStore:
         self._last_seq[session_id] = last
         self._damaged[session_id] = damaged
         return loaded
+
+    def _rows(self, session_id: str, last: int) -> Iterator[tuple[int, float, str]]:
+        """Seq, time and body of the entries up to `last`, a page at a time."""
+        after = 0
+        while after < last:
+            with self._using("read the session") as connection:
+                rows = connection.execute(
+                    "SELECT seq, at, body FROM entry WHERE session_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+                    (session_id, after, last, PAGE_ROWS),
+                ).fetchall()
+            if not rows:
+                return
+            yield from rows
+            after = rows[-1][0]
 
     def rows_after(self, row: int, limit: int) -> list[LoggedRow]:
         """What was logged in any session after that row of the file, oldest first; for the search index."""

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from ullage.context.entries import CompactionUndone, Entry, Logged, Notice, TurnEnded, UserPrompt
 from ullage.store import folder
 from ullage.store.database import open_file
+from ullage.store.encode import decode
 from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
-from ullage.store.log_store import LogStore
+from ullage.store.log_store import PAGE_ROWS, LogStore
 
 HELLO = UserPrompt("p1", "hello")
 
@@ -193,3 +194,26 @@ def test_a_full_disk_fails_clearly_and_leaves_the_log_as_it_was(tmp_path: Path) 
     assert entries_of(store, session.id) == [HELLO]
     connection.execute(f"PRAGMA max_page_count = {pages + 1000}")
     assert store.append(session.id, UserPrompt("p2", "x" * 100_000), 3.0).seq == 2
+
+
+@pytest.mark.parametrize("rows", [0, 1, PAGE_ROWS, 2 * PAGE_ROWS + 1])
+def test_a_long_session_is_read_a_page_at_a_time_and_others_write_in_between(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = LogStore.open(None)
+    session, other = store.create_session("long", 0.0), store.create_session("other", 0.0)
+    for first in range(0, rows, 100):
+        store.append_many(session.id, [UserPrompt(f"p{number}", "hello") for number in range(first, min(first + 100, rows))], 1.0)
+    pages: list[str] = []
+    store._connection.set_trace_callback(lambda sql: pages.append(sql) if " seq > " in sql else None)  # pyright: ignore[reportPrivateUsage]
+
+    def writing(body: str) -> Entry:
+        assert not store._one_thread.locked()  # pyright: ignore[reportPrivateUsage]
+        if '"p1500"' in body:
+            store.append(other.id, HELLO, 2.0)
+        return decode(body)
+
+    monkeypatch.setattr("ullage.store.log_store.decode", writing)
+    assert [logged.seq for logged in store.load(session.id)] == list(range(1, rows + 1))
+    assert len(pages) == -(-rows // PAGE_ROWS)
+    monkeypatch.undo()
+    assert len(store.load(other.id)) == int(rows > 1500)
+    store.append(session.id, HELLO, 3.0)
