@@ -30,6 +30,8 @@ class TokenCounts:
         self._asked: set[str] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._work: asyncio.Task[None] | None = None
+        self.version = 0
+        """Goes up with each text that was counted."""
         self.remember_at_most = REMEMBERED
         """Texts; the oldest are forgotten."""
 
@@ -74,6 +76,7 @@ class TokenCounts:
             while self._wanted:
                 text = self._wanted.popleft()
                 self._known[text] = await asyncio.to_thread(self._counted_or_none, text)
+                self.version += 1
                 self._asked.discard(text)
                 if len(self._known) > self.remember_at_most:
                     del self._known[next(iter(self._known))]

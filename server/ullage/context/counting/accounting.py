@@ -6,6 +6,7 @@ The gauge shows it and the trigger compares it. Where the line is stands in `gau
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -88,6 +89,8 @@ class Account:
         for message in projection.messages[so_far.messages :]:
             self._add(tally, projection, message)
         tally.look_up()
+        if tally.priced is so_far.tally.priced:
+            so_far.tally.ask()
         tally.ask()
         return tally.counted(calibration)
 
@@ -120,7 +123,8 @@ class Account:
         self._settled = known
 
     def _add(self, tally: _Tally, projection: Projection, message: Message) -> None:
-        before, new = tally.total, tally.counted_whole() if message.role == "assistant" else None
+        usage = _usage_of(projection, message)
+        before, new = tally.total, tally.counted_whole() if usage is not None else None
         tally.put_parts(message.role, Parts(MESSAGE_TOKENS, ()))
         for block, seq in zip(message.blocks, message.sources, strict=True):
             if isinstance(block, ToolUse):
@@ -131,8 +135,19 @@ class Account:
             parts = countable(block)
             tally.put(category, estimate_block(block) if parts is None else estimate_parts(parts), parts)
         remember(message, tally.total - before)
-        if message.role == "assistant" and message.sources:
-            tally.price(projection, message.sources[-1], before, new)
+        if usage is not None:
+            tally.price(*usage, before, new)
+
+
+def _usage_of(projection: Projection, message: Message) -> tuple[int, str, Usage] | None:
+    """Where the message is a reply that priced the prefix in force: its seq, the model and the usage."""
+    if message.role != "assistant" or not message.sources:
+        return None
+    seq = message.sources[-1]
+    reply = entry_at(projection.entries, seq)
+    if not isinstance(reply, AssistantReply) or reply.usage is None or projection.key_at(seq) != projection.key:
+        return None
+    return seq, reply.model, reply.usage
 
 
 EPOCHS_KEPT = 4
@@ -156,8 +171,14 @@ class _Tally:
     categories: dict[str, int] = field(default_factory=dict[str, int])
     counted_since: int = 0
     """Of what came since then, what a tokenizer counted."""
+    fresh: list[_Part] = field(default_factory=list[_Part])
+    """Of what came since then, what it was not asked about yet: part of `estimated_since`, as the next."""
     waiting: list[_Part] = field(default_factory=list[_Part])
-    """Of what came since then, what it may still count: part of `estimated_since`."""
+    """What it did not know when it was asked."""
+    unasked: list[_Part] = field(default_factory=list[_Part])
+    """Of what it did not know, what it is still to be asked for."""
+    version: int = 0
+    """Of what it knew then."""
     priced: Priced | None = None
     context_tokens: int = 0
     """As reported with `priced`."""
@@ -172,38 +193,46 @@ class _Tally:
         self.estimated_since += tokens
         self.categories[category] = self.categories.get(category, 0) + tokens
         if self.counts is not None and parts is not None:
-            self.waiting.append(_Part(tokens, parts))
+            self.fresh.append(_Part(tokens, parts))
 
     def look_up(self) -> None:
-        """Takes what was counted meanwhile in the place of its estimate."""
-        if self.counts is None or not self.waiting:
+        """Takes what was counted meanwhile in the place of its estimate. Costs what is new, and what waits where more is known."""
+        if self.counts is None:
             return
+        knows_more = self.counts.version != self.version
+        self.version = self.counts.version
+        if knows_more:
+            self.waiting = self._not_known(self.waiting)
+        if self.fresh:
+            unknown = self._not_known(self.fresh)
+            self.fresh = []
+            self.waiting += unknown
+            self.unasked += unknown
+
+    def _not_known(self, parts: Sequence[_Part]) -> list[_Part]:
+        """Takes what is known of them in the place of its estimate; gives the rest."""
         still: list[_Part] = []
-        for part in self.waiting:
-            tokens = counted(part.parts, self.counts)
+        for part in parts:
+            tokens = None if self.counts is None else counted(part.parts, self.counts)
             if tokens is None:
                 still.append(part)
                 continue
             self.estimated_since -= part.estimated
             self.counted_since += tokens
-        self.waiting = still
+        return still
 
     def ask(self) -> None:
-        if self.counts is not None and self.waiting:
-            self.counts.want([text for part in self.waiting for text in part.parts.texts])
+        """Asks for what was not known, once."""
+        if self.counts is not None and self.unasked:
+            self.counts.want([text for part in self.unasked for text in part.parts.texts])
+            self.unasked = []
 
-    def price(self, projection: Projection, seq: int, estimated: int, counted: int | None) -> None:
-        reply = entry_at(projection.entries, seq)
-        if not isinstance(reply, AssistantReply) or reply.usage is None:
-            return
-        if projection.key_at(seq) != projection.key:
-            return
-        self.priced = Priced(
-            seq, reply.model, estimated, reply.usage.total_input_tokens, self._held_against(counted, reply.model, reply.usage)
-        )
-        self.context_tokens = reply.usage.context_tokens
+    def price(self, seq: int, model: str, usage: Usage, estimated: int, counted: int | None) -> None:
+        """What came so far, of which `estimated` was the request, has a price."""
+        self.priced = Priced(seq, model, estimated, usage.total_input_tokens, self._held_against(counted, model, usage))
+        self.context_tokens = usage.context_tokens
         self.estimated_since = self.counted_since = 0
-        self.waiting = []
+        self.fresh, self.waiting, self.unasked = [], [], []
 
     def counted_whole(self) -> int | None:
         """What came since the newest priced reply, as counted; None where not all of it was."""
@@ -217,7 +246,8 @@ class _Tally:
         return counted, usage.total_input_tokens - self.context_tokens
 
     def copy(self) -> _Tally:
-        return replace(self, categories=dict(self.categories), waiting=list(self.waiting))
+        """Another one, which need not ask for what this one will."""
+        return replace(self, categories=dict(self.categories), fresh=list(self.fresh), waiting=list(self.waiting), unasked=[])
 
     def counted(self, calibration: Calibration) -> Counted:
         used = self.context_tokens + calibration.apply(self.estimated_since, self.counted_since)

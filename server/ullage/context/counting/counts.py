@@ -13,12 +13,17 @@ from typing import NamedTuple, Protocol
 class Counts(Protocol):
     """What a model's tokenizer counted so far. May be asked from any thread."""
 
+    @property
+    def version(self) -> int:
+        """Another number where it may know more than before."""
+        ...
+
     def known(self, text: str) -> int | None:
         """Tokens of `text`; None where it was not counted (yet)."""
         ...
 
     def want(self, texts: Sequence[str]) -> None:
-        """They are counted soon, if they can be. Costs nothing where they are known or were asked for already."""
+        """They are counted soon, if they can be."""
         ...
 
 

@@ -27,8 +27,14 @@ class WordCounts:
     def __init__(self) -> None:
         self._counted: dict[str, int] = {}
         self.wanted: set[str] = set()
+        self.looked_up = 0
+
+    @property
+    def version(self) -> int:
+        return len(self._counted)
 
     def known(self, text: str) -> int | None:
+        self.looked_up += 1
         return self._counted.get(text)
 
     def want(self, texts: Sequence[str]) -> None:
@@ -182,3 +188,17 @@ def test_counting_at_any_time_comes_to_the_same_and_adds_up(entries: list[Logged
     now = account.count(view, calibration)
     at_once = Account().count(view, calibration)
     assert (now.used, now.categories, now.estimated) == (at_once.used, at_once.categories, at_once.estimated)
+
+
+def test_what_is_not_counted_yet_is_not_looked_up_again_and_again():
+    counts = WordCounts()
+    view = Projection(session(*(entry for turn in range(500) for entry in (prompt(f"Question {turn}"), says(f"Answer {turn}")))))
+    account, calibration = Account(), Calibration(counts=counts)
+    account.count(view, calibration)
+    assert counts.looked_up < 3_000
+    assert len(counts.wanted) > 1_000
+    counts.looked_up = 0
+    counts.wanted.clear()
+    account.count(view, calibration)
+    assert counts.looked_up < 10
+    assert len(counts.wanted) < 10
