@@ -324,7 +324,7 @@ export interface ClientRequests {
   "ullage/session/previewCompaction": [OfSession & { focus?: Optional<string> }, Preview];
   "ullage/session/pin": [OfSession & { itemId?: Optional<string>; path?: Optional<string>; pinned: boolean }, Nothing];
   "ullage/session/exclude": [OfSession & { itemId: string }, { compactionId: string }];
-  "ullage/session/epochs": [OfSession & { titles?: Optional<boolean> }, { epochs: Epoch[]; fates: ItemFate[] }];
+  "ullage/session/epochs": [OfSession & { titles?: Optional<boolean>; since?: Optional<string> }, { epochs: Epoch[]; fates: ItemFate[] }];
   "ullage/workspace/search": [{ query: string; limit?: Optional<number> }, { hits: SearchHit[] }];
   "ullage/session/setModel": [OfSession & { model: string }, Nothing];
   "ullage/permission/respond": [OfSession & { toolCallId: string; optionId: string; reason?: Optional<string> }, Nothing];

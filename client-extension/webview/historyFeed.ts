@@ -1,9 +1,18 @@
-/** Asks for the epochs of the session whenever they may have changed; one request at a time, and none for what is older. */
+/**
+ * Asks for the epochs of the session whenever they may have changed; one request at a time, and none for what is older. What became of
+ * items is asked for as far as they are shown, but where somebody reads the list: in a long session that is thousands.
+ */
 
-import type { ParamsOf, ResultOf } from "../src/protocol";
+import type { Item, ParamsOf, ResultOf } from "../src/protocol";
 import type { PanelMessage } from "./state";
 
 type Method = "ullage/session/epochs";
+
+/** The session that is shown, and its items as far as they are loaded. */
+interface Shown {
+  sessionId: string;
+  items: readonly Item[];
+}
 
 export class HistoryFeed {
   /** What each item is, is wanted too: somebody reads the list. */
@@ -13,7 +22,7 @@ export class HistoryFeed {
 
   constructor(
     private readonly ask: (params: ParamsOf<Method>) => Promise<ResultOf<Method>>,
-    private readonly sessionId: () => string | undefined,
+    private readonly shown: () => Shown | undefined,
     private readonly take: (message: PanelMessage) => void,
   ) {}
 
@@ -33,12 +42,13 @@ export class HistoryFeed {
     this.asking = true;
     do {
       this.again = false;
-      const sessionId = this.sessionId();
-      if (sessionId === undefined) {
+      const shown = this.shown();
+      if (shown === undefined) {
         break;
       }
-      const { titled } = this;
-      const history = await this.ask({ sessionId, titles: titled }).catch(() => undefined);
+      const { sessionId } = shown;
+      const of = this.titled ? { titles: true } : { since: oldestOf(shown.items) };
+      const history = await this.ask({ sessionId, ...of }).catch(() => undefined);
       if (history !== undefined) {
         this.take({ type: "history", sessionId, history });
       }
@@ -47,13 +57,18 @@ export class HistoryFeed {
   }
 }
 
-/** Whether a message can change what became of items. */
+/** The first item that something can become of. */
+function oldestOf(items: readonly Item[]): string | undefined {
+  return items.find((item) => item.kind !== "notice" && item.kind !== "compaction")?.id;
+}
+
+/** Whether a message can change what became of items, or brings some of which that is not known. */
 export function changesHistory(message: PanelMessage): boolean {
   switch (message.type) {
     case "snapshot":
       return message.snapshot.items.some(({ kind }) => kind === "compaction");
     case "earlierItems":
-      return message.items.some(({ kind }) => kind === "compaction");
+      return message.items.length > 0;
     case "update": {
       const { update } = message.params;
       return update.kind === "item" && update.item.kind === "compaction" && update.item.status !== "in_progress";

@@ -34,7 +34,11 @@ const actions = createActions({
   showItem: (itemId) => void showItem(itemId).catch(showFailure),
 });
 const cards = new Cards(actions);
-const feed = new HistoryFeed((params) => host.request("ullage/session/epochs", params), sessionId, take);
+const feed = new HistoryFeed(
+  (params) => host.request("ullage/session/epochs", params),
+  () => state.session,
+  take,
+);
 const panel = new Panel({
   actions,
   cards,

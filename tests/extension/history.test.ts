@@ -292,6 +292,8 @@ test("it is asked for when a compaction ends, is undone, or comes with older ite
     [{ type: "update", params: update(1, { kind: "item", item: compaction("c1", { status: "undone" }) }) }, true],
     [{ type: "update", params: update(1, { kind: "item", item: user("p1") }) }, false],
     [{ type: "earlierItems", sessionId: "s1", items: [compaction("c1")], earlier: 0 }, true],
+    [{ type: "earlierItems", sessionId: "s1", items: [user("p1")], earlier: 0 }, true],
+    [{ type: "earlierItems", sessionId: "s1", items: [], earlier: 0 }, false],
   ];
   for (const [message, expected] of asked) {
     assert.equal(changesHistory(message), expected, JSON.stringify(message));
@@ -300,16 +302,16 @@ test("it is asked for when a compaction ends, is undone, or comes with older ite
 
 test("while one answer is awaited others are asked for once more, afterwards", async () => {
   const answers: Deferred<History>[] = [];
-  const titled: unknown[] = [];
+  const asked: unknown[] = [];
   const taken: PanelMessage[] = [];
   const feed = new HistoryFeed(
-    ({ titles }) => {
-      titled.push(titles);
+    (params) => {
+      asked.push(params);
       const answer = deferred<History>();
       answers.push(answer);
       return answer.promise as never;
     },
-    () => "s1",
+    () => ({ sessionId: "s1", items: [compaction("c1"), user("p1"), assistant("r1.0", "text")] }),
     (message) => taken.push(message),
   );
   void feed.refresh();
@@ -319,7 +321,10 @@ test("while one answer is awaited others are asked for once more, afterwards", a
   assert.equal(answers.length, 1);
   answers[0]?.resolve({ epochs: [], fates: [] });
   await settle();
-  assert.deepEqual(titled, [false, true]);
+  assert.deepEqual(asked, [
+    { sessionId: "s1", since: "p1" },
+    { sessionId: "s1", titles: true },
+  ]);
   answers[1]?.reject(new Error("gone"));
   await settle();
   assert.equal(answers.length, 2);

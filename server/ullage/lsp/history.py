@@ -111,10 +111,11 @@ class Epoch:
 
 @attrs.frozen
 class EpochsParams:
-    """Params of `epochs`; `titles` asks for what each item is, too."""
+    """Params of `epochs`; `titles` asks for what each item is, too, `since` for the fates of that item and those after it alone."""
 
     session_id: str
     titles: bool | None = None
+    since: str | None = None
 
 
 @attrs.frozen

@@ -51,7 +51,7 @@ async def _exclude(sessions: Sessions, params: shapes.ExcludeParams) -> wire.Com
 
 
 async def _epochs(sessions: Sessions, params: shapes.EpochsParams) -> shapes.EpochsResult:
-    found, fates = sessions.get(params.session_id).history.epochs()
+    found, fates = await sessions.get(params.session_id).history.epochs(params.since)
     return shapes.EpochsResult(
         [_epoch_to_wire(epoch) for epoch in found], [_fate_to_wire(fate, titled=bool(params.titles)) for fate in fates]
     )

@@ -40,7 +40,7 @@ from ullage.session.errors import SessionError
 from ullage.session.identifiers import new_id
 from ullage.session.items import RestoredFileItem
 from ullage.session.model_in_use import ModelInUse
-from ullage.session.places import entry_of_item
+from ullage.session.places import entry_of_item, first_of_item
 from ullage.session.preview import BY_THE_USER, ItemFate, Preview, cost_of, fates_of, lines_of
 from ullage.session.room import NOTHING_TO_COMPACT, Room
 from ullage.session.surroundings import Surroundings
@@ -94,7 +94,7 @@ class History:
             used = full.counted.used
             return Preview(policy, "moves", used, used, full.line, "", (), (), None, NOTHING_TO_COMPACT)
         entry = forecast.entry
-        before = self._conversation.projection
+        before = self._conversation.projection.copy()
         after = before.with_appended(Logged(before.entries[-1].seq + 1, self._conversation.clock(), entry))
         calibration = self._surroundings.calibration(card)
         return Preview(
@@ -104,15 +104,16 @@ class History:
             tokens_after=entry.estimated_after,
             line=full.line,
             summary=entry.summarised.text if entry.summarised else entry.snipped.marker if entry.snipped else "",
-            lines=lines_of(before, after, calibration, self._conversation.timeline),
+            lines=await asyncio.to_thread(lines_of, before, after, calibration, self._conversation.timeline),
             restored=tuple(RestoredFileItem(file.path, file.note) for file in entry.restored),
             cost=cost_of(before, entry, "digest" if prepared else forecast.rung, card, self._conversation.clock(), full.counted.categories),
         )
 
-    def epochs(self) -> tuple[tuple[EpochInfo, ...], tuple[ItemFate, ...]]:
-        """The epochs of the session, and the items that the model does not see as they were."""
-        projection = self._conversation.projection
-        return epochs(projection), fates_of(projection, self._conversation.timeline)
+    async def epochs(self, since: str | None = None) -> tuple[tuple[EpochInfo, ...], tuple[ItemFate, ...]]:
+        """The epochs of the session, and the items that the model does not see as they were: that one and those after it (None: all)."""
+        first = 0 if since is None else first_of_item(self._conversation.entries, since)
+        projection, timeline = self._conversation.projection.copy(), self._conversation.timeline
+        return await asyncio.to_thread(lambda: (epochs(projection), fates_of(projection, timeline, first)))
 
     # Pins
 

@@ -6,11 +6,21 @@ from collections.abc import Sequence
 
 from ullage.context.blocks import Text, Thinking
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, ToolReturned, UserPrompt
+from ullage.context.view.log_places import place_of
 
 
 def entry_of_item(entries: Sequence[Logged], item_id: str) -> Logged | None:
     """The newest entry that the item shows: of a tool call its result; None where there is none."""
     return next((logged for logged in reversed(entries) if _shows(logged.entry, item_id)), None)
+
+
+def first_of_item(entries: Sequence[Logged], item_id: str) -> int:
+    """The seq from which on the log holds the item and all items after it: of a call, the reply that made it. 0 where nothing shows it."""
+    found = entry_of_item(entries, item_id)
+    if found is None or not isinstance(found.entry, ToolReturned):
+        return 0 if found is None else found.seq
+    before = (entries[index] for index in range(place_of(entries, found.seq), -1, -1))
+    return next((logged.seq for logged in before if isinstance(logged.entry, AssistantReply)), 0)
 
 
 def items_of_entry(entry: Entry) -> tuple[str, ...]:

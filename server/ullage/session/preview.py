@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Block, Text, ToolUse, Usage
@@ -11,6 +12,7 @@ from ullage.context.counting.tokens import Calibration, estimate_block
 from ullage.context.economy import CACHE_SECONDS, SUMMARY_OUTPUT_TOKENS, took
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, Rung, ToolReturned, UserPrompt
 from ullage.context.view.fates import Fate, FateKind, fates
+from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
 from ullage.models.model import ModelCard
 from ullage.session.items import RestoredFileItem, ToolCallItem
@@ -95,13 +97,13 @@ def lines_of(before: Projection, after: Projection, calibration: Calibration, ti
     return tuple(lines)
 
 
-def fates_of(projection: Projection, timeline: Timeline) -> tuple[ItemFate, ...]:
-    """Of all items that the model does not see as they were, in the order of the log.
+def fates_of(projection: Projection, timeline: Timeline, since: int = 0) -> tuple[ItemFate, ...]:
+    """Of all items that the model does not see as they were, in the order of the log, from those of entry `since` on.
 
     What the user took out stays taken out by them, whatever a later compaction makes of what is around it.
     """
-    by_seq = {logged.seq: logged for logged in projection.entries}
-    found = {**fates(projection), **_taken_out(projection)}
+    by_seq = {logged.seq: logged for logged in islice(projection.entries, place_of(projection.entries, since), None)}
+    found = {**fates(projection, since), **_taken_out(projection)}
     return tuple(
         ItemFate(item_id, fate.kind, fate.compaction_id, _part(by_seq[seq].entry), _title(by_seq[seq], timeline))
         for seq, fate in found.items()

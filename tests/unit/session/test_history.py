@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.fake_api import Say
+from tests.fake_api import Call, Say
 from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_project, summaries
 from tests.unit.session.harness import Stage, calls, compactions, items, stage
 from tests.unit.session.test_long_sessions import write
@@ -193,7 +193,7 @@ async def test_what_is_excluded_stays_so_in_what_became_of_it_when_all_around_it
         by_hand = {prompt.id: await session.history.exclude(prompt.id), call.id: await session.history.exclude(call.id)}
         session.compact()
         await here.idle(session)
-        fates = {fate.item_id: fate for fate in session.history.epochs()[1]}
+        fates = {fate.item_id: fate for fate in (await session.history.epochs())[1]}
         assert {item_id: fates[item_id].compaction_id for item_id in by_hand} == by_hand
         assert (fates[prompt.id].fate, fates[call.id].fate) == ("snipped", "cleared")
         assert fates[calls(session)[0].id].fate == "summarised"
@@ -219,7 +219,7 @@ async def test_epochs_and_fates_tell_what_became_of_everything(folder: Path) -> 
         session.compact("the units")
         await here.idle(session)
         await next_request(here, session)
-        (first, second), fates = session.history.epochs()
+        (first, second), fates = await session.history.epochs()
         assert (first.number, first.compaction, first.current, first.requests) == (1, None, False, requests)
         assert second.compaction is not None
         assert (second.compaction.focus, second.current, second.undone, second.requests) == ("the units", True, False, 1)
@@ -229,7 +229,7 @@ async def test_epochs_and_fates_tell_what_became_of_everything(folder: Path) -> 
         assert (gone[calls(session)[0].id].role, gone[calls(session)[0].id].title) == ("tool", calls(session)[0].title)
         assert {fate.compaction_id for fate in fates} == {second.compaction.id}
         await session.history.undo()
-        (first, second), fates = session.history.epochs()
+        (first, second), fates = await session.history.epochs()
         assert (first.current, second.current, second.undone) == (True, False, True)
         assert not fates
 
@@ -305,3 +305,28 @@ async def test_a_turn_that_begins_while_an_undo_is_worked_out_comes_first(tmp_pa
         assert refused.value.reason == "session_busy"
         await here.idle(session)
         assert await session.history.undo() == here.made(session)[0].id
+
+
+async def test_fates_are_told_from_an_item_on_without_looking_at_what_is_before(tmp_path: Path):
+    write(tmp_path / "long", 60)
+    async with stage(tmp_path / "long", settings=Settings(summary_engine="digest")) as here:
+        session = await here.sessions.open(None)
+        here.fake.enqueue([Call("read_file", {"path": "a.py"}), Call("read_file", {"path": "b.py"})], Say("There are none."))
+        await here.say(session, "And now?")
+        here.fake.enqueue(Say("Water."))
+        await here.say(session, "And then?")
+        session.compact()
+        await here.idle(session)
+        _, every = await session.history.epochs()
+        assert len(every) > 100
+        told = [fate.item_id for fate in every]
+        shown = [item.id for item in items(session) if item.id in told]
+        for since in (shown[0], shown[-6], shown[-1]):
+            _, some = await session.history.epochs(since)
+            assert since in [fate.item_id for fate in some]
+            assert some == every[len(every) - len(some) :]
+        second = [call.id for call in calls(session)][1]
+        assert {call.id for call in calls(session) if call.id in told} <= {
+            fate.item_id for fate in (await session.history.epochs(second))[1]
+        }
+        assert (await session.history.epochs("nothing like it"))[1] == every

@@ -88,7 +88,7 @@ async def test_what_is_known_of_cost_is_there_after_a_restart_and_in_the_epochs(
         [lost] = in_vain(opened)
         assert lost.cost
         cost = opened.snapshot().gauge.cost
-        [epoch], _ = opened.history.epochs()
+        [epoch], _ = await opened.history.epochs()
         assert cost == pytest.approx(epoch.cost)
         assert cost is not None and 0 < lost.cost < cost
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, TypeAlias
 
 from ullage.context.entries import AssistantReply, Clipped, Notice, ToolReturned, UserPrompt
 from ullage.context.view.edits import edits_of
+from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
 
 FateKind: TypeAlias = Literal["kept", "clipped", "cleared", "snipped", "summarised", "pinned"]
@@ -25,13 +27,13 @@ class Fate:
 KEPT = Fate("kept")
 
 
-def fates(projection: Projection) -> Mapping[int, Fate]:
-    """By seq, for every prompt, reply, tool result and notice of the log."""
+def fates(projection: Projection, since: int = 0) -> Mapping[int, Fate]:
+    """By seq, for every prompt, reply, tool result and notice of the log from entry `since` on."""
     active = projection.active_by_seq
     edits = edits_of(active)
     cleared_by = {cleared.seq: compaction.id for compaction in active.values() for cleared in compaction.cleared}
     found: dict[int, Fate] = {}
-    for logged in projection.entries:
+    for logged in islice(projection.entries, place_of(projection.entries, since), None):
         seq, entry = logged.seq, logged.entry
         if isinstance(entry, Clipped):
             if found.get(entry.seq) == KEPT:

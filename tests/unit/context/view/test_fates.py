@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.unit.context.logs import calls, compaction, prompt, returned, says, session
 from tests.unit.context.strategies import histories
@@ -44,3 +45,9 @@ def test_what_is_gone_is_not_shown_and_names_a_compaction_in_force(history: list
         assert fate.compaction_id is None or fate.compaction_id in active
         if fate.kind in ("snipped", "summarised"):
             assert seq not in shown
+
+
+@given(histories(), st.integers(0, 40))
+def test_fates_from_an_entry_on_are_those_of_all(history: list[Logged], since: int):
+    projection = Projection(history)
+    assert fates(projection, since) == {seq: fate for seq, fate in fates(projection).items() if seq >= since}
