@@ -62,7 +62,8 @@ export class EpochsSheet {
 
   private draw({ epochs, fates }: History): void {
     const { scrollTop } = this.body;
-    const focused = document.activeElement instanceof HTMLElement && this.body.contains(document.activeElement);
+    const focused = document.activeElement instanceof HTMLElement && this.body.contains(document.activeElement) && document.activeElement;
+    const epochNumber = focused && focused.closest<HTMLElement>(".epoch")?.dataset.number;
     const newest = epochs.toReversed();
     const list = longList("epoch-list", "Epochs, newest first", newest, (epoch) => this.drawEpoch(epoch, fates));
     const about =
@@ -72,7 +73,9 @@ export class EpochsSheet {
     setChildren(this.body, element("p", { className: "muted", textContent: about }), list);
     this.body.scrollTop = scrollTop;
     if (focused && !this.body.contains(document.activeElement)) {
-      this.sheet.element.focus();
+      // Undo has become Redo, or the other way: the focus stays at the epoch.
+      const wayBack = this.body.querySelector<HTMLElement>(`.epoch[data-number="${epochNumber ?? ""}"] .epoch-head button`);
+      (wayBack ?? this.sheet.element).focus();
     }
   }
 
@@ -84,7 +87,7 @@ export class EpochsSheet {
       "li",
       {
         className: `epoch ${undone ? "undone" : ""} ${epoch.current ? "current" : ""}`,
-        attributes: epoch.current ? { "aria-current": "true" } : {},
+        attributes: { "data-number": `${epoch.number}`, ...(epoch.current && { "aria-current": "true" }) },
       },
       element(
         "div",

@@ -262,6 +262,43 @@ stage("history", { window: 60_000 }, (scenario) => {
     await jump.waitFor({ state: "hidden" });
   });
 
+  scenario(
+    "by the keyboard alone: preview, compact, undo, pin, and what became of a message",
+    { settings: NOT_BY_ITSELF },
+    async (scene) => {
+      const { page, screenshot } = scene;
+      const panel = await filled(scene);
+      await runCommand(page, "Ullage: Preview compaction");
+      await previewOf(panel)
+        .getByText(/^[\d.]+k? → [\d.]+k? tokens$/)
+        .waitFor();
+      await tabTo(page, panel, "Tab", /^Compact$/);
+      await screenshot("1-focus-in-the-preview");
+      await page.keyboard.press("Enter");
+      await compacted(panel);
+      await promptBox(panel).and(panel.locator(":focus")).waitFor();
+
+      await tabTo(page, panel, "Shift+Tab", /^Undo$/);
+      await page.keyboard.press("Enter");
+      await itemsOf(panel, "compaction").getByText("Compaction undone").waitFor();
+      await tabTo(page, panel, "Shift+Tab", /^Pin/);
+      await screenshot("2-focus-on-a-pin");
+      await page.keyboard.press("Enter");
+      await panel.locator("[data-pinned]").waitFor();
+      await runCommand(page, "Ullage: Redo compaction");
+      await compacted(panel);
+
+      await openTimeline(page, panel);
+      await tabTo(page, panel, "Tab", /^Messages: /);
+      await page.keyboard.press("Enter");
+      await timelineOf(panel).getByText("Summarised: The model sees the summary in its place").waitFor();
+      await tabTo(page, panel, "Tab", /Look at the readings/);
+      await screenshot("3-focus-in-the-timeline");
+      await page.keyboard.press("Enter");
+      await revealed(panel).getByText("Look at the readings. Never change the file.").waitFor();
+    },
+  );
+
   scenario("a search over all sessions opens the one and leads to the place", {}, async ({ page, api, screenshot }) => {
     await api.enqueue({ say: "The datum plate of the east tank lies 14 mm above the floor." }, { say: "Noted." }, { say: "Hello." });
     const panel = await openPanel(page);
@@ -278,6 +315,32 @@ stage("history", { window: 60_000 }, (scenario) => {
     await screenshot("2-opened");
   });
 });
+
+/**
+ * Press a key until a control whose name fits has the focus. Each that has it on the way shows it.
+ *
+ * @param {import("playwright-core").Page} page
+ * @param {import("playwright-core").FrameLocator} panel
+ * @param {"Tab" | "Shift+Tab"} key
+ * @param {RegExp} name
+ */
+async function tabTo(page, panel, key, name) {
+  for (let presses = 0; presses < 60; presses++) {
+    await page.keyboard.press(key);
+    const focused = await panel.locator("body").evaluate(() => {
+      const active = document.activeElement;
+      const style = active === null ? undefined : getComputedStyle(active);
+      return {
+        name: (active?.getAttribute("aria-label") ?? active?.textContent ?? "").trim(),
+        // The prompt box's frame shows its focus.
+        shows: active?.matches(".prompt, .sheet, body") === true || (style?.outlineStyle === "solid" && style.opacity === "1"),
+      };
+    });
+    assert.ok(focused.shows, `${focused.name} does not show that it has the focus`);
+    if (name.test(focused.name)) return;
+  }
+  throw new Error(`No ${key} led to ${String(name)}`);
+}
 
 /** Results of tools in the messages: of which call, and their text. @param {any[]} messages @returns {{id: string, text: string}[]} */
 function resultsOf(messages) {

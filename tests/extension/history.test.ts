@@ -83,6 +83,26 @@ test("marks join pins and fates; what the user took out is called so; what is se
   });
 });
 
+test("the focus stays at what was undone, and at a message that was excluded", () => {
+  const { view } = drawn(compaction("c1"));
+  const message = drawn(user("p1"));
+  document.body.replaceChildren(view.element, message.view.element);
+  view.element.querySelector<HTMLElement>(".compaction-head button")?.focus();
+  view.update(compaction("c1", { status: "undone" }));
+  assert.equal(document.activeElement?.textContent, "Redo");
+  message.button("Exclude")?.focus();
+  message.view.mark({ pinned: false, gone: EXCLUDED });
+  assert.match(document.activeElement?.getAttribute("aria-label") ?? "", /^Pin/);
+
+  const { sheet, epochs } = timeline(HISTORY);
+  document.body.replaceChildren(sheet.element);
+  sheet.element.querySelector<HTMLElement>('[aria-label="Undo compaction 2"]')?.focus();
+  epochs.update(
+    session({}, { ...HISTORY, epochs: HISTORY.epochs.map((each) => (each.number === 2 ? { ...each, status: "undone" } : each)) }),
+  );
+  assert.equal(document.activeElement?.getAttribute("aria-label"), "Redo compaction 2");
+});
+
 test("what was taken out by hand leads to what it was", () => {
   const { view, done } = drawn(compaction("c1", { policy: "user" }));
   const link = () => [...view.element.querySelectorAll("button")].find(({ textContent }) => textContent === "Go to it");

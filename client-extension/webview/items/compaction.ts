@@ -24,6 +24,7 @@ export const makeCompactionView: MakeItemView<CompactionItem> = (item, actions) 
   link.hidden = true;
   const update = (next: CompactionItem) => {
     root.className = `item compaction ${next.status}`;
+    const atWayBack = root.querySelector(".compaction-head button")?.matches(":focus") === true;
     summary.update(recordMarkdown(next.summary));
     drawDetails(details, next, summary, actions);
     setChildren(
@@ -33,6 +34,10 @@ export const makeCompactionView: MakeItemView<CompactionItem> = (item, actions) 
       next.error !== "" && element("div", { className: "compaction-error", textContent: next.error }),
       hasDetails(next) && details,
     );
+    if (atWayBack) {
+      // Undo has become Redo, or the other way: the focus stays.
+      root.querySelector<HTMLElement>(".compaction-head button")?.focus();
+    }
   };
   update(item);
   const showAbout = (itemId: string | undefined) => {

@@ -63,6 +63,9 @@ export class Marking {
     this.mark.title = gone === undefined ? "" : `${capital(gone.word)}. ${gone.meaning}`;
     this.mark.classList.toggle("by-hand", gone === EXCLUDED);
     setChildren(this.mark, gone && icon(gone.icon), gone && element("span", { className: "item-mark-word", textContent: gone.word }));
+    if (gone !== undefined && this.exclude.matches(":focus")) {
+      this.pin.focus();
+    }
     this.exclude.hidden = gone !== undefined;
     this.root.toggleAttribute("data-pinned", mark.pinned);
     this.root.toggleAttribute("data-gone", gone !== undefined);
