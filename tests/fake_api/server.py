@@ -139,6 +139,7 @@ class FakeApi:
         connection = asyncio.create_task(serve_connection(reader, writer, self._handle, MAX_BODY))
         self._connections.add(connection)
         connection.add_done_callback(self._forget)
+        connection.add_done_callback(lambda _: writer.close())  # one that was cancelled before it began closes nothing itself
 
     def _forget(self, connection: asyncio.Task[None]) -> None:
         self._connections.discard(connection)

@@ -88,6 +88,7 @@ async def test_a_prompt_for_which_room_is_being_made_cannot_be_taken_back(folder
         await here.watcher.until(lambda: session.state == "compacting")
         with pytest.raises(SessionError):
             session.unqueue(prompt_id)
+        await here.fake.until_held()
         here.fake.release()
         await here.idle(session)
         assert last_answer(session) == "Answered."
