@@ -1,4 +1,4 @@
-"""What a session costs as it grows: opening it, a turn, a snapshot, pins, planning and writing a digest, a compaction.
+"""What a session costs as it grows: opening it, a turn, a snapshot, pins, planning and writing a digest, a compaction, undo and redo.
 
     .venv/bin/python -m bench growth [MESSAGES ...]
 
@@ -21,9 +21,11 @@ from typing import Any
 from bench.entries import PRELUDE, Writer
 from bench.sessions import Generated
 from ullage.context.blocks import Text, Usage
+from ullage.context.counting.accounting import Account
 from ullage.context.counting.tokens import Calibration, estimate_message, estimate_text
 from ullage.context.engines.engine import Covered, Occasion
 from ullage.context.policies.ullage import ULLAGE
+from ullage.context.record.facts import read_ahead
 from ullage.context.record.reading import Reading
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Message, Request
@@ -37,7 +39,7 @@ from ullage.session.settings import Settings
 from ullage.store.log_store import LogStore
 from ullage.workspace.editor import Diagnostic
 
-SIZES = (100, 11_000, 100_000)
+SIZES = (1_000, 11_000, 100_000)
 TURNS = 60
 NO_LINE = 10**12
 """A window (tokens) that no history fills."""
@@ -132,6 +134,8 @@ async def measure(messages: int) -> None:
         sessions = Sessions((folder,), NoEditor(), settings, None, None, told, lambda: None, lambda text: None, choose=choose)
         estimate_text.cache_clear()
         session = await timed("open it", lambda: sessions.open(None))
+        ahead = session._compactor.ahead  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
+        await timed("reading ahead for a digest, in the background", ahead.done)
 
         async def turn() -> None:
             await session.prompt("And now?")
@@ -146,8 +150,17 @@ async def measure(messages: int) -> None:
         prompts = [item.id for item in session.snapshot(400).items if isinstance(item, UserItem)]
         await repeated("a pin", _called(lambda: session.history.pin_item(prompts.pop(), pinned=True)), times=min(20, len(prompts)))
         await timed("a compaction", lambda: _compaction(session, idle))
+        await timed("what became of the items that are shown", lambda: session.history.epochs(session.snapshot().items[0].id))
+        await timed("undo", session.history.undo)
+        await timed("redo", session.history.redo)
         await repeated("a turn after it, its request's bytes aside", turn, lambda: model.serialising.pop())
         await timed("a compaction again", lambda: _compaction(session, idle))
+        await sessions.close()
+        sessions = Sessions((folder,), NoEditor(), settings, None, None, told, lambda: None, lambda text: None, choose=choose)
+        session = await timed("open it once it is compacted", lambda: sessions.open(None))
+        for _ in range(2):
+            await timed("undo, in a session that was opened again", session.history.undo)
+        await timed("redo", session.history.redo)
         await sessions.close()
         plan_and_digest(folder, session.id)
 
@@ -170,11 +183,13 @@ async def _compaction(session: Session, idle: asyncio.Event) -> None:
 
 
 def plan_and_digest(folder: Path, session_id: str) -> None:
-    """Planning a summary of the whole log, and writing its digest: for the first time, and again."""
+    """Planning a summary of the whole log, and writing its digest: of a log that nobody has looked at, as a session does it for the first
+    time, and again."""
     store = LogStore.open(folder)
     loaded = store.load(session_id)
     store.close()
-    entries = [logged for logged in loaded if type(logged.entry).__name__ not in ("Compaction", "EntryPinned")]
+    changes = ("Compaction", "CompactionUndone", "CompactionRedone", "EntryPinned")
+    entries = [logged for logged in loaded if type(logged.entry).__name__ not in changes]
     projection, reading, calibration = Projection(entries), Reading(), Calibration()
 
     def count(messages: Sequence[Message]) -> int:
@@ -189,8 +204,12 @@ def plan_and_digest(folder: Path, session_id: str) -> None:
         ULLAGE.engine.handoff(Covered(covered, planned, None, "", LINE // 3, tail=tail, reading=reading))
 
     estimate_text.cache_clear()
+    show("plan and digest, nothing known of any text", [_processor(both)])
+    projection, reading = Projection(entries), Reading()
+    Account().count(projection, calibration)
+    read_ahead(entries, reading)
     times = [_processor(both) for _ in range(8)]
-    show("plan and digest, nothing known of any text", times[:1])
+    show("plan and digest, the first of a session", times[:1])
     show("plan and digest", times[1:])
 
 

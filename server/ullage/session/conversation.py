@@ -17,6 +17,7 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, build_request
 from ullage.session.items import Update
 from ullage.session.timeline import Describe, Timeline
+from ullage.session.uncollected import uncollected
 
 
 class Log(Protocol):
@@ -58,13 +59,14 @@ class Conversation:
         To fold a long log anew and to count it takes a while; done ahead, to log such an entry does not.
         """
         logged = self._next(entry)
-        view, account = self.projection.copy(), Account()
+        view, account = self.projection.copy(), self._account.copy()
 
         def fold_and_count() -> None:
             view.append(logged)
             account.count(view, calibration)
 
-        await asyncio.to_thread(fold_and_count)
+        with uncollected(len(view.entries)):
+            await asyncio.to_thread(fold_and_count)
         self.projection.learn(view)
         self._account.learn(account)
 

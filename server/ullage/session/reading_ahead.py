@@ -13,6 +13,7 @@ from ullage.context.entries import Logged
 from ullage.context.record.facts import read_ahead
 from ullage.context.record.reading import Reading
 from ullage.session.conversation import Conversation
+from ullage.session.uncollected import uncollected
 
 BATCH = 32
 """Entries. So many or fewer a digest reads itself, in a few milliseconds; a thread for each would cost more."""
@@ -53,7 +54,8 @@ class ReadingAhead:
         try:
             while self.unread >= BATCH:
                 entries = self._conversation.entries[:]
-                await asyncio.to_thread(self._go_through, entries)
+                with uncollected(self.unread):
+                    await asyncio.to_thread(self._go_through, entries)
                 self._read = len(entries)
         finally:
             self._task = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import time
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
@@ -30,6 +29,7 @@ from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.surroundings import Surroundings
 from ullage.session.token_counts import TokenCounts
+from ullage.session.uncollected import uncollected
 from ullage.session.workspace_store import open_workspace_store
 from ullage.store.erase import erase_session
 from ullage.store.errors import StoreFailed, UnknownSession
@@ -244,7 +244,7 @@ class Sessions:
         def read() -> Session:
             return Session(record, self._kept.log.load(session_id), self._around, self._tools, model, self._on_update)
 
-        with _uncollected():
+        with uncollected():
             session = await asyncio.to_thread(read)
         if self._around.settings is not settings:  # they were changed meanwhile
             self._use(session, self._model(self._chosen_model(session_id)))
@@ -393,17 +393,3 @@ def _refusing() -> Generator[None]:
         yield
     except StoreFailed as error:
         raise refusal_of(error) from error
-
-
-@contextmanager
-def _uncollected() -> Generator[None]:
-    """A log that is read is all new and none of it garbage: walking it again and again would keep everybody waiting.
-
-    It lives as long as its session, so it need not be walked later either.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
