@@ -20,6 +20,7 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.record.api_summary import ELSEWHERE, completing
 from ullage.context.record.handoff import tail_note
+from ullage.context.redact import redact
 from ullage.context.view.log_places import place_of
 from ullage.context.view.request import Request
 from ullage.models.model import Model, ModelCard
@@ -223,4 +224,5 @@ def _handoff_of(policy: Policy, covered: Covered, one_reads: AbstractContextMana
         told = policy.engine.handoff(covered)
     if not isinstance(told, Handoff):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
         raise TypeError(f"its handoff is {type(told).__name__}")
-    return told
+    # Whoever wrote it: what a model tells may hold what it read.
+    return replace(told, text=redact(told.text), acknowledgement=redact(told.acknowledgement), resume=redact(told.resume))

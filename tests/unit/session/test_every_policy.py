@@ -22,6 +22,8 @@ LONG = 800
 """Makes a prompt of 3,000 tokens: some policies leave hardly anything else in view."""
 
 MOST_TURNS = 18
+KEY = "sk-ant-" + "api03-" + "q7Zk2" * 5
+PASSWORD = "hunter" + "2!tank"
 TOLD = "The user wants the tank measured, in millimetres, since the dip stick does. Two of the four readings are done. " * 2
 
 BY_ITSELF = [policy for policy in BUILT_IN.values() if not isinstance(policy.line.full_at, Never)]
@@ -49,10 +51,10 @@ def is_question(body: dict[str, Any]) -> bool:
     return last["type"] == "text" and "round" not in last["text"]
 
 
-def summaries() -> tuple[Rule, ...]:
+def summaries(told: str = TOLD) -> tuple[Rule, ...]:
     """Whichever way a policy asks for a summary."""
-    record = f"=== RECORD ===\n{TOLD}\n=== END OF RECORD ==="
-    return Rule(asks_for_summary, Say(record)), Rule(is_small_request, Say(TOLD)), Rule(is_question, Say(TOLD))
+    record = f"=== RECORD ===\n{told}\n=== END OF RECORD ==="
+    return Rule(asks_for_summary, Say(record)), Rule(is_small_request, Say(told)), Rule(is_question, Say(told))
 
 
 async def one_turn(here: Stage, session: Session, turn: int, words: int = 40) -> None:
@@ -85,6 +87,25 @@ async def test_it_compacts_at_its_line_and_goes_on(folder: Path, policy: Policy)
         assert [notice.text for notice in notices(session) if notice.level != "info"] == []
         gauge = session.snapshot().gauge
         assert gauge.used <= max(gauge.line, gauge.size * policy.line.hold_share)
+
+
+@pytest.mark.parametrize("policy", BUILT_IN.values(), ids=lambda policy: policy.name)
+async def test_a_summary_full_of_secrets_keeps_none(folder: Path, policy: Policy) -> None:
+    async with stage(folder, settings=Settings(policy_name=policy.name), window=WINDOW * 4) as here:
+        here.fake.add_rules(*summaries(f"{TOLD}\nThe key is {KEY}; log in with password='{PASSWORD}'."))
+        session = await here.new()
+        for turn in range(3):
+            await one_turn(here, session, turn)
+        session.compact()
+        await here.idle(session)
+        [*_, card] = compactions(session)
+        assert card.status == "completed"
+        logged = session._conversation.entries[-1]  # pyright: ignore[reportPrivateUsage]
+        assert KEY not in str(logged)
+        assert PASSWORD not in str(logged)
+        await one_turn(here, session, 3)
+        assert KEY not in str(here.fake.requests[-1].body)
+        assert here.refused() == []
 
 
 @pytest.mark.parametrize("policy", BUILT_IN.values(), ids=lambda policy: policy.name)
