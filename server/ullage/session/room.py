@@ -213,9 +213,14 @@ class Room:
         return full.counted.used + more >= newest.estimated_after + full.line * ASK_AGAIN_SHARE
 
     def _refuse_where_nothing_helps(self, full: Fullness) -> None:
-        """Where system and tools alone are over the line no compaction brings the context under it. Raises `ContextFull`."""
+        """Where system and tools alone are over the line, or the window, no compaction brings the context under it. Raises `ContextFull`."""
         prelude = self._conversation.projection.prelude
         fixed = estimate_prelude(prelude) if prelude else 0
+        if fixed >= full.window * self._policy.policy.line.hold_share:
+            raise ContextFull(
+                f"The instructions, rules and tools alone take about {fixed:,} tokens; the model has {full.window:,} in all. "
+                "Shorten AGENTS.md or CLAUDE.md, or choose a model with a larger window."
+            )
         if fixed < full.line or self._policy.policy.measure != "usage" or not self._policy.by_itself:
             return
         raise ContextFull(
@@ -236,10 +241,12 @@ class Room:
         raise ContextFull(f"The context is full: about {full.counted.used + more:,} of {full.window:,} tokens. {self._ways_out()}.")
 
     def _ways_out(self) -> str:
-        other = "turn on ullage.compaction.auto"
+        ways = ["Compact with a click on the gauge or /compact"]
         if self._policy.never:
-            other = f"choose another policy than {self._policy.policy.name} with ullage.compaction.policy"
-        return f"Compact with a click on the gauge or /compact, {other}, or begin a new session"
+            ways.append(f"choose another policy than {self._policy.policy.name} with ullage.compaction.policy")
+        elif not self._policy.by_itself:
+            ways.append("turn on ullage.compaction.auto")
+        return f"{', '.join(ways)}, or begin a new session"
 
     async def after_overflow(self) -> bool:
         """Compacts after the API said that the prompt is too long. False where that did not help. Raises `ContextFull`."""

@@ -16,6 +16,7 @@ from ullage.context.entries import ToolReturned
 from ullage.session.errors import SessionError
 from ullage.session.items import UserItem
 from ullage.session.session import Session
+from ullage.session.settings import Settings
 
 SECRET_PLAN = "The harbour master wants the gauge hidden behind panel seven."
 
@@ -144,6 +145,28 @@ async def test_where_instructions_and_tools_alone_are_over_the_line_it_says_so_a
         assert not here.made(session)
         assert not any("messages" in (record.body or {}) for record in here.fake.requests)
         assert "AGENTS.md" in notices(session)[-1].text
+
+
+@pytest.mark.parametrize("policy", ["none", "three-layer", "aider"])
+async def test_where_they_are_over_the_window_no_way_out_is_named_that_is_none(folder: Path, policy: str) -> None:
+    (folder / "AGENTS.md").write_text("Measure in millimetres. " * 2_000)
+    async with stage(folder, window=8_000, settings=Settings(policy_name=policy)) as here:
+        session = await here.new()
+        await here.say(session, "Hello")
+        assert not any("messages" in (record.body or {}) for record in here.fake.requests)
+        told = notices(session)[-1].text
+        assert "AGENTS.md" in told
+        assert "larger window" in told
+        assert "ullage.compaction.auto" not in told
+
+
+async def test_what_is_on_already_is_not_told_to_be_turned_on(folder: Path) -> None:
+    async with stage(folder, window=8_000, settings=Settings(policy_name="three-layer")) as here:
+        session = await here.new()
+        await here.say(session, "word " * 9_000)
+        told = notices(session)[-1].text
+        assert "The context is full" in told
+        assert "ullage.compaction.auto" not in told
 
 
 async def test_a_file_is_pinned_whichever_way_it_is_named_and_only_what_was_said_can_be(folder: Path) -> None:
