@@ -36,6 +36,7 @@ from ullage.session.items import Update, UserItem
 from ullage.session.session import Session
 from ullage.session.sessions import Sessions
 from ullage.session.settings import Settings
+from ullage.session.uncollected import uncollected
 from ullage.store.log_store import LogStore
 from ullage.workspace.editor import Diagnostic
 
@@ -185,12 +186,13 @@ async def _compaction(session: Session, idle: asyncio.Event) -> None:
 def plan_and_digest(folder: Path, session_id: str) -> None:
     """Planning a summary of the whole log, and writing its digest: of a log that nobody has looked at, as a session does it for the first
     time, and again."""
-    store = LogStore.open(folder)
-    loaded = store.load(session_id)
-    store.close()
-    changes = ("Compaction", "CompactionUndone", "CompactionRedone", "EntryPinned")
-    entries = [logged for logged in loaded if type(logged.entry).__name__ not in changes]
-    projection, reading, calibration = Projection(entries), Reading(), Calibration()
+    with uncollected():  # as a session does
+        store = LogStore.open(folder)
+        loaded = store.load(session_id)
+        store.close()
+        changes = ("Compaction", "CompactionUndone", "CompactionRedone", "EntryPinned")
+        entries = [logged for logged in loaded if type(logged.entry).__name__ not in changes]
+        projection, reading, calibration = Projection(entries), Reading(), Calibration()
 
     def count(messages: Sequence[Message]) -> int:
         return calibration.apply(sum(estimate_message(message) for message in messages))
@@ -205,9 +207,10 @@ def plan_and_digest(folder: Path, session_id: str) -> None:
 
     estimate_text.cache_clear()
     show("plan and digest, nothing known of any text", [_processor(both)])
-    projection, reading = Projection(entries), Reading()
-    Account().count(projection, calibration)
-    read_ahead(entries, reading)
+    with uncollected():
+        projection, reading = Projection(entries), Reading()
+        Account().count(projection, calibration)
+        read_ahead(entries, reading)
     times = [_processor(both) for _ in range(8)]
     show("plan and digest, the first of a session", times[:1])
     show("plan and digest", times[1:])

@@ -15,7 +15,7 @@ def touches_in_view(projection: Projection) -> list[FileTouch]:
     Costs what is in view, however long the log is.
     """
     entries = projection.entries
-    in_view = {source for message in projection.messages for source in message.sources}
+    in_view = {source for message in projection.messages if message.role == "user" for source in message.sources}
     cleared = {each.seq for compaction in projection.active for each in compaction.cleared}
     touches: list[FileTouch] = []
     for seq in sorted(in_view - cleared):
