@@ -7,39 +7,81 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from ullage.context.blocks import AssistantBlock, Text, ToolUse
-from ullage.context.entries import AssistantReply, Compaction, Entry, Notice, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, ToolReturned, UserPrompt
+from ullage.context.view.epoch import Epoch
+from ullage.context.view.log_places import entry_at
+from ullage.context.view.reworded import as_they_read
+from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT, all_taken_out
 from ullage.store.log_store import LogStore
 from ullage.store.search import SearchHit, SearchIndex
 from ullage.tools.recall import RecallHit
 
 
 class SessionRecall:
-    """Implements `ullage.tools.recall.Recall` for one session. All methods raise `StoreFailed`."""
+    """Implements `ullage.tools.recall.Recall` for one session. All methods raise `StoreFailed`.
 
-    def __init__(self, session_id: str, log: LogStore, index: SearchIndex) -> None:
+    `entries` is the log of the session. What the user took out of the conversation is not given back, nor what records tell of it.
+    """
+
+    def __init__(self, session_id: str, log: LogStore, index: SearchIndex, entries: Callable[[], Sequence[Logged]]) -> None:
         self._session_id = session_id
         self._log = log
         self._index = index
+        self._entries = entries
 
     async def search(self, words: str, limit: int) -> Sequence[RecallHit]:
         """Best matches first, over all sessions of the workspace; at most `limit`."""
-        found = await asyncio.to_thread(self._index.search, words, limit)
-        return [self._hit(hit) for hit in found]
+        out = await asyncio.to_thread(_OutOfSight, self._entries())
+        found = await asyncio.to_thread(self._index.search, words, limit + len(out.seqs))
+        return [self._hit(hit) for hit in found if hit.session_id != self._session_id or not out.hides(hit.seq)][:limit]
 
     async def result(self, tool_use_id: str) -> str | None:
         """The whole result of a tool call, unclipped; None where there is none of that id."""
+        entries = self._entries()
+        out = await asyncio.to_thread(_OutOfSight, entries)
+        hidden = (entry_at(entries, seq) for seq in out.seqs)
+        if any(isinstance(entry, ToolReturned) and entry.tool_use_id == tool_use_id for entry in hidden):
+            return EXCLUDED_RESULT
         return await asyncio.to_thread(self._index.result, tool_use_id, self._session_id)
 
     async def range(self, first_seq: int, last_seq: int) -> str:
         """The entries of this session from `first_seq` to `last_seq` (both included) as text."""
         logged = await asyncio.to_thread(self._log.between, self._session_id, first_seq, last_seq)
-        return "\n\n".join(f"[{item.seq}] {text}" for item in logged for text in _texts(item.entry))
+        out = await asyncio.to_thread(_OutOfSight, self._entries())
+        return "\n\n".join(f"[{item.seq}] {text}" for item in logged for text in out.texts(item))
 
     def _hit(self, hit: SearchHit) -> RecallHit:
         return RecallHit(hit.session_id, hit.seq, hit.at, hit.what, hit.excerpt, hit.tool_use_id, hit.session_id == self._session_id)
+
+
+class _OutOfSight:
+    """What the user took out of a session."""
+
+    def __init__(self, entries: Sequence[Logged]) -> None:
+        epoch = Epoch()
+        self._compactions: set[int] = set()
+        for logged in entries:
+            epoch = epoch.after(logged)
+            if isinstance(logged.entry, Compaction):
+                self._compactions.add(logged.seq)
+        self._active = as_they_read(epoch)
+        self.seqs = all_taken_out(self._active.values())
+
+    def hides(self, seq: int) -> bool:
+        """Whether an entry is not to be found: it was taken out, or is a record, which may tell of what was."""
+        return seq in self.seqs or (bool(self.seqs) and seq in self._compactions)
+
+    def texts(self, logged: Logged) -> Iterator[str]:
+        """What an entry says, as far as it is to be seen."""
+        if logged.seq in self.seqs:
+            yield EXCLUDED_RESULT if isinstance(logged.entry, ToolReturned) else EXCLUDED_MESSAGE
+        elif not self.hides(logged.seq):
+            yield from _texts(logged.entry)
+        elif logged.seq in self._active:
+            yield from _texts(self._active[logged.seq])
 
 
 def _texts(entry: Entry) -> Iterator[str]:

@@ -213,7 +213,7 @@ class Room:
         return full.counted.used + more >= newest.estimated_after + full.line * ASK_AGAIN_SHARE
 
     def _refuse_where_nothing_helps(self, full: Fullness) -> None:
-        """Where system and tools alone are over the line, or the window, no compaction brings the context under it. Raises `ContextFull`."""
+        """Where system and tools alone are over the line or the window no compaction brings the context under it. Raises `ContextFull`."""
         prelude = self._conversation.projection.prelude
         fixed = estimate_prelude(prelude) if prelude else 0
         if fixed >= full.window * self._policy.policy.line.hold_share:

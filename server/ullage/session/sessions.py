@@ -257,7 +257,7 @@ class Sessions:
 
     def _tools(self, session_id: str, reads: FileReads, entries: Callable[[], Sequence[Logged]]) -> Mapping[str, Tool]:
         around, settings = self._around, self._around.settings
-        recall = SessionRecall(session_id, self._kept.log, self._kept.index)
+        recall = SessionRecall(session_id, self._kept.log, self._kept.index, entries)
         dependencies = ToolDependencies(
             around.folders,
             around.files,

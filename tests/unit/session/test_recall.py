@@ -2,8 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from tests.unit.context.logs import compaction
 from ullage.context.blocks import RedactedThinking, Text, Thinking, ToolUse
-from ullage.context.entries import AssistantReply, Attachment, Notice, Prelude, ToolReturned, UserPrompt
+from ullage.context.entries import (
+    AssistantReply,
+    Attachment,
+    Cleared,
+    CompactionUndone,
+    Notice,
+    Prelude,
+    Reworded,
+    Snipped,
+    Summarised,
+    ToolReturned,
+    UserPrompt,
+)
+from ullage.context.moves.excluded import EXCLUDED_MESSAGE, EXCLUDED_RESULT
 from ullage.session.recall import SessionRecall
 from ullage.store.log_store import LogStore
 from ullage.store.results import ResultFiles
@@ -21,7 +37,7 @@ class Kept:
 
     def session(self) -> tuple[str, Recall]:
         session_id = self.log.create_session("", 1.0).id
-        return session_id, SessionRecall(session_id, self.log, self.index)
+        return session_id, SessionRecall(session_id, self.log, self.index, lambda: self.log.load(session_id))
 
 
 async def test_other_sessions_are_found_and_marked() -> None:
@@ -41,6 +57,27 @@ async def test_a_clipped_result_is_opened_whole() -> None:
     kept.log.append(here, ToolReturned("t1", "bash", "all …", is_error=False, characters=9), 2.0)
     assert await recall.result("t1") == "all of it"
     assert await recall.result("t2") is None
+
+
+async def test_what_the_user_took_out_is_not_given_back_until_they_put_it_back() -> None:
+    kept = Kept()
+    here, recall = kept.session()
+    there, _ = kept.session()
+    record = compaction("c", summarised=Summarised(2, "They spoke of the sluice and the dip."))
+    said = [UserPrompt("p1", "mind the sluice"), ToolReturned("t1", "bash", "the sluice is wet", is_error=False, characters=17)]
+    kept.log.append_many(here, [*said, UserPrompt("p2", "the dip is 7"), replace(record, through=3)], 2.0)
+    kept.log.append(there, UserPrompt("p3", "the sluice leaks"), 3.0)
+    takes_out = compaction("x", cleared=[Cleared(2, EXCLUDED_RESULT)], snipped=Snipped(1, 1, EXCLUDED_MESSAGE))
+    kept.log.append_many(here, [Reworded("c", (1, 2), "They spoke of the dip."), takes_out], 4.0)
+    assert [hit.session_id for hit in await recall.search("sluice", 1)] == [there]
+    assert await recall.result("t1") == EXCLUDED_RESULT
+    seen = await recall.range(1, 9)
+    assert "sluice" not in seen
+    assert "[3] user: the dip is 7" in seen
+    assert "They spoke of the dip." in seen
+    kept.log.append(here, CompactionUndone("x"), 5.0)
+    assert len(await recall.search("sluice", 5)) == 4
+    assert await recall.result("t1") == "the sluice is wet"
 
 
 async def test_a_range_is_what_was_said_in_it() -> None:
