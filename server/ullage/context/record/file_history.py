@@ -43,13 +43,13 @@ def file_history(calls: Sequence[Call]) -> tuple[FileFact, ...]:
             history.seq = call.seq
             if touch.kind == "read":
                 history.reads += 1
-                history.place = history.place if history.changed_seq else _lines_read(call)
+                history.last = history.last if history.changed_seq else call
                 continue
             history.changed_seq = call.seq
             history.edits += touch.kind == "edited"
             history.created = history.created or touch.kind == "created"
             history.deleted = touch.kind == "deleted"
-            history.place = _line_written(call.returned.diff, touch.path)
+            history.last = call
     facts = [history.fact() for history in histories.values()]
     return tuple(sorted(facts, key=lambda fact: (-fact.changed_seq, -fact.seq, fact.path)))
 
@@ -63,11 +63,17 @@ class _History:
     deleted: bool = False
     seq: int = 0
     changed_seq: int = 0
-    place: str = ""
+    last: Call | None = None
+    """The last that changed it, else the last that read it."""
 
     def fact(self) -> FileFact:
         path = path_in_a_line(self.path)
-        return FileFact(path, self.reads, self.edits, self.created, self.deleted, self.seq, self.changed_seq, self.place)
+        return FileFact(path, self.reads, self.edits, self.created, self.deleted, self.seq, self.changed_seq, self._place())
+
+    def _place(self) -> str:
+        if self.last is None:
+            return ""
+        return _line_written(self.last.returned.diff, self.path) if self.changed_seq else _lines_read(self.last)
 
 
 def _line_written(diff: FileDiff | None, path: str) -> str:
