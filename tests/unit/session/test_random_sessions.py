@@ -318,8 +318,10 @@ class Story:
     async def _try(self, here: Stage, session: Session, step: Step) -> None:
         """What may not be possible at the moment."""
         projection = session._conversation.projection  # pyright: ignore[reportPrivateUsage]
-        if step.what.startswith(("undo", "redo")):
+        if step.what.startswith("undo"):
             self.pinned = {}  # what a compaction hid before it was pinned may be hidden again
+        if step.what.startswith("redo"):  # what was taken out stays so, pinned or not
+            self.pinned = {item_id: text for item_id, text in self.pinned.items() if text not in self.excluded.values()}
         try:
             if step.what == "undo":
                 await session.history.undo()
