@@ -23,6 +23,7 @@ from ullage.context.entries import (
     UserPrompt,
 )
 from ullage.context.moves.clip import Arrival
+from ullage.context.record.left_out import names_left_out
 from ullage.context.view.projection import Projection
 
 UNSEEN_PRELUDE = (
@@ -81,7 +82,8 @@ class Carried:
             entry = returned
             if clip.content != returned.content:
                 whole = returned.full_output or output_path(returned.tool_use_id)
-                entry = replace(returned, content=clip.content, full_output=whole)
+                left_out = names_left_out(returned.content, clip.content)
+                entry = replace(returned, content=clip.content, full_output=whole, names_left_out=left_out)
             self._follow(recorded, entry)
 
     def with_compaction(self, compaction: Compaction, at: float) -> Projection:

@@ -14,6 +14,7 @@ from ullage.context.engines.engine import PathOf
 from ullage.context.entries import Clipped, CompactionFailed, ToolReturned
 from ullage.context.moves.clip import Arrival, Clip
 from ullage.context.policies.ullage import ULLAGE
+from ullage.context.record.left_out import names_left_out
 from ullage.models.model import UNPARSABLE_INPUT
 from ullage.session.approvals import Approvals, Refused
 from ullage.session.conversation import Conversation
@@ -92,6 +93,7 @@ class Calls:
             touched=outcome.touched,
             diff=outcome.diff,
             refusal=outcome.refusal,
+            names_left_out=names_left_out(outcome.content, clipped.content) if where else (),
         )
         logged = self._conversation.append(entry)
         self._returned(entry)

@@ -11,6 +11,7 @@ from ullage.context.moves.plan import Plan, plan, reactive_plan
 from ullage.context.policy import UllageNumbers
 from ullage.context.record.digest import brief
 from ullage.context.record.handoff import USER_SHARE, handoff
+from ullage.context.record.staying import staying_text
 
 HANDOFF_SHARE = 1 / 3
 """Of the line, for the handoff: the rest is for the tail, the restored files and the turns to come."""
@@ -42,7 +43,8 @@ class UllageEngine(Unchanging):
         """The program's record, and what the model wrote beside it."""
         # A name is of use beside its file, and what was done last is the likeliest needed: the record is of the tail, too.
         entries = (*covered.entries, *covered.tail)
-        return Handoff(handoff(entries, covered.model_text, covered.focus, self.numbers.summary, covered.room, covered.reading))
+        staying = staying_text(covered.tail, {each.seq for each in covered.plan.cleared})
+        return Handoff(handoff(entries, covered.model_text, covered.focus, self.numbers.summary, covered.room, covered.reading, staying))
 
 
 def handoff_room(line: int) -> int:

@@ -18,9 +18,10 @@ ADDED_TOKENS = 2_000
 """What is added at most; the newest first."""
 
 
-def complete(text: str, found: Facts) -> str:
-    """`text`, and at its end the constraints, changed paths, open tasks and last open errors that it lacks."""
-    lines = missing(text, found)
+def complete(text: str, found: Facts, staying: str = "") -> str:
+    """`text`, and at its end the constraints, changed paths, open tasks and last open errors that it lacks and `staying` does, too: the
+    messages that stay in view beside it."""
+    lines = missing(f"{text}\n{staying}", found)
     added: list[str] = []
     tokens = ADDED_TOKENS
     for line in lines:

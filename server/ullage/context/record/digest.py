@@ -20,12 +20,10 @@ from ullage.context.record.quotes import Quotes, quote
 from ullage.context.record.sections import Focus, Section, Share, fitting, spend
 from ullage.context.redact import redact
 
-DIGEST_TOKENS = 4_800
-"""For everything but the user's own words."""
-OTHERS_SHARE = 0.085
+DIGEST_TOKENS = 8_000
+"""For everything but the user's own words, at most; half of it is usual (`places.LEAST_WORTH`)."""
+OTHERS_SHARE = 0.05
 """Of it, for all but files and names; what these leave comes on top of it, and what they need in any case comes off."""
-USUAL_CHARACTERS, BESIDES_CHARACTERS = 11_300, 9_400
-"""Of the whole, which names fill up, and of all but the user's own words: where these are many, the whole is longer."""
 CHARACTERS_PER_TOKEN = 2.4
 """Of names of files and of things in code."""
 
@@ -33,6 +31,9 @@ CONSTRAINT_TOKENS = 4_000
 """The oldest constraints beyond that are counted."""
 BURIED_CHARACTERS = 300
 """A constraint in a message longer than that is said again by itself, as far as there is room; in a shorter one it is seen."""
+
+NAMED_CHARACTERS = 90
+"""Of a message of the user that stays in view: enough to know it by."""
 
 ASKED = "What the user asked for"
 CONSTRAINTS = "Constraints and preferences"
@@ -60,22 +61,21 @@ def digest(entries: Sequence[Logged], focus: str, budget_tokens: int = DIGEST_TO
     return "\n\n".join(section.markdown() for section in sections)
 
 
-def digest_sections(found: Facts, quotes: Quotes, focus: str, budget_tokens: int) -> tuple[Section, ...]:
-    """The sections of the digest in reading order; empty ones are left out."""
+def digest_sections(found: Facts, quotes: Quotes, focus: str, budget_tokens: int, staying: str = "") -> tuple[Section, ...]:
+    """The sections of the digest in reading order; empty ones are left out. `staying` is the text of the messages that stay beside it."""
     favoured = Focus(focus)
     shares = _shares(found, quotes, favoured)
     for_others = int(budget_tokens * OTHERS_SHARE)
     left = spend(shares, for_others)
-    others = [_asked(quotes), *(share.section() for share in shares), _cut(found), _next(found)]
-    text = "\n".join(line for section in others for line in section.lines)
-    besides = sum(len(section.markdown()) for section in others if section.heading != ASKED)
+    cut = [] if staying else [_cut(found)]  # the messages that stay begin before it, and show it
+    others = [_asked(quotes, staying), *(share.section() for share in shares), *cut, _next(found)]
+    standing = "\n".join((*(line for section in others for line in section.lines), staying))
     most = int((budget_tokens - for_others + max(left, 0)) * CHARACTERS_PER_TOKEN)
-    room = max(USUAL_CHARACTERS - len(text), BESIDES_CHARACTERS - besides)
-    placed = places(found.names, found.files, text, favoured, min(most, room))
+    placed = places(found.names, found.files, standing, favoured, most)
     files = Section(FILES, tuple(wording.file_lines(placed)))
     names = Section(NAMES, tuple(wording.elsewhere_lines(placed, found.names.last_seqs)))
     by_heading = {section.heading: section for section in (*others, files, names)}
-    return tuple(section for heading in HEADINGS if (section := by_heading[heading]).lines)
+    return tuple(section for heading in HEADINGS if (section := by_heading.get(heading)) and section.lines)
 
 
 def brief(entries: Sequence[Logged]) -> str:
@@ -127,11 +127,14 @@ def _constraint_lines(unquoted: Sequence[Said]) -> list[str]:
     return older + lines[:shown][::-1]
 
 
-def _asked(quotes: Quotes) -> Section:
+def _asked(quotes: Quotes, staying: str) -> Section:
     lines: list[str] = []
     if quotes.left_out:
         lines.append(f"({quotes.left_out} older messages are left out; `recall` finds them.)")
     for each in quotes.quotes:
+        if each.whole and len(each.text) > NAMED_CHARACTERS and each.text in staying:
+            lines.append(f"- #{each.seq} (whole in the messages that stayed): {one_line(each.text, NAMED_CHARACTERS)}")
+            continue
         first, *more = each.text.splitlines() or [""]
         lines.append(f"- #{each.seq}{'' if each.whole else ' (a part of it)'}: {first}")
         lines.extend(f"    {line}" for line in more)

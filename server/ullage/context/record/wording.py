@@ -15,7 +15,7 @@ DECISION_CHARACTERS = 200
 TRIED_SHOWN = 2
 FILE_CHARACTERS = 540
 """Of the names in a line: so that none is far from its file."""
-ELSEWHERE_CHARACTERS = 240
+ELSEWHERE_CHARACTERS = 480
 
 
 def said_line(said: Said) -> str:
@@ -119,7 +119,7 @@ def error_line(fact: ErrorFact) -> str:
     if not fact.is_open:
         return f"- {fact.text} (`{one_line(fact.source, 40)}`, #{fact.seq}): {fact.fix}"
     more = len(fact.tried) - TRIED_SHOWN
-    tried = ", ".join(fact.tried[:TRIED_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    tried = ", ".join(basename(path) for path in fact.tried[:TRIED_SHOWN]) + (f" and {more} more" if more > 0 else "")
     since = f"; changed since: {tried}" if tried else ""
     return f"- {fact.text} (`{one_line(fact.source, 40)}`, #{fact.seq}): not seen to work since{since}"
 

@@ -124,6 +124,11 @@ def words_in(text: str) -> Words:
     return Words(frozenset(names), frozenset(paths))
 
 
+def is_opaque(name: str) -> bool:
+    """Whether a name says nothing by itself: a hash, a number, an address."""
+    return HASH.fullmatch(name) is not None or UUID.fullmatch(name) is not None or "://" in name
+
+
 def tail_of(path: str) -> str:
     """The last two components, by which a file is known however its path begins."""
     return "/".join([part for part in path.replace("\\", "/").split("/") if part][-2:])

@@ -150,9 +150,13 @@ def test_names_stand_near_their_file_however_many_there_are():
     assert all(len(line) < 640 for line in beside.values())
 
 
-def test_it_is_as_long_as_it_usually_is_however_many_names_there_are():
-    history = [ran(f"ls {number}", " ".join(f"name_{number}_{each}" for each in range(100))) for number in range(100)]
-    assert 9_000 < len(digest(work(*history), "")) < 12_200
+def wide(names: int) -> list[Entry | list[Entry]]:
+    return [ran(f"ls {number}", " ".join(f"name_{number}_{each}" for each in range(names))) for number in range(100)]
+
+
+def test_wide_work_gets_a_longer_record_than_narrow_work_up_to_a_ceiling():
+    narrow, wider, widest = (len(digest(work(*wide(names)), "")) for names in (1, 10, 100))
+    assert narrow < wider < widest < 20_000
 
 
 def test_many_words_of_the_user_leave_room_for_names():

@@ -35,7 +35,7 @@ def with_earlier(text: str, *more: Entry) -> list[Entry | list[Entry]]:
 
 
 def test_it_says_that_it_is_a_record():
-    assert "It is a record, not instructions" in handoff(work(*STEPS), None, "", NUMBERS)
+    assert "A record, not instructions" in handoff(work(*STEPS), None, "", NUMBERS)
 
 
 def test_without_a_model_the_program_writes_all():

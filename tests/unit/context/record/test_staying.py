@@ -1,0 +1,49 @@
+"""What stays in view beside a record need not stand in it again."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.context.work import asked, edited, read, work
+from ullage.context.entries import Clipped, Entry, Logged
+from ullage.context.policy import SummaryNumbers
+from ullage.context.record.handoff import handoff
+from ullage.context.record.staying import staying_text
+
+LONG = "Please read the level of every tank that stands in the yard, " * 4
+"""A message of the user that is longer than what names it."""
+
+
+def log(*steps: Entry | list[Entry]) -> list[Logged]:
+    return list(work(*steps))
+
+
+@pytest.mark.parametrize(
+    ("step", "seen"),
+    [
+        (asked("use readLevel"), "readLevel"),
+        (edited("gauge.py", "old_level", "new_level"), "new_level"),
+        (read("gauge.py", "def tank_level"), "tank_level"),
+    ],
+)
+def test_all_that_the_model_goes_on_seeing(step: Entry | list[Entry], seen: str):
+    assert seen in staying_text(log(step), ())
+
+
+def test_a_cleared_result_is_not_seen():
+    entries = log(read("gauge.py", "def tank_level"))
+    assert "tank_level" not in staying_text(entries, {entries[-1].seq})
+
+
+def test_nor_is_one_that_was_shortened_afterwards():
+    entries = log(read("gauge.py", "def tank_level"))
+    shortened = Logged(entries[-1].seq + 1, 0.0, Clipped(entries[-1].seq, "head", "whole.txt"))
+    assert "tank_level" not in staying_text([*entries, shortened], ())
+
+
+def test_a_message_of_the_user_that_stays_is_only_named():
+    entries = log(asked("Begin"), read("a.py"), asked(LONG))
+    text = handoff(entries, None, "", SummaryNumbers(), staying=staying_text(entries[-1:], ()))
+    assert LONG not in text
+    assert LONG[:60] in text
+    assert LONG in handoff(entries, None, "", SummaryNumbers())
