@@ -48,10 +48,12 @@ for (const item of [user("p1"), assistant("r1.0", "text"), toolCall("t1", DONE)]
   });
 }
 
-test("what the model no longer sees says so, and cannot be excluded again", () => {
+test("what the model no longer sees says so; what was excluded cannot be again, what is in a summary can", () => {
   const { view, button } = drawn(user("p1"));
   view.mark({ pinned: false, gone: FATES.summarised });
   assert.match(view.element.querySelector(".item-mark")?.textContent ?? "", /summarised/);
+  assert.equal(button("Exclude")?.hidden, false);
+  view.mark({ pinned: false, gone: EXCLUDED });
   assert.equal(button("Exclude")?.hidden, true);
   view.mark({ pinned: false, gone: undefined });
   assert.equal(view.element.querySelector<HTMLElement>(".item-mark")?.hidden, true);

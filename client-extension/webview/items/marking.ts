@@ -3,7 +3,7 @@
 import type { Item } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, iconButton, setChildren } from "../dom";
-import { EXCLUDED, NO_MARK, type Mark } from "../fates";
+import { EXCLUDED, FATES, NO_MARK, type Mark } from "../fates";
 
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 
@@ -63,10 +63,12 @@ export class Marking {
     this.mark.title = gone === undefined ? "" : `${capital(gone.word)}. ${gone.meaning}`;
     this.mark.classList.toggle("by-hand", gone === EXCLUDED);
     setChildren(this.mark, gone && icon(gone.icon), gone && element("span", { className: "item-mark-word", textContent: gone.word }));
-    if (gone !== undefined && this.exclude.matches(":focus")) {
+    // What a summary stands for can still be taken out: the record may quote it.
+    const canGo = gone === undefined || gone === FATES.summarised;
+    if (!canGo && this.exclude.matches(":focus")) {
       this.pin.focus();
     }
-    this.exclude.hidden = gone !== undefined;
+    this.exclude.hidden = !canGo;
     this.root.toggleAttribute("data-pinned", mark.pinned);
     this.root.toggleAttribute("data-gone", gone !== undefined);
   }
