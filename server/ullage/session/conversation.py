@@ -7,6 +7,7 @@ timeline. No decisions are made here. What may take long is done ahead in anothe
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -18,6 +19,9 @@ from ullage.context.view.request import Request, build_request
 from ullage.session.items import Update
 from ullage.session.timeline import Describe, Timeline
 from ullage.session.uncollected import uncollected
+from ullage.store.errors import StoreFailed
+
+logger = logging.getLogger(__name__)
 
 
 class Log(Protocol):
@@ -45,13 +49,27 @@ class Conversation:
         self.clock = clock
         self._log = log
         self._on_append = appended
+        self._owed: list[Entry] = []
         self.projection = Projection(entries)
         self._account = Account()
         self.timeline = Timeline(describe, tell, entries)
 
     def append(self, entry: Entry) -> Logged:
         """Makes an entry durable, then shows it everywhere."""
-        return self.show(self._log.append(self.session_id, entry, self.clock()))
+        logged = self.show(self._log.append(self.session_id, entry, self.clock()))
+        if self._owed:
+            owed, self._owed = self._owed, []
+            for each in owed:
+                self.append_or_owe(each)
+        return logged
+
+    def append_or_owe(self, entry: Entry) -> None:
+        """The same of an entry that nothing depends on: where it cannot be written now, that is done with the next one that can."""
+        try:
+            self.append(entry)
+        except StoreFailed as error:
+            logger.warning("an entry could not be logged yet: %s", error)
+            self._owed.append(entry)
 
     async def foresee(self, entry: Entry, calibration: Calibration) -> None:
         """Finds out in another thread what the entry would make of the view, and keeps that; changes nothing.

@@ -5,16 +5,11 @@ As long as a summary may still serve, its draft has what it cost, and the compac
 
 from __future__ import annotations
 
-import logging
-
 from ullage.context.blocks import Usage
 from ullage.context.entries import SpentInVain
 from ullage.models.model import ModelCard
 from ullage.session.conversation import Conversation
 from ullage.session.draft import Draft
-from ullage.store.errors import StoreFailed
-
-logger = logging.getLogger(__name__)
 
 
 class Spent:
@@ -29,13 +24,9 @@ class Spent:
 
 
 def spend_in_vain(conversation: Conversation, usage: Usage | None, cost: float | None) -> None:
-    """Nothing comes of what was spent. Where that cannot be logged it is lost; what happens goes on."""
-    if usage is None:
-        return
-    try:
-        conversation.append(SpentInVain(usage, cost))
-    except StoreFailed as error:
-        logger.warning("what a summary cost could not be logged: %s", error)
+    """Nothing comes of what was spent."""
+    if usage is not None:
+        conversation.append_or_owe(SpentInVain(usage, cost))
 
 
 def discard(conversation: Conversation, draft: Draft) -> None:

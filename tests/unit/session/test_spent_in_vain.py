@@ -11,6 +11,7 @@ from tests.fake_api import Say
 from tests.unit.session.engines import Raises, policy
 from tests.unit.session.filling import WINDOW, asks_for_summary, fill, fill_to_the_line, make_project, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, compactions, stage
+from tests.unit.session.test_full_disk import full_disk
 from ullage.context.entries import SpentInVain
 from ullage.session.session import Session
 from ullage.session.settings import Settings
@@ -135,4 +136,19 @@ async def test_what_an_engine_could_not_use_in_the_background_has_cost_what_it_c
         await room.preparation.take()
         room.prepare()
         await room.preparation.take()
+        assert session.snapshot().gauge.cost == pytest.approx(paid(here))
+
+
+async def test_what_could_not_even_be_logged_is_logged_when_the_disk_has_room_again(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        with full_disk(here):
+            session.compact()
+            await here.idle(session)
+        assert not here.made(session)
+        assert not in_vain(session)
+        await fill(here, session, 1)
+        assert len(in_vain(session)) == 1
         assert session.snapshot().gauge.cost == pytest.approx(paid(here))
