@@ -20,7 +20,9 @@ from ullage.context.entries import (
     CompactionUndone,
     EntryPinned,
     FilePinned,
+    FileTouch,
     Logged,
+    Reworded,
     ToolReturned,
     UserPrompt,
 )
@@ -30,7 +32,8 @@ from ullage.context.moves.exclude import exclude
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import ClearNumbers
 from ullage.context.view.message import Message
-from ullage.context.view.projection import Projection
+from ullage.context.view.projection import EpochKey, Projection
+from ullage.context.view.seen import touches_in_view
 from ullage.context.view.taken_out import taken_out
 from ullage.session.compaction import Compactor
 from ullage.session.conversation import Conversation
@@ -61,7 +64,7 @@ _Change = TypeVar("_Change", bound=Change)
 
 
 class History:
-    """The history of one session. `changed` is called after the epoch has changed."""
+    """The history of one session. `changed` is called after the epoch has changed, with what is in view of files then."""
 
     def __init__(
         self,
@@ -71,7 +74,7 @@ class History:
         model: ModelInUse,
         room: Room,
         busy: Callable[[], bool],
-        changed: Callable[[], None],
+        changed: Callable[[Sequence[FileTouch]], None],
     ) -> None:
         self._conversation = conversation
         self._surroundings = surroundings
@@ -81,6 +84,7 @@ class History:
         self._busy = busy
         self._changed = changed
         self._one_changes = asyncio.Lock()
+        self._seen: tuple[EpochKey, Sequence[FileTouch]] = (), ()
 
     async def preview(self, focus: str = "") -> Preview:
         """What a compaction by hand would do now. Changes nothing and calls no model."""
@@ -197,8 +201,15 @@ class History:
         return replace(entry, cleared=planned.cleared, snipped=planned.snipped)
 
     async def _foresee(self, entry: _Change) -> _Change:
-        await self._conversation.foresee(entry, self._surroundings.calibration(self._model.card))
+        await self._reword_ahead(entry)
+        view = await self._conversation.foresee(entry, self._surroundings.calibration(self._model.card))
+        self._seen = view.key, await asyncio.to_thread(touches_in_view, view)
         return entry
+
+    def _has_changed(self) -> None:
+        """Says what is in view of files now, as foreseen or, where something else came about, as it is."""
+        projection, (key, touches) = self._conversation.projection, self._seen
+        self._changed(touches if key == projection.key else touches_in_view(projection))
 
     def _pick(self, among: Sequence[Compaction], compaction_id: str | None, verb: str) -> Compaction:
         self._wait_for_idle(f"{verb} a compaction")
@@ -229,7 +240,7 @@ class History:
         self._log(entry)
         if cleared is not None:
             self._conversation.append(cleared)
-        self._changed()
+        self._has_changed()
 
     def _cleared(self, view: Projection, tokens: int) -> Compaction | None:
         """The compaction that clears old results of `view`; None where there are none."""
@@ -246,12 +257,27 @@ class History:
         after = self._with(entry)
         skipped = (IN_OWN_WORDS,) if tells_in_own_words(after, taken_out(entry)) else ()
         self._conversation.append(replace(entry, estimated_after=self._tokens(after), skipped=skipped))
-        self._changed()
+        self._has_changed()
         return entry.id
 
     def _log(self, entry: Change) -> None:
         self._reword(entry)
         self._conversation.append(entry)
+
+    async def _reword_ahead(self, entry: Change) -> None:
+        """Does in another thread what `_reword` would find to do: writing a record anew takes a while in a long session."""
+        projection = self._conversation.projection
+        made = (entry, *projection.active, *projection.undone)
+        if not any(taken_out(each) for each in made if isinstance(each, Compaction)):
+            return
+        view, last, room = projection.copy(), projection.entries[-1].seq, handoff_room(self._room.fullness().line)
+
+        def write() -> Sequence[Reworded]:
+            view.append(Logged(last + 1, 0.0, entry))
+            return tuple(rewordings(view, ULLAGE.engine, room))
+
+        for reworded in await asyncio.to_thread(write):
+            self._conversation.append(reworded)
 
     def _reword(self, entry: Change) -> None:
         """Logs, before `entry`, how the records in view read without what is taken out once it is in force."""
