@@ -47,6 +47,7 @@ class Serialiser:
     def __init__(self) -> None:
         self._messages: dict[int, tuple[Message, bytes]] = {}
         self._remembered = 0
+        self._at_hand = 0
         self._prelude: tuple[Sequence[SystemPart], Sequence[ToolSpec], bytes] | None = None
 
     def body(self, request: Request, *, model: str, max_tokens: int, adaptive_thinking: bool, mismatch: Mismatch | None = None) -> bytes:
@@ -84,10 +85,13 @@ class Serialiser:
         marks: dict[int, set[int]] = {}
         for breakpoint in request.breakpoints:
             marks.setdefault(breakpoint.message, set()).add(breakpoint.block)
-        if self._remembered > REMEMBERED_BYTES:
+        anew = not self._messages or self._remembered > REMEMBERED_BYTES + self._at_hand
+        if anew:
             self._messages.clear()
             self._remembered = 0
         parts = [self._remembered_bytes(message) for message in request.messages]
+        if anew:  # a request that takes more than that alone is not to be made anew each time
+            self._at_hand = self._remembered
         for index, blocks in marks.items():
             parts[index] = message_bytes(request.messages[index], frozenset(blocks))
         return parts

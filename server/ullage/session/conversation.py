@@ -71,8 +71,8 @@ class Conversation:
             logger.warning("an entry could not be logged yet: %s", error)
             self._owed.append(entry)
 
-    async def foresee(self, entry: Entry, calibration: Calibration) -> None:
-        """Finds out in another thread what the entry would make of the view, and keeps that; changes nothing.
+    async def foresee(self, entry: Entry, calibration: Calibration) -> Projection:
+        """Finds out in another thread what the entry would make of the view, and keeps and gives that; changes nothing.
 
         To fold a long log anew and to count it takes a while; done ahead, to log such an entry does not.
         """
@@ -87,6 +87,7 @@ class Conversation:
             await asyncio.to_thread(fold_and_count)
         self.projection.learn(view)
         self._account.learn(account)
+        return view
 
     def counted_with(self, entry: Entry, calibration: Calibration) -> Counted:
         """How many tokens the next request would hold with one more entry; nothing changes."""

@@ -16,6 +16,7 @@ from ullage.context.entries import (
     Compaction,
     EntryPinned,
     FilePinned,
+    FileTouch,
     Logged,
     Notice,
     Prelude,
@@ -417,9 +418,9 @@ class Session:
         self._compactor.ahead.look()
         self._show_gauge()
 
-    def _epoch_changed(self) -> None:
+    def _epoch_changed(self, in_view: Sequence[FileTouch]) -> None:
         self._room.preparation.give_up()
-        self._reads.keep_only(touches_in_view(self._conversation.projection))
+        self._reads.keep_only(in_view)
 
     def _returned(self, result: ToolReturned) -> None:
         now = self._conversation.clock()

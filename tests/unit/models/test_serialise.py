@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -170,3 +171,24 @@ def test_what_is_asked_of_the_api_beside_the_messages() -> None:
     assert betas(plain, "error") == (BINDING_BETA,)
     assert betas(after, "drop_block") == (COMPACTION_BETA, BINDING_BETA)
     assert {name: value for name, value in bodies[1].items() if name != "compaction"} == bodies[0], "so it is read from the cache"
+
+
+def test_a_request_that_takes_more_than_is_remembered_is_not_made_anew_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Message] = []
+
+    def watched(message: Message, marked: frozenset[int] = frozenset()) -> bytes:
+        made.append(message)
+        return message_bytes(message, marked)
+
+    monkeypatch.setattr("ullage.models.serialise.message_bytes", watched)
+    monkeypatch.setattr("ullage.models.serialise.REMEMBERED_BYTES", 1_000)
+    serialiser = Serialiser()
+    messages = [Message("user", (Text("x" * 400),), (seq,)) for seq in range(30)]
+    new: list[int] = []
+    for end in range(10, 30):
+        made.clear()
+        body(serialiser, Request((), (), messages[:end], ()))
+        new.append(len(made))
+    assert new[0] == 10
+    assert new.count(1) > 10  # mostly what is new alone
+    assert max(new[1:]) > 10  # now and then all but the request at hand is forgotten
