@@ -5,25 +5,39 @@ What is done with them is `restore.py`'s business. Here nothing is read: where a
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ullage.context.blocks import ToolUse
-from ullage.context.entries import AssistantReply, Logged, Notice, ToolReturned
+from ullage.context.blocks import Text, ToolUse
+from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.shell_reads import files_printed
 
-SignKind: TypeAlias = Literal["read", "edited", "disk", "unsaved", "problems", "uncommitted"]
-"""Read or edited by the agent or edited by the user; changed on disk by something else; open in the editor with text that is not saved;
-with problems that its language server reports as errors; changed since the last commit."""
+SignKind: TypeAlias = Literal["read", "edited", "mentioned", "disk", "unsaved", "problems", "uncommitted"]
+"""Read or edited by the agent or edited by the user; named in the last messages; changed on disk by something else; open in the editor with
+text that is not saved; with problems that its language server reports as errors; changed since the last commit."""
 
-WEIGHTS: Mapping[SignKind, float] = {"read": 1.0, "edited": 1.0, "disk": 0.25, "unsaved": 2.0, "problems": 1.0, "uncommitted": 0.5}
-"""Of one sign that is new. Reads and edits weigh the same: over recorded sessions no other proportion between a half and two did
-better. The editor's signs are not in any recorded session; their weights are a guess: unsaved text counts as two edits of this moment."""
+WEIGHTS: Mapping[SignKind, float] = {
+    "read": 1.0,
+    "edited": 1.0,
+    "mentioned": 0.25,
+    "disk": 0.25,
+    "unsaved": 2.0,
+    "problems": 1.0,
+    "uncommitted": 0.5,
+}
+"""Of one sign that is new. Reads and edits weigh the same: over recorded sessions no other proportion between a half and two did better;
+what mentions weigh made hardly a difference. The editor's signs are not in any recorded session; their weights are a guess: unsaved text
+counts as two edits of this moment."""
 
 HALVED_AFTER = 80.0
 """Entries of the log after which a sign counts half as much, then a third, a quarter ... Anything between 40 and 320 did as well."""
+
+MENTIONS_IN = 60
+"""Entries at the end of the log in which it counts that somebody names a file."""
+FILE_NAME = re.compile(r"[\w@+.-]*\w\.\w+")
 
 INSTRUCTIONS = ("SKILL.md", "AGENTS.md", "CLAUDE.md")
 """Files that say how to work. Once the agent has read one it is bound by it as by the user's word, so these come first."""
@@ -39,8 +53,14 @@ class Sign:
 
 
 def signs_in(entries: Sequence[Logged]) -> Iterator[Sign]:
-    """What the log shows of the agent's own doings: files that tools touched, and those that shell commands printed."""
+    """What the log shows: files that tools touched, those that shell commands printed, and which of them were spoken of lately."""
     last = entries[-1].seq if entries else 0
+    used = list(_uses(entries, last))
+    yield from used
+    yield from _mentions(entries[-MENTIONS_IN:], last, {sign.path for sign in used})
+
+
+def _uses(entries: Sequence[Logged], last: int) -> Iterator[Sign]:
     for logged in entries:
         entry, age = logged.entry, last - logged.seq
         if isinstance(entry, ToolReturned | Notice):
@@ -49,6 +69,26 @@ def signs_in(entries: Sequence[Logged]) -> Iterator[Sign]:
             for block in entry.blocks:
                 if isinstance(block, ToolUse):
                     yield from (Sign(path, "read", age) for path in files_printed(block.input))
+
+
+def _mentions(entries: Sequence[Logged], last: int, paths: Collection[str]) -> Iterator[Sign]:
+    """A file is known by its name alone where no other has it, else by its path."""
+    named: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        named[path.rpartition("/")[2]].append(path)
+    for logged in entries:
+        text = _words(logged.entry)
+        for name in dict.fromkeys(FILE_NAME.findall(text)):
+            same = named.get(name, ())
+            yield from (Sign(path, "mentioned", last - logged.seq) for path in same if len(same) == 1 or path in text)
+
+
+def _words(entry: Entry) -> str:
+    if isinstance(entry, UserPrompt):
+        return entry.text
+    if isinstance(entry, AssistantReply):
+        return "\n".join(block.text for block in entry.blocks if isinstance(block, Text))
+    return ""
 
 
 def likely(signs: Iterable[Sign], most: int) -> tuple[str, ...]:

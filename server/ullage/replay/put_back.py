@@ -5,15 +5,16 @@ They are chosen as in the agent, by the signs that the log holds; what the edito
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Logged, RestoredFile, ToolReturned
-from ullage.context.evidence import likely, signs_in
+from ullage.context.evidence import Sign, likely, signs_in
 from ullage.context.policy import RestoreNumbers
 from ullage.context.restore import FileEdit, choose, take
 from ullage.context.view.projection import Projection
-from ullage.context.view.seen import touches_in_view
+from ullage.context.view.seen import whole_in_view
 from ullage.replay.known_files import KnownFiles
 
 CONSIDERED = 20
@@ -22,7 +23,7 @@ CONSIDERED = 20
 
 def put_back(after: Projection, files: KnownFiles, numbers: RestoreNumbers) -> Iterator[RestoredFile]:
     """The files that `after` does not show whole, as many as `numbers` say; none of whose text nothing is known."""
-    in_view = {touch.path: touch for touch in touches_in_view(after)}
+    in_view = whole_in_view(after)
     edited = {edit.path for edit in _edits(after.entries)}
     budget, count = numbers.total_tokens, 0
     for path in _candidates(after.entries, numbers):
@@ -31,8 +32,7 @@ def put_back(after: Projection, files: KnownFiles, numbers: RestoreNumbers) -> I
         known = files.of(path)
         if known is None and not (files.is_gone(path) and path in edited):
             continue
-        seen = in_view.get(path)
-        if known is not None and seen is not None and seen == known.touch and not seen.partial:
+        if known is not None and known.touch is not None and in_view.get(path) == known.touch.sha256:
             continue
         lines = [known.near_line] if known is not None and known.near_line else []
         file = take(path, known.text if known is not None else None, lines, numbers, budget)
@@ -44,7 +44,23 @@ def put_back(after: Projection, files: KnownFiles, numbers: RestoreNumbers) -> I
 def _candidates(entries: Sequence[Logged], numbers: RestoreNumbers) -> Sequence[str]:
     if numbers.by == "last edited":
         return choose(list(_edits(entries)), numbers)
-    return likely(signs_in(entries), CONSIDERED)
+    return likely(by_one_name(list(signs_in(entries))), CONSIDERED)
+
+
+def by_one_name(signs: Sequence[Sign]) -> Iterator[Sign]:
+    """The signs with each file under one name: a command may name by its whole path, or as `./a.py`, what a tool calls `a.py`."""
+    named = {sign.path for sign in signs}
+    shorter = {path: _shorter(path, named) for path in named}
+    return (replace(sign, path=shorter[sign.path]) for sign in signs)
+
+
+def _shorter(path: str, named: Collection[str]) -> str:
+    """The shortest end of a path that is a name by itself."""
+    parts = path.removeprefix("./").split("/")
+    if len(parts) > 1 and not parts[0]:
+        ends = ("/".join(parts[first:]) for first in range(len(parts) - 1, 0, -1))
+        return next((end for end in ends if "/" in end and end in named), path)
+    return "/".join(parts)
 
 
 def _edits(entries: Sequence[Logged]) -> Iterator[FileEdit]:

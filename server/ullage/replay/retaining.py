@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ullage.context.blocks import Text, ToolResult, ToolUse
 from ullage.context.entries import Compaction
 from ullage.context.view.projection import Projection
-from ullage.context.view.seen import touches_in_view
+from ullage.context.view.seen import whole_in_view
 from ullage.replay.file_calls import FileCall, file_calls
 from ullage.replay.needed_later import SessionFacts, session_facts
 from ullage.replay.restoring import files_read_again, restoring
@@ -39,7 +39,7 @@ def left_by(compaction: Compaction, after_seq: int, seq: int, view: Projection) 
     if compaction.snipped is not None:
         told = f"{told}\n\n{compaction.snipped.marker}" if told else compaction.snipped.marker
     in_view = [file.path for file in compaction.restored]
-    in_view += [touch.path for touch in touches_in_view(view) if touch.kind in ("read", "created") and not touch.partial]
+    in_view += whole_in_view(view)
     return Left(after_seq, kept, told, tuple(dict.fromkeys(in_view)))
 
 

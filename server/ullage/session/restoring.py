@@ -11,7 +11,7 @@ from ullage.context.evidence import likely
 from ullage.context.policy import RestoreNumbers
 from ullage.context.restore import FileEdit, choose, resume_text, take
 from ullage.context.view.projection import Projection
-from ullage.context.view.seen import touches_in_view
+from ullage.context.view.seen import touches_in_view, whole_in_view
 from ullage.session.conversation import Conversation
 from ullage.session.prelude import RulesInForce
 from ullage.session.signs import gathered
@@ -36,7 +36,7 @@ class Restoring:
 
     async def files(self, after: Projection, numbers: RestoreNumbers) -> tuple[RestoredFile, ...]:
         """The files that are likely to be needed, as they are now, unsaved text included, that `after` does not hold whole already."""
-        in_view = {touch.path: touch for touch in touches_in_view(after)}
+        in_view = whole_in_view(after)
         lines = {edit.path: edit.line for edit in self._surroundings.recent.latest()}
         edits = await self._edits()
         edited = {edit.path for edit in edits}
@@ -51,8 +51,7 @@ class Restoring:
             text, sha256 = known
             if text is None and path not in edited:  # it is gone, and was only read: nothing to know about it
                 continue
-            seen = in_view.get(path)
-            if text is not None and seen is not None and seen.sha256 == sha256 and not seen.partial:
+            if text is not None and in_view.get(path) == sha256:
                 continue
             line = lines.get(path)
             file = take(path, text, [line] if line else [], numbers, budget, sha256)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.unit.context.logs import prompt, reply, session
+from tests.unit.context.logs import prompt, reply, says, session
 from ullage.context.blocks import ToolUse
 from ullage.context.entries import FileTouch, ToolReturned
-from ullage.context.evidence import HALVED_AFTER, Sign, likely, signs_in
+from ullage.context.evidence import HALVED_AFTER, MENTIONS_IN, Sign, likely, signs_in
 
 OLD = int(HALVED_AFTER)
 
@@ -39,6 +39,27 @@ def test_the_log_shows_what_tools_touched_and_what_commands_printed():
         ToolReturned("t1", "bash", "text", False, 4, touched=touched),
     )
     assert set(signs_in(entries)) == {Sign("src/c.py", "read", 1), Sign("a.py", "edited", 0), Sign("b.py", "read", 0)}
+
+
+@pytest.mark.parametrize(
+    ("words", "files"),
+    [
+        ("look at gauge.py.", {"src/gauge.py"}),
+        ("look at `src/gauge.py`", {"src/gauge.py"}),
+        ("look at the gauge", set[str]()),
+        ("look at never_read.py", set[str]()),
+        ("look at index.ts", set[str]()),
+        ("look at b/index.ts", {"b/index.ts"}),
+    ],
+)
+def test_a_file_in_use_that_is_spoken_of_lately_is_likelier(words: str, files: set[str]):
+    touched = tuple(FileTouch(path, "read", "0") for path in ("src/gauge.py", "a/index.ts", "b/index.ts"))
+    result = ToolReturned("t1", "bash", "text", False, 4, touched=touched)
+    for said in (prompt(words), says(words)):
+        entries = session(prompt("go"), reply(ToolUse("t1", "bash", {"command": "ls"})), result, said)
+        assert {sign.path for sign in signs_in(entries) if sign.kind == "mentioned"} == files
+        long_ago = session(prompt("go"), reply(ToolUse("t1", "bash", {"command": "ls"})), result, said, *[says("More")] * MENTIONS_IN)
+        assert all(sign.kind != "mentioned" for sign in signs_in(long_ago))
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,20 @@ def touches_in_view(projection: Projection) -> list[FileTouch]:
     return touches
 
 
+def whole_in_view(projection: Projection) -> dict[str, str]:
+    """The files whose whole text the next request holds, with its hash: read whole or made in a message that is there, and the edits since.
+
+    A file of which only an edit is in view is not among them: the model knows that part alone.
+    """
+    whole: dict[str, str] = {}
+    for touch in touches_in_view(projection):
+        if touch.kind == "deleted":
+            whole.pop(touch.path, None)
+        elif touch.path in whole if touch.kind == "edited" else not touch.partial:
+            whole[touch.path] = touch.sha256
+    return whole
+
+
 def _of_a_part(touch: FileTouch) -> FileTouch:
     """What a clipped result says of a file: of a read it shows only a part, while the model knows what it wrote itself."""
     return replace(touch, partial=True) if touch.kind == "read" else touch

@@ -17,6 +17,8 @@ from ullage.context.entries import (
     EntryPinned,
     FilePinned,
     Logged,
+    Reworded,
+    SpentInVain,
     TurnEnded,
 )
 from ullage.context.view.epoch import Epoch
@@ -32,7 +34,17 @@ BY_THE_USER = "user"
 """The policy of what a user takes out by hand, as `session/` logs it."""
 
 _MAGIC = b"SQLite format 3\x00"
-_SPOKEN_OF_ELSEWHERE = (Compaction, CompactionUndone, CompactionRedone, CompactionFailed, EntryPinned, FilePinned, TurnEnded)
+_SPOKEN_OF_ELSEWHERE = (
+    Compaction,
+    CompactionUndone,
+    CompactionRedone,
+    CompactionFailed,
+    EntryPinned,
+    FilePinned,
+    Reworded,
+    SpentInVain,
+    TurnEnded,
+)
 
 
 def is_database(path: Path) -> bool:
