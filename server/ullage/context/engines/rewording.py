@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from ullage.context.blocks import Text
 from ullage.context.engines.engine import Covered, Engine
-from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Reworded, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Reworded, Summarised, ToolReturned, UserPrompt
 from ullage.context.moves.excluded import without_excluded
 from ullage.context.moves.plan import Plan
 from ullage.context.record.api_summary import ELSEWHERE, completing
@@ -62,7 +62,7 @@ def _reworded(made: Compaction, without: frozenset[int], after: Projection, engi
     record = told.text if told is not None else ""
     if told is not None and record.startswith(TITLE) and f"\n{LOGGED}\n" in record:
         entries = without_excluded(after, (logged for logged in after.entries if logged.seq <= made.through and logged.seq not in without))
-        record = _written_anew(made, entries, engine, room)
+        record = _written_anew(made, told, entries, engine, room)
         before, begun, rest = record.partition(f"\n{WRITTEN}")
         part, ended, rest = rest.partition(f"\n{LOGGED}\n")
         record = f"{before}{begun}{quotations.taken_from(part)}{ended}{rest}"
@@ -72,10 +72,8 @@ def _reworded(made: Compaction, without: frozenset[int], after: Projection, engi
     return Reworded(made.id, tuple(sorted(without)), record, marker, quotations.taken_from(made.resume))
 
 
-def _written_anew(made: Compaction, entries: Sequence[Logged], engine: Engine, room: int) -> str:
+def _written_anew(made: Compaction, told: Summarised, entries: Sequence[Logged], engine: Engine, room: int) -> str:
     """The record of a compaction that is Ullage's own, of `entries` alone."""
-    told = made.summarised
-    assert told is not None
     plan = Plan(made.through, made.cleared, None, told.last_seq, told.messages, 0, carried=told.carried)
     covered = [logged for logged in entries if logged.seq <= told.last_seq]
     tail = [logged for logged in entries if logged.seq > told.last_seq]

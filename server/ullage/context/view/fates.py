@@ -42,10 +42,13 @@ def fates(projection: Projection, since: int = 0) -> Mapping[int, Fate]:
         if not isinstance(entry, UserPrompt | AssistantReply | ToolReturned | Notice):
             continue
         by = edits.handoff
-        if by is not None and seq <= by.last:
+        snip = next((each for each in edits.snips if each.first <= seq <= each.last), None)
+        if snip is not None and seq in snip.carried:  # whatever else covers it
+            found[seq] = Fate("pinned", active[snip.source].id)
+        elif by is not None and seq <= by.last:
             found[seq] = Fate("pinned" if seq in by.carried else "summarised", active[by.source].id)
-        elif (snip := next((each for each in edits.snips if each.first <= seq <= each.last), None)) is not None:
-            found[seq] = Fate("pinned" if seq in snip.carried else "snipped", active[snip.source].id)
+        elif snip is not None:
+            found[seq] = Fate("snipped", active[snip.source].id)
         elif seq in cleared_by:
             found[seq] = Fate("cleared", cleared_by[seq])
         elif isinstance(entry, ToolReturned) and entry.full_output:

@@ -28,6 +28,10 @@ TURN = (prompt("go"), calls("t1"), returned("t1", "one"), says("done"), prompt("
             (compaction("c", summarised=Summarised(3, "one")), compaction("d", summarised=Summarised(4, "two"))),
             "summarised/d summarised/d summarised/d kept kept",
         ),
+        (
+            (compaction("c", summarised=Summarised(3, "one")), compaction("d", snipped=Snipped(2, 4, "[cut]", carried=(3,)))),
+            "summarised/c pinned/d snipped/d kept kept",
+        ),
     ],
 )
 def test_each_entry_has_one_fate(then: tuple[Entry, ...], expected: str):
