@@ -19,9 +19,9 @@ USER, WRITTEN, REPLACED, SAID, CALLED, SHOWN, RETURNED = 4.0, 3.0, 2.0, 2.0, 1.5
 what was attached or noticed, in a result. Set by hand: weights fitted to one half of the recorded sessions did no better on the other."""
 NAMED_FILE = 4.0
 """The file that a call is about."""
-OPAQUE = 0.3
-"""Of a result, for hashes, numbers and URLs: until somebody speaks of one, it is a third as likely needed as a name that weighs the same
-(counted at 213 places in the recorded sessions, most of them no recorded compactions)."""
+OPAQUE = 0.5
+"""Of a result, for hashes, numbers and URLs: until somebody speaks of one, it is a third to a half as likely needed as a name that weighs the
+same (counted at 213 places in the recorded sessions, most of them no recorded compactions)."""
 CROWD = 10
 """A mention among n others counts 1 / √(n + this): a long listing says little of each."""
 
