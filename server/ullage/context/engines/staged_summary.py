@@ -15,6 +15,7 @@ from ullage.context.engines.staged_numbers import OwnText, SummaryShape
 from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import Cleared, Compaction, UserPrompt
 from ullage.context.moves.cuts import legal_cuts
+from ullage.context.moves.excluded import excluded
 from ullage.context.moves.news import has_news
 from ullage.context.moves.plan import SMALLEST_SUMMARY, SUMMARY_SHARE, Asked, Plan
 from ullage.context.moves.preview import preview
@@ -103,11 +104,12 @@ def _with_summary(
 
 
 def _last_prompt(view: Projection) -> frozenset[int]:
-    """The seq of what the user asked last, where the model is still at it."""
+    """The seq of what the user asked last, where the model is still at it; what was taken out of the conversation is not carried."""
     if view.messages[-1].role == "assistant":
         return frozenset()
-    prompts = (logged.seq for logged in reversed(view.entries) if isinstance(logged.entry, UserPrompt) and logged.entry.text.strip())
-    return frozenset({seq}) if (seq := next(prompts, None)) is not None else frozenset()
+    out = excluded(view)
+    prompts = (each for each in reversed(view.entries) if isinstance(each.entry, UserPrompt) and each.entry.text.strip())
+    return next((frozenset({each.seq}) for each in prompts if each.seq not in out), frozenset[int]())
 
 
 def _asked(

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.context.engines.rehearsal import tokens
-from tests.unit.context.logs import drawn, prompt, says, session
+from tests.unit.context.logs import compaction, drawn, prompt, says, session
 from tests.unit.context.policies.steps import after, called, full_at, planned, results, talk
-from ullage.context.entries import Entry, Trigger
+from ullage.context.entries import Entry, Logged, Snipped, Trigger
 from ullage.context.policies.goose import GOOSE
 from ullage.context.view.projection import Projection
+from ullage.context.view.taken_out import EXCLUDED_MESSAGE
 
 GOES_ON = "assistant: I continue from the summary, without mentioning it, and call tools where the task needs them."
 
@@ -22,6 +23,16 @@ def test_it_is_full_at_80_percent_of_the_window(window: int, line: int):
 def test_amid_a_turn_what_the_user_asked_last_stays_after_the_summary():
     log = session(prompt("First"), says("so " * 3_000), prompt("Then this"), *called("t1", "x" * 4_000))
     assert drawn(after(GOOSE, log)) == ["user: What the model wrote.", GOES_ON, "user: Then this"]
+
+
+def test_amid_a_turn_whose_prompt_was_taken_out_something_to_answer_stays():
+    asked = session(prompt("First"), says("so " * 3_000), prompt("Then this"), *called("t1", "x" * 40))
+    out = compaction("out", snipped=Snipped(4, 4, EXCLUDED_MESSAGE))
+    assert drawn(after(GOOSE, [*asked, Logged(7, 7.0, out)])) == ["user: What the model wrote.", GOES_ON, "user: First"]
+    begun = session(prompt("First"), *called("t1", "x" * 4_000), *called("t2", "x" * 40))
+    out = compaction("out", snipped=Snipped(2, 2, EXCLUDED_MESSAGE))
+    shown = drawn(after(GOOSE, [*begun, Logged(7, 7.0, out)], model_text="Short."))
+    assert shown == ["user: Short.", f"{GOES_ON} | t2()", f"user: =t2 {'x' * 40}"]
 
 
 @pytest.mark.parametrize("trigger", ["threshold", "manual"])
