@@ -20,7 +20,7 @@ what was attached or noticed, in a result. Set by hand: weights fitted to one ha
 NAMED_FILE = 4.0
 """The file that a call is about."""
 OPAQUE = 0.5
-"""Of a result, for hashes, numbers and URLs: until somebody speaks of one, it is a third to a half as likely needed as a name that weighs the
+"""Of a result, for hashes, numbers and URLs: until somebody speaks of one, it is at most half as likely needed as a name that weighs the
 same (counted at 213 places in the recorded sessions, most of them no recorded compactions)."""
 CROWD = 10
 """A mention among n others counts 1 / √(n + this): a long listing says little of each."""
