@@ -29,7 +29,7 @@ from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.surroundings import Surroundings
 from ullage.session.token_counts import TokenCounts
-from ullage.session.uncollected import uncollected
+from ullage.session.uncollected import uncollected, walked_again
 from ullage.session.workspace_store import open_workspace_store
 from ullage.store.erase import erase_session
 from ullage.store.errors import StoreFailed, UnknownSession
@@ -211,14 +211,16 @@ class Sessions:
     async def delete(self, session_id: str) -> None:
         """Deletes a session for good. Raises `SessionError`."""
         await self._until_opened()
-        session = self._open.get(session_id)
-        if session is not None:
-            await session.close()  # open until then, so that nobody opens it a second time meanwhile
+        was_open = session_id in self._open
+        if was_open:
+            await self._open[session_id].close()  # open until then, so that nobody opens it a second time meanwhile
             self._open.pop(session_id, None)
         kept = self._kept
         with _refusing():
             erase_session(session_id, kept.folder, kept.log, kept.index, kept.results)
         self._on_list_changed()
+        if was_open:
+            walked_again()
 
     async def _make(self, session_id: str) -> Session:
         try:

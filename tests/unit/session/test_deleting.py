@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import weakref
 from pathlib import Path
 
 import pytest
@@ -46,3 +47,16 @@ async def test_a_session_that_is_being_deleted_is_not_opened_a_second_time(tmp_p
         with pytest.raises(SessionError):
             await here.sessions.open(session.id)
         assert here.sessions.summaries() == []
+
+
+async def test_a_deleted_session_leaves_nothing_in_memory(tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    async with stage(folder) as here:
+        session = await here.new()  # made as a long one is, which nobody walks afterwards
+        here.fake.enqueue(Say("Yes."))
+        await here.say(session, "Stay")
+        session_id, gone = session.id, weakref.ref(session)
+        del session
+        await here.sessions.delete(session_id)
+        assert gone() is None
