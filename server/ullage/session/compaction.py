@@ -27,7 +27,7 @@ from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.request import Message, request_so_far
 from ullage.models.model import Model, ModelCard
 from ullage.session.api_summary import possible
-from ullage.session.conversation import Conversation
+from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.draft import Draft, Forecast, NothingToCompact, Wanted, entry_of
 from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.restoring import Restoring
@@ -175,7 +175,7 @@ class Compactor:
     async def commit(self, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:
         """Reads files again and logs the compaction. Raises `StoreFailed` and `NothingToCompact`, and has then changed nothing.
 
-        Whichever it is, the draft is used up: what it cost counts.
+        Whichever it is, the draft is used up: what it cost counts. Once it is logged the compaction is in force, and nothing is raised.
         """
         try:
             entry = await self._completed(draft, card, at_work=at_work)
@@ -183,7 +183,8 @@ class Compactor:
         except BaseException:
             discard(self._conversation, draft)
             raise
-        self._restoring.after(entry)
+        with in_any_case("what the agent has seen of files is as before the compaction"):
+            self._restoring.after(entry)
         return entry
 
     async def _completed(self, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 from ullage.context.counting.accounting import Account, Counted
@@ -22,6 +23,15 @@ from ullage.session.uncollected import uncollected
 from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def in_any_case(what: str) -> Generator[None]:
+    """For what follows from an entry that is logged: an error in it, which is one of Ullage, goes to the server's log and no further."""
+    try:
+        yield
+    except Exception:
+        logger.exception(what)
 
 
 class Log(Protocol):
@@ -55,7 +65,7 @@ class Conversation:
         self.timeline = Timeline(describe, tell, entries)
 
     def append(self, entry: Entry) -> Logged:
-        """Makes an entry durable, then shows it everywhere."""
+        """Makes an entry durable, then shows it everywhere. Raises `StoreFailed`, and nothing has changed then."""
         logged = self.show(self._log.append(self.session_id, entry, self.clock()))
         if self._owed:
             owed, self._owed = self._owed, []
@@ -98,10 +108,12 @@ class Conversation:
         return Logged(self.entries[-1].seq + 1 if self.entries else 1, 0.0, entry)
 
     def show(self, logged: Logged) -> Logged:
-        """Takes in an entry that is durable already."""
+        """Takes in an entry that is durable already, and so in force: that it cannot be shown is no reason to tell of a failure."""
         self.projection.append(logged)
-        self.timeline.log(logged)
-        self._on_append(logged)
+        with in_any_case(f"entry {logged.seq} is not in the timeline"):
+            self.timeline.log(logged)
+        with in_any_case(f"entry {logged.seq} is not known everywhere"):
+            self._on_append(logged)
         return logged
 
     def request(self) -> Request:

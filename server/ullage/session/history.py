@@ -36,7 +36,7 @@ from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.seen import touches_in_view
 from ullage.context.view.taken_out import taken_out
 from ullage.session.compaction import Compactor
-from ullage.session.conversation import Conversation
+from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.draft import NothingToCompact, Wanted
 from ullage.session.epochs import EpochInfo, epochs
 from ullage.session.errors import SessionError
@@ -209,7 +209,8 @@ class History:
     def _has_changed(self) -> None:
         """Says what is in view of files now, as foreseen or, where something else came about, as it is."""
         projection, (key, touches) = self._conversation.projection, self._seen
-        self._changed(touches if key == projection.key else touches_in_view(projection))
+        with in_any_case("what the agent has seen of files is as before"):
+            self._changed(touches if key == projection.key else touches_in_view(projection))
 
     def _pick(self, among: Sequence[Compaction], compaction_id: str | None, verb: str) -> Compaction:
         self._wait_for_idle(f"{verb} a compaction")

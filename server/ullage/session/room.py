@@ -31,7 +31,7 @@ from ullage.context.entries import (
 from ullage.context.policies.ullage import ULLAGE
 from ullage.session.breaker import Breaker
 from ullage.session.compaction import Compactor
-from ullage.session.conversation import Conversation
+from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.draft import Draft, NothingToCompact, Wanted
 from ullage.session.identifiers import new_id
 from ullage.session.items import CompactionItem, CompactionStatus
@@ -41,6 +41,7 @@ from ullage.session.preparation import Preparation
 from ullage.session.saving import Due, Saving
 from ullage.session.spent_in_vain import discard, spend_in_vain, spent_on
 from ullage.session.surroundings import Surroundings
+from ullage.session.timeline import compaction_item
 from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)
@@ -196,7 +197,7 @@ class Room:
         except (PolicyFailed, StoreFailed) as failure:
             self._failed(wanted, str(failure))
             return
-        self._compacted()
+        self._begin_epoch()
 
     def _is_held(self, full: Fullness, more: int) -> bool:
         """Whether the window itself, whatever the line, is as good as full."""
@@ -383,8 +384,20 @@ class Room:
             except BaseException:
                 self._conversation.timeline.remove(wanted.id)
                 raise
-            self._compacted()
+            self._show_made(made)
+            self._begin_epoch()
             return made
+
+    def _show_made(self, made: Compaction) -> None:
+        """Its card, where showing the entry failed on the way: nothing is in progress any more."""
+        shown = self._conversation.timeline.get(made.id)
+        if not isinstance(shown, CompactionItem) or shown.status == "in_progress":
+            self._conversation.timeline.put(compaction_item(made, self._conversation.clock()))
+
+    def _begin_epoch(self) -> None:
+        """A compaction is in force; what fails from here on does not take it back."""
+        with in_any_case("the rules are as before the compaction"):
+            self._compacted()
 
     async def _prepared_for(self, wanted: Wanted) -> Draft | None:
         """The draft of the background, waited for where it is in work; None where it would not serve or there is none."""

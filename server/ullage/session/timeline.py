@@ -142,10 +142,15 @@ class Timeline:
             self._set_compaction_status(entry.compaction_id, "undone")
         elif isinstance(entry, CompactionRedone):
             self._set_compaction_status(entry.compaction_id, "completed")
-        elif isinstance(entry, CompactionFailed):
+        elif isinstance(entry, CompactionFailed) and not self._is_made(entry.id):
             self.put(failed_compaction_item(entry, at))
         elif isinstance(entry, TurnEnded):
             self._log_end(entry, logged.seq, at)
+
+    def _is_made(self, compaction_id: str) -> bool:
+        """Whether the log has that compaction: then it did not fail, whatever was logged after it."""
+        item = self._items.get(compaction_id)
+        return isinstance(item, CompactionItem) and item.status in ("completed", "undone")
 
     def _log_reply(self, reply: AssistantReply, at: float) -> None:
         shown: set[str] = set()
