@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.unit.context.logs import compaction
 from tests.unit.context.work import asked, edited, read, work
-from ullage.context.entries import Clipped, Entry, Logged
+from ullage.context.entries import Cleared, Clipped, Entry, Logged, Snipped
 from ullage.context.policy import SummaryNumbers
 from ullage.context.record.handoff import handoff
 from ullage.context.record.staying import staying_text
@@ -39,6 +40,16 @@ def test_nor_is_one_that_was_shortened_afterwards():
     entries = log(read("gauge.py", "def tank_level"))
     shortened = Logged(entries[-1].seq + 1, 0.0, Clipped(entries[-1].seq, "head", "whole.txt"))
     assert "tank_level" not in staying_text([*entries, shortened], ())
+
+
+@pytest.mark.parametrize(
+    ("cleared", "snipped"), [((Cleared(2, "[cleared]"),), None), ((), Snipped(1, 2, "[cut out]"))], ids=["cleared", "snipped"]
+)
+def test_nor_is_what_an_earlier_compaction_took_from_view(cleared: tuple[Cleared, ...], snipped: Snipped | None):
+    entries = log(read("gauge.py", "def tank_level"))
+    assert entries[-1].seq == 2
+    earlier = compaction("c1", cleared=cleared, snipped=snipped)
+    assert "tank_level" not in staying_text([*entries, Logged(3, 0.0, earlier)], ())
 
 
 def test_a_message_of_the_user_that_stays_is_only_named():
