@@ -10,10 +10,12 @@ from ullage.context.policy import Policy
 from ullage.replay.cache import Prefix
 from ullage.replay.carried import Carried
 from ullage.replay.laid_out import LaidOut
+from ullage.replay.made import Outcome
 from ullage.replay.optimum import Choice, Leaves, Step, cheapest_of
+from ullage.replay.prepared import Prepared, Settings
 from ullage.replay.runs import Run
 from ullage.replay.shapes import HABITS
-from ullage.replay.simulation import Outcome, Prepared, Settings, outcome_of
+from ullage.replay.simulation import outcome_of
 from ullage.replay.transcript import RecordedCompaction
 
 ASKED_AT = (0.5, 0.75)

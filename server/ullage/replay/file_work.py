@@ -10,12 +10,14 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.installed_policies import policies
 from ullage.replay.as_if import as_if
 from ullage.replay.best_schedule import best_schedule
+from ullage.replay.made import Outcome
 from ullage.replay.optimum import OPTIMUM
 from ullage.replay.options import Options
+from ullage.replay.prepared import Prepared, Settings
 from ullage.replay.readers import NotATranscript, sessions_in
 from ullage.replay.rows import Row, row_of
 from ullage.replay.runs import Run
-from ullage.replay.simulation import Outcome, Prepared, Settings, outcome_of
+from ullage.replay.simulation import outcome_of
 from ullage.replay.transcript import Transcript
 from ullage.replay.views import Views
 

@@ -6,17 +6,15 @@ answered otherwise, and read again what it had lost. So the figures say what a p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, field, replace
-from statistics import mean
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from time import process_time
 from typing import TypeVar
 
 from ullage.context.counting.gauge import CHARACTERS_PER_TOKEN, line
 from ullage.context.counting.measured import characters_of
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.economy import ECONOMIES, Economy, line_before_step
+from ullage.context.economy import ECONOMIES, line_before_step
 from ullage.context.engines.engine import Covered, Handoff, Occasion, sweeps
 from ullage.context.engines.entry import is_in_force, planned_entry
 from ullage.context.engines.ullage import handoff_room
@@ -30,41 +28,26 @@ from ullage.context.restore import resume_text
 from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 from ullage.replay.cache import Prefix, RequestShape
-from ullage.replay.carried import UNSEEN_PRELUDE, Carried, tells_prelude
+from ullage.replay.carried import UNSEEN_PRELUDE, Carried
 from ullage.replay.cost import total_usage
 from ullage.replay.known_files import KnownFiles
 from ullage.replay.laid_out import LaidOut
 from ullage.replay.ledger import Ledger, Question
-from ullage.replay.memo import Memo
-from ullage.replay.model_windows import window_in
-from ullage.replay.optimum import Leaves
+from ullage.replay.made import Made, Outcome
 from ullage.replay.predicted import left_by_others
+from ullage.replay.prepared import USUAL, Prepared, Settings
 from ullage.replay.prices import prices_of
 from ullage.replay.put_back import put_back
-from ullage.replay.recalled import SessionSearch
-from ullage.replay.recorded_sizes import RecordedSizes, Size, SizedRequest, recorded_sizes
-from ullage.replay.retaining import Left, Needed, left_by
-from ullage.replay.runs import CompactionPoint, Places, RequestPoint, Run, Summaries
+from ullage.replay.recorded_sizes import SizedRequest
+from ullage.replay.retaining import left_by
+from ullage.replay.runs import CompactionPoint, RequestPoint, Run
 from ullage.replay.saving import Saving
-from ullage.replay.shapes import HABITS, OPENING, SYSTEM
+from ullage.replay.shapes import HABITS
 from ullage.replay.stand_ins import stand_in
-from ullage.replay.transcript import RecordedCompaction, Transcript
+from ullage.replay.transcript import RecordedCompaction
 from ullage.replay.violations import violations
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """How sessions are carried through policies. `as_model` is the model that the session was put on, where it is not its own;
-    `window` tokens take the place of the model's."""
-
-    at: Places = "policy"
-    summary: Summaries = "digest"
-    as_model: str | None = None
-    window: int | None = None
-    economy: Economy = "balanced"
-    """How much policies that save do to save."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,66 +66,18 @@ Watch = Callable[[Epoch], None]
 """Gets every request that follows a compaction."""
 
 
-class Prepared:
-    """A session with all that is worked out of it once, whatever the policies."""
-
-    def __init__(self, transcript: Transcript, needed: Needed | None = None) -> None:
-        self.transcript = transcript
-        self.sizes: RecordedSizes = recorded_sizes(transcript)
-        self.needed = needed or Needed(transcript, SessionSearch(transcript))
-        self.memo = Memo()
-        self.requests = {each.recorded.seq: each for each in self.sizes.requests}
-        self.precedes = 0 if tells_prelude(transcript.entries) else self._tokens_before_the_messages()
-
-    def with_compactions(self, compactions: tuple[RecordedCompaction, ...]) -> Prepared:
-        """The same session, compacted elsewhere; what it was really counted with stays."""
-        other = copy(self)
-        other.transcript = replace(self.transcript, compactions=compactions)
-        other.needed = Needed(replace(self.transcript, entries=()))
-        return other
-
-    def windows(self, settings: Settings) -> dict[str, int]:
-        """Tokens that each model of the session takes."""
-        models = {request.recorded.shape.model for request in self.sizes.requests}
-        return {model: settings.window or window_in(self.transcript, model, settings.as_model) for model in models}
-
-    def _tokens_before_the_messages(self) -> int:
-        first: Mapping[str, Size] = self.sizes.requests[0].sizes if self.sizes.requests else {}
-        return sum(self.sizes.of(identity, first).tokens for identity in (SYSTEM, OPENING))
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """A run, and what the policy's compactions left on average in it; None where it made none."""
-
-    run: Run
-    leaves: Leaves | None = None
-
-
-def simulate(session: Prepared, policy: Policy, settings: Settings = Settings(), watch: Watch | None = None) -> Run:
+def simulate(session: Prepared, policy: Policy, settings: Settings = USUAL, watch: Watch | None = None) -> Run:
     """One session under one policy. A policy that raises gives a run with nothing but its `failure`."""
     return outcome_of(session, policy, settings, watch).run
 
 
-def outcome_of(session: Prepared, policy: Policy, settings: Settings = Settings(), watch: Watch | None = None) -> Outcome:
+def outcome_of(session: Prepared, policy: Policy, settings: Settings = USUAL, watch: Watch | None = None) -> Outcome:
     """The same with what its compactions left."""
     session_id = session.transcript.session_id
     try:
         return _Simulation(session, policy, settings, watch).outcome()
     except Exception as error:  # noqa: BLE001 - a policy may come from anybody; the other rows go on
         return Outcome(Run(policy.name, session_id, failure=f"{type(error).__name__}: {error}"))
-
-
-@dataclass(slots=True)
-class _Made:
-    """What came of a session so far."""
-
-    requests: list[RequestPoint] = field(default_factory=list[RequestPoint])
-    compactions: list[CompactionPoint] = field(default_factory=list[CompactionPoint])
-    left: list[Left] = field(default_factory=list[Left])
-    violations: dict[str, None] = field(default_factory=dict[str, None])
-    largest_line: int = 0
-    largest_window: int = 0
 
 
 class _Simulation:
@@ -160,7 +95,7 @@ class _Simulation:
         self._files = KnownFiles()
         self._reading = Reading()
         self._saving = Saving(policy, settings.economy)
-        self._made = _Made()
+        self._made = Made()
         self._seconds = 0.0
         self._windows = session.windows(settings)
         self._replied = True
@@ -182,7 +117,7 @@ class _Simulation:
             while self._settings.at == "recorded" and waiting and waiting[0].after_seq < logged.seq:
                 self._at_recorded(waiting.pop(0), upcoming[logged.seq])
             self._take(logged, upcoming[logged.seq])
-        return Outcome(self._result(), self._leaves())
+        return Outcome(self._result(), self._made.leaves(self._policy.name, self._ledger.questions))
 
     def _upcoming(self) -> dict[int, SizedRequest | None]:
         """For each entry the next request that is counted: its reply is this entry or comes after it."""
@@ -437,25 +372,6 @@ class _Simulation:
             return work()
         finally:
             self._seconds += process_time() - started
-
-    def _leaves(self) -> Leaves | None:
-        made = [point for point in self._made.compactions if not point.upkeep]
-        questions = self._ledger.questions
-        if not made:
-            return None
-        left = round(mean(point.tokens_after for point in made))
-        if 2 * len(questions) < len(made):
-            return Leaves(self._policy.name, left)
-        own = [each.own_text for each in questions if each.own_text is not None]
-        return Leaves(
-            self._policy.name,
-            left,
-            asks=True,
-            question=round(mean(each.asked for each in questions)),
-            answer=round(mean(each.answer for each in questions)),
-            own_text=round(mean(own)) if own else None,
-            check=round(mean(each.check for each in questions)),
-        )
 
     def _result(self) -> Run:
         made = self._made

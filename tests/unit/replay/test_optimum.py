@@ -15,8 +15,9 @@ from ullage.replay.best_schedule import best_schedule, steps_of
 from ullage.replay.cache import Ttl
 from ullage.replay.cost import PricedCall, dollars_of
 from ullage.replay.optimum import Choice, Leaves, Step, cheapest_of
+from ullage.replay.prepared import Prepared, Settings
 from ullage.replay.runs import Run
-from ullage.replay.simulation import Prepared, Settings, outcome_of, simulate
+from ullage.replay.simulation import outcome_of, simulate
 from ullage.replay.transcript import Source, Transcript
 
 MODELS = ("claude-opus-4-5", "claude-haiku-5-5", "claude-sonnet-4-5")

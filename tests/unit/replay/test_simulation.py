@@ -19,9 +19,10 @@ from ullage.context.policy import FixedTokens, LineNumbers, Policy, RestoreNumbe
 from ullage.replay.as_if import as_if
 from ullage.replay.cost import cost_of
 from ullage.replay.predicted import predict
+from ullage.replay.prepared import Prepared, Settings
 from ullage.replay.prices import prices_of, tokens_factor
 from ullage.replay.runs import Run
-from ullage.replay.simulation import Prepared, Settings, simulate
+from ullage.replay.simulation import simulate
 from ullage.replay.stand_ins import USUAL_SUMMARY_TOKENS
 from ullage.replay.transcript import Transcript
 
