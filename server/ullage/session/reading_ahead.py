@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 
 from ullage.context.entries import Logged
 from ullage.context.record.facts import read_ahead
@@ -18,14 +19,17 @@ from ullage.session.uncollected import uncollected
 BATCH = 32
 """Entries. So many or fewer a digest reads itself, in a few milliseconds; a thread for each would cost more."""
 
+PATIENCE = 20.0
+"""Seconds: longer than it takes to read a log of 100,000 entries. An engine of some other package that never gives back what was read must
+not keep everybody else from it."""
+
 
 class ReadingAhead:
     """Reads the log of one session."""
 
     def __init__(self, conversation: Conversation) -> None:
-        self.reading = Reading()
-        self.one_reads = threading.Lock()
-        """Held by whoever uses `reading`, in their thread: one who is no longer waited for may still be at it."""
+        self._reading = Reading()
+        self._one_reads = threading.Lock()
         self._conversation = conversation
         self._read = 0
         self._task: asyncio.Task[None] | None = None
@@ -34,6 +38,18 @@ class ReadingAhead:
         """Begins where enough is new and nothing is being read. To be called when something was logged."""
         if self._task is None and self.unread >= BATCH:
             self._task = asyncio.create_task(self._go(), name="read ahead")
+
+    @contextmanager
+    def lent(self) -> Generator[Reading | None]:
+        """What was read so far, for the thread of the caller alone: one who is no longer waited for may still be at it, and is waited for.
+        None where that takes too long."""
+        if not self._one_reads.acquire(timeout=PATIENCE):
+            yield None
+            return
+        try:
+            yield self._reading
+        finally:
+            self._one_reads.release()
 
     async def done(self) -> None:
         """Waits for what is being read."""
@@ -61,5 +77,6 @@ class ReadingAhead:
             self._task = None
 
     def _go_through(self, entries: Sequence[Logged]) -> None:
-        with self.one_reads:
-            read_ahead(entries, self.reading)
+        with self.lent() as reading:
+            if reading is not None:
+                read_ahead(entries, reading)

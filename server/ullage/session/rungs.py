@@ -6,7 +6,6 @@ A rung that fails has changed nothing; why it did is told in the draft. Planning
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from ullage.context.counting.accounting import Account
@@ -196,9 +195,9 @@ class Rungs:
         if excluded(projection):
             covered, tail = (without_excluded(projection, part) for part in (covered, tail))
         files: Mapping[str, str] = await source_texts(self._surroundings.folders) if wants_files(draft.policy.engine) else {}
-        told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files, tail, self.ahead.reading)
+        told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files, tail)
         counts = not draft.wanted.foreseen
-        return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told, self.ahead.one_reads), counts=counts)
+        return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told, self.ahead), counts=counts)
 
     def _shrinks(self, draft: Draft, calibration: Calibration) -> bool:
         entry = entry_of(draft)
@@ -219,9 +218,9 @@ def together(*texts: str) -> str:
     return "\n\n".join(text for text in texts if text)
 
 
-def _handoff_of(policy: Policy, covered: Covered, one_reads: AbstractContextManager[object]) -> Handoff:
-    with one_reads:
-        told = policy.engine.handoff(covered)
+def _handoff_of(policy: Policy, covered: Covered, ahead: ReadingAhead) -> Handoff:
+    with ahead.lent() as reading:
+        told = policy.engine.handoff(replace(covered, reading=reading))
     if not isinstance(told, Handoff):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
         raise TypeError(f"its handoff is {type(told).__name__}")
     # Whoever wrote it: what a model tells may hold what it read.

@@ -22,7 +22,9 @@ async def all_read(session: Session) -> int:
     """How many entries were read, once nothing is being read."""
     ahead = session._compactor.ahead  # pyright: ignore[reportPrivateUsage]
     await ahead.done()
-    return len(ahead.reading.of(session._conversation.entries)) - ahead.unread  # pyright: ignore[reportPrivateUsage]
+    with ahead.lent() as reading:
+        assert reading is not None
+        return len(reading.of(session._conversation.entries)) - ahead.unread  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_a_session_that_is_opened_is_read_beside_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -58,3 +60,17 @@ async def test_what_is_new_is_read_some_entries_at_a_time(tmp_path: Path, monkey
         assert read
         assert all(BATCH <= each < 2 * BATCH for each in read)
         assert len(session._conversation.entries) - sum(read) < BATCH  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_who_never_gives_back_what_was_read_keeps_nobody_from_a_compaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("ullage.session.reading_ahead.PATIENCE", 0.01)
+    write(tmp_path / "long", 60)
+    async with stage(tmp_path / "long", settings=Settings(summary_engine="digest")) as here:
+        session = await here.sessions.open(None)
+        here.fake.enqueue(Say("Water."))
+        await here.say(session, "And now?")
+        await all_read(session)
+        with session._compactor.ahead.lent():  # pyright: ignore[reportPrivateUsage]
+            session.compact()
+            await here.idle(session)
+        assert len(here.made(session)) == 1
