@@ -13,6 +13,7 @@ from ullage.context.blocks import AssistantBlock, Text, ToolUse
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.epoch import Epoch
 from ullage.context.view.log_places import entry_at
+from ullage.context.view.quotations import to_be_read
 from ullage.context.view.reworded import as_they_read
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT, all_taken_out
 from ullage.store.log_store import LogStore
@@ -67,7 +68,7 @@ class _OutOfSight:
             epoch = epoch.after(logged)
             if isinstance(logged.entry, Compaction):
                 self._compactions.add(logged.seq)
-        self._active = as_they_read(epoch)
+        self._active = to_be_read(as_they_read(epoch), entries)
         self.seqs = all_taken_out(self._active.values())
 
     def hides(self, seq: int) -> bool:

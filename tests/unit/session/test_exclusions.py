@@ -195,6 +195,23 @@ async def test_what_the_api_wrote_cannot_be_changed_and_it_is_said_so(folder: Pa
         assert "panel seven" not in await sent(here, session)
 
 
+async def test_what_the_api_quoted_is_in_no_record_that_takes_its_summary_up(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, compaction=True) as here:
+        here.fake.enqueue_summaries([Say(f"{SUMMARY}\n- The user's last words were: {PLAN}\n- The stick is wet.")])
+        session = await here.new()
+        gone = await say(here, session, PLAN)
+        await fill(here, session, 3)
+        await compact(here, session)
+        assert here.made(session)[-1].rung == "api"
+        await session.history.exclude(gone.id)
+        here.sessions.configure(replace(here.settings, summary_engine="digest"))
+        await fill(here, session, 3)
+        await compact(here, session)
+        later = await sent(here, session)
+        assert "The stick is wet." in later
+        assert "panel seven" not in later
+
+
 async def test_where_the_program_wrote_it_nothing_is_left_to_be_said(folder: Path) -> None:
     async with stage(folder, window=WINDOW, settings=DIGEST) as here:
         session = await here.new()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.unit.context.logs import compaction
-from ullage.context.blocks import RedactedThinking, Text, Thinking, ToolUse
+from ullage.context.blocks import CompactionBlock, RedactedThinking, Text, Thinking, ToolUse
 from ullage.context.entries import (
     AssistantReply,
     Attachment,
@@ -78,6 +78,16 @@ async def test_what_the_user_took_out_is_not_given_back_until_they_put_it_back()
     kept.log.append(here, CompactionUndone("x"), 5.0)
     assert len(await recall.search("sluice", 5)) == 4
     assert await recall.result("t1") == "the sluice is wet"
+
+
+async def test_what_the_api_wrote_is_given_back_without_what_the_user_took_out() -> None:
+    kept = Kept()
+    here, recall = kept.session()
+    block = CompactionBlock('{"type":"compaction","content":"The dip is 7. They said: mind the wet sluice.","signature":"s"}', "m")
+    record = compaction("c", summarised=Summarised(1, "The record.", block=block))
+    takes_out = compaction("x", snipped=Snipped(1, 1, EXCLUDED_MESSAGE))
+    kept.log.append_many(here, [UserPrompt("p1", "Mind the wet sluice"), replace(record, through=1), takes_out], 2.0)
+    assert await recall.range(2, 2) == "[2] summary:\nThe dip is 7. \n\nThe record."
 
 
 async def test_a_range_is_what_was_said_in_it() -> None:

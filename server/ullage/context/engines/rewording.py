@@ -7,27 +7,17 @@ repeats their words goes. What a model tells in words of its own, or the API in 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 
-from ullage.context.blocks import Text
 from ullage.context.engines.engine import Covered, Engine
-from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Reworded, Summarised, ToolReturned, UserPrompt
+from ullage.context.entries import Compaction, Logged, Reworded, Summarised
 from ullage.context.moves.excluded import without_excluded
 from ullage.context.moves.plan import Plan
 from ullage.context.record.api_summary import ELSEWHERE, completing
 from ullage.context.record.handoff import LOGGED, TITLE, WRITTEN
 from ullage.context.view.log_places import entry_at
 from ullage.context.view.projection import Projection
-
-RUN_WORDS = 6
-"""So many words of an entry, one after the other, are a quotation of it, by chance or not."""
-FEWEST_WORDS = 3
-"""A sentence of fewer words is nobody's own."""
-
-_WORD = re.compile(r"\w+")
-_SENTENCE_END = re.compile(r"(?<=[.!?]) +|(?<= )/ ")
+from ullage.context.view.quotations import Quotations
 
 
 def rewordings(after: Projection, engine: Engine, room: int) -> Iterator[Reworded]:
@@ -57,7 +47,7 @@ def _has_part_of_a_model(made: Compaction) -> bool:
 
 
 def _reworded(made: Compaction, without: frozenset[int], after: Projection, engine: Engine, room: int) -> Reworded:
-    quotations = _Quotations(entry for seq in sorted(without) if (entry := entry_at(after.entries, seq)) is not None)
+    quotations = Quotations(entry for seq in sorted(without) if (entry := entry_at(after.entries, seq)) is not None)
     told = made.summarised
     record = told.text if told is not None else ""
     if told is not None and record.startswith(TITLE) and f"\n{LOGGED}\n" in record:
@@ -85,55 +75,3 @@ def _written_anew(made: Compaction, told: Summarised, entries: Sequence[Logged],
 def _part_of_a_model(record: str) -> str:
     _, _, rest = record.partition(f"\n{WRITTEN}, as of entry #")
     return rest.partition("\n")[2].partition(f"\n{LOGGED}\n")[0].strip()
-
-
-class _Quotations:
-    """What repeats the words of some entries."""
-
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        self._runs: set[tuple[str, ...]] = set()
-        self._sentences: set[tuple[str, ...]] = set()
-        for text in (text for entry in entries for text in _texts(entry)):
-            for line in text.splitlines():
-                self._sentences.update(words for sentence in _sentences(line) if len(words := _words(sentence)) >= FEWEST_WORDS)
-            words = _words(text)
-            self._runs.update(words[at : at + RUN_WORDS] for at in range(len(words) - RUN_WORDS + 1))
-
-    def taken_from(self, text: str) -> str:
-        """`text` without the sentences that repeat them; of lines nothing is left of, none."""
-        lines = (("".join(kept) if (kept := self._left(line)) is not None else None) for line in text.split("\n"))
-        return "\n".join(line for line in lines if line is not None)
-
-    def _left(self, line: str) -> list[str] | None:
-        sentences = _sentences(line)
-        kept = [sentence for sentence in sentences if not self._repeats(sentence)]
-        if len(kept) == len(sentences):
-            return kept
-        return kept if any(_WORD.search(sentence) for sentence in kept) else None
-
-    def _repeats(self, sentence: str) -> bool:
-        words = _words(sentence)
-        return words in self._sentences or any(words[at : at + RUN_WORDS] in self._runs for at in range(len(words) - RUN_WORDS + 1))
-
-
-def _sentences(line: str) -> list[str]:
-    """The parts of a line, which together are the line."""
-    cuts = [0, *(found.end() for found in _SENTENCE_END.finditer(line)), len(line)]
-    return [line[start:end] for start, end in pairwise(cuts)]
-
-
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(_WORD.findall(text.casefold()))
-
-
-def _texts(entry: Entry) -> Iterator[str]:
-    match entry:
-        case UserPrompt():
-            yield entry.text
-            yield from (attachment.text for attachment in entry.attachments)
-        case AssistantReply():
-            yield from (block.text for block in entry.blocks if isinstance(block, Text))
-        case ToolReturned():
-            yield entry.content
-        case _:
-            return

@@ -1,0 +1,101 @@
+"""What repeats the words of entries that were taken out, in texts that were written before.
+
+Words of one's own that tell of the same no program can find.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from ullage.context.blocks import Text
+from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, ToolReturned, UserPrompt
+from ullage.context.view.log_places import entry_at
+from ullage.context.view.taken_out import all_taken_out
+
+RUN_WORDS = 6
+"""So many words of an entry, one after the other, are a quotation of it, by chance or not."""
+FEWEST_WITHIN = 4
+"""A shorter sentence is quoted where all of it stands in another one; of fewer words that is chance."""
+FEWEST_WORDS = 3
+"""A sentence of fewer words is nobody's own."""
+
+_WORD = re.compile(r"\w+")
+_SENTENCE_END = re.compile(r"(?<=[.!?]) +|(?<= )/ ")
+
+
+class Quotations:
+    """What repeats the words of some entries."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self._runs: set[tuple[str, ...]] = set()
+        self._sentences: set[tuple[str, ...]] = set()
+        for text in (text for entry in entries for text in _texts(entry)):
+            for line in text.splitlines():
+                self._sentences.update(words for sentence in _sentences(line) if len(words := _words(sentence)) >= FEWEST_WORDS)
+            words = _words(text)
+            self._runs.update(words[at : at + RUN_WORDS] for at in range(len(words) - RUN_WORDS + 1))
+        self._runs.update(words for words in self._sentences if FEWEST_WITHIN <= len(words) < RUN_WORDS)
+
+    def taken_from(self, text: str) -> str:
+        """`text` without the sentences that repeat them; of lines nothing is left of, none."""
+        lines = (("".join(kept) if (kept := self._left(line)) is not None else None) for line in text.split("\n"))
+        return "\n".join(line for line in lines if line is not None)
+
+    def _left(self, line: str) -> list[str] | None:
+        sentences = _sentences(line)
+        kept = [sentence for sentence in sentences if not self._repeats(sentence)]
+        if len(kept) == len(sentences):
+            return kept
+        return kept if any(_WORD.search(sentence) for sentence in kept) else None
+
+    def _repeats(self, sentence: str) -> bool:
+        words = _words(sentence)
+        lengths = range(FEWEST_WITHIN, RUN_WORDS + 1)
+        return words in self._sentences or any(words[at : at + n] in self._runs for n in lengths for at in range(len(words) - n + 1))
+
+
+def to_be_read(active: Mapping[int, Compaction], entries: Sequence[Logged]) -> Mapping[int, Compaction]:
+    """The compactions in force (`as_they_read`) for whoever writes or shows of them what the log says: what the API wrote, too, repeats
+    nothing that is taken out. Such a block is for reading alone; to the API goes the one that it signed."""
+    if not any(each.summarised is not None and each.summarised.block is not None for each in active.values()):
+        return active
+    out = all_taken_out(active.values())
+    quotations = Quotations(entry for seq in sorted(out) if (entry := entry_at(entries, seq)) is not None)
+    return {seq: _read(each, quotations) for seq, each in active.items()} if out else active
+
+
+def _read(made: Compaction, quotations: Quotations) -> Compaction:
+    told = made.summarised
+    if told is None or told.block is None:
+        return made
+    words = told.block.content
+    left = quotations.taken_from(words)
+    unsigned = replace(told.block, json=json.dumps({"type": "compaction", "content": left}, ensure_ascii=False))
+    return made if left == words else replace(made, summarised=replace(told, block=unsigned))
+
+
+def _sentences(line: str) -> list[str]:
+    """The parts of a line, which together are the line."""
+    cuts = [0, *(found.end() for found in _SENTENCE_END.finditer(line)), len(line)]
+    return [line[start:end] for start, end in pairwise(cuts)]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_WORD.findall(text.casefold()))
+
+
+def _texts(entry: Entry) -> Iterator[str]:
+    match entry:
+        case UserPrompt():
+            yield entry.text
+            yield from (attachment.text for attachment in entry.attachments)
+        case AssistantReply():
+            yield from (block.text for block in entry.blocks if isinstance(block, Text))
+        case ToolReturned():
+            yield entry.content
+        case _:
+            return
