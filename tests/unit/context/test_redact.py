@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.context.redact import redact
+from ullage.context.redact import HEADER, MARK, SHAPES, URL_PASSWORD, _redact_assigned, redact  # pyright: ignore[reportPrivateUsage]
 
 # Put together here, so that no scanner takes this file for a leak.
 ANTHROPIC = "sk-" + "ant-api03-" + "aB3_" * 12
@@ -114,3 +116,74 @@ def test_redacting_twice_changes_nothing_more(text: str):
 @pytest.mark.parametrize("before", ["", "İ", "İİ K ß ", "ǅ "])
 def test_letters_whose_small_form_is_longer_move_nothing(before: str):
     assert redact(f"{before}DB_PASSWORD='correct-horse-9' and more") == f"{before}DB_PASSWORD='[redacted: secret]' and more"
+
+
+ALL_NAMES = re.compile(
+    r"password|passwd|passphrase|secret|api[_-]?key|access[_-]?key|auth[_-]?token|access[_-]?token|private[_-]?key|_token|_pwd"
+)
+"""As they are said in one place, and found one after the other."""
+PARTS = [
+    "pass",
+    "word",
+    "phra",
+    "secret",
+    "api",
+    "access",
+    "private",
+    "auth",
+    "_",
+    "-",
+    "key",
+    "token",
+    "pwd",
+    "\u212a",
+    "\u0130",
+    "\ud800",
+]
+BEGINNINGS = [
+    "sk-",
+    "sk-ant-",
+    "ghp_",
+    "github_pat_",
+    "glpat-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "ya29.",
+    "xoxb-",
+    "https://hooks.slack.com/services/",
+, 
+    "rk_live_",
+    "sk_test_",
+    "npm_",
+    "pypi-",
+    "hf_",
+    "SG.",
+    "dop_v1_",
+    "eyJ",
+    "-----BEGIN PRIVATE KEY-----",
+    "http://u:",
+    "Authorization: Basic ",
+]
+BODIES = ["aB3_" * 6, "a1B2c3D4e5" * 4, "QWERTYUIOP123456", "0123456789abcdef" * 4, "."]
+OPERATORS = ["=", ": ", " := ", "=>", "'", '"', " ", "@", "hunter2", "$", "("]
+
+
+@given(st.lists(st.one_of(*map(st.sampled_from, (PARTS, BEGINNINGS, BODIES, OPERATORS)), snippets), max_size=14).map("".join))
+def test_what_is_looked_for_first_changes_nothing(text: str):
+    assert redact(text) == looked_for_everywhere(text)
+
+
+def looked_for_everywhere(text: str) -> str:
+    """As `redact`, with nothing left out because a part of it is not there."""
+    for shape in SHAPES:
+        text = shape.pattern.sub(MARK.format(kind=shape.kind), text)
+    for kind, pattern in (("password", URL_PASSWORD), ("credentials", HEADER)):
+        text = pattern.sub(
+            lambda found, kind=kind: (
+                found.group() if found.group("secret").startswith("[redacted") else found.group("before") + MARK.format(kind=kind)
+            ),
+            text,
+        )
+    lowered = "".join(letter if len(small := letter.lower()) > 1 else small for letter in text)
+    return _redact_assigned(text, [name.end() for name in ALL_NAMES.finditer(lowered)])
