@@ -152,7 +152,6 @@ BEGINNINGS = [
     "ya29.",
     "xoxb-",
     "https://hooks.slack.com/services/",
-, 
     "rk_live_",
     "sk_test_",
     "npm_",
