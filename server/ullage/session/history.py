@@ -22,6 +22,7 @@ from ullage.context.entries import (
     FilePinned,
     FileTouch,
     Logged,
+    MessageCounts,
     Reworded,
     ToolReturned,
     UserPrompt,
@@ -31,6 +32,7 @@ from ullage.context.moves.clear import clear
 from ullage.context.moves.exclude import exclude
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import ClearNumbers
+from ullage.context.view.fates import counts
 from ullage.context.view.message import Message
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.seen import touches_in_view
@@ -84,7 +86,9 @@ class History:
         self._busy = busy
         self._changed = changed
         self._one_changes = asyncio.Lock()
-        self._seen: tuple[EpochKey, Sequence[FileTouch]] = (), ()
+        self._is_closed = False
+        self._seen: tuple[EpochKey, int, Sequence[FileTouch]] = (), 0, ()
+        """What is in view of files once a change is made: under that key, with so many entries in the log."""
 
     async def preview(self, focus: str = "") -> Preview:
         """What a compaction by hand would do now. Changes nothing and calls no model."""
@@ -96,7 +100,7 @@ class History:
             forecast = await self._compactor.forecast(wanted, card, full.line, prepared)
         except NothingToCompact:
             used = full.counted.used
-            return Preview(policy, "moves", used, used, full.line, "", (), (), None, NOTHING_TO_COMPACT)
+            return Preview(policy, "moves", used, used, full.line, "", MessageCounts(0, 0, 0), (), (), None, NOTHING_TO_COMPACT)
         entry = forecast.entry
         before = self._conversation.projection.copy()
         after = before.with_appended(Logged(before.entries[-1].seq + 1, self._conversation.clock(), entry))
@@ -108,6 +112,7 @@ class History:
             tokens_after=entry.estimated_after,
             line=full.line,
             summary=entry.summarised.text if entry.summarised else entry.snipped.marker if entry.snipped else "",
+            counts=entry.message_counts,
             lines=await asyncio.to_thread(lines_of, before, after, calibration, self._conversation.timeline),
             restored=tuple(RestoredFileItem(file.path, file.note) for file in entry.restored),
             cost=cost_of(before, entry, "digest" if prepared else forecast.rung, card, self._conversation.clock(), full.counted.categories),
@@ -180,7 +185,7 @@ class History:
             raise SessionError("invalid", PINNED_MEANWHILE)
         tokens = self._tokens(self._conversation.projection)
         made = replace(made, id=new_id("c"), tokens_before=tokens, usage=None, cost=None, skipped=())
-        made = replace(made, estimated_after=self._tokens(self._with(made)))
+        made = replace(made, estimated_after=self._tokens(self._with(made)), counts=counts(self._conversation.projection, made))
         self._change(made, fit=fit)
         return made.id
 
@@ -198,19 +203,20 @@ class History:
         if planned is None:
             raise SessionError("no_such_item", "This was taken out already, or is nothing that the model sees")
         entry = _by_hand(planned.through, self._tokens(projection))
-        return replace(entry, cleared=planned.cleared, snipped=planned.snipped)
+        entry = replace(entry, cleared=planned.cleared, snipped=planned.snipped)
+        return replace(entry, counts=await asyncio.to_thread(counts, projection.copy(), entry))
 
     async def _foresee(self, entry: _Change) -> _Change:
         await self._reword_ahead(entry)
         view = await self._conversation.foresee(entry, self._surroundings.calibration(self._model.card))
-        self._seen = view.key, await asyncio.to_thread(touches_in_view, view)
+        self._seen = view.key, len(view.entries), await asyncio.to_thread(touches_in_view, view)
         return entry
 
     def _has_changed(self) -> None:
         """Says what is in view of files now, as foreseen or, where something else came about, as it is."""
-        projection, (key, touches) = self._conversation.projection, self._seen
+        projection, (key, entries, touches) = self._conversation.projection, self._seen
         with in_any_case("what the agent has seen of files is as before"):
-            self._changed(touches if key == projection.key else touches_in_view(projection))
+            self._changed(touches if (key, entries) == (projection.key, len(projection.entries)) else touches_in_view(projection))
 
     def _pick(self, among: Sequence[Compaction], compaction_id: str | None, verb: str) -> Compaction:
         self._wait_for_idle(f"{verb} a compaction")
@@ -220,7 +226,15 @@ class History:
             raise SessionError("nothing_to_undo", f"There is no compaction to {verb}")
         return wanted[-1]
 
+    async def close(self) -> None:
+        """Nothing is changed any more; what is being worked out has ended when it returns."""
+        self._is_closed = True
+        async with self._one_changes:
+            pass
+
     def _wait_for_idle(self, what: str) -> None:
+        if self._is_closed:
+            raise SessionError("unknown_session", f"The session was closed: it is too late to {what}")
         if self._busy():
             raise SessionError("session_busy", f"Wait until the session is idle to {what}")
 
@@ -251,7 +265,8 @@ class History:
             return None
         entry = replace(_by_hand(view.entries[-1].seq, tokens), cleared=found, policy=ULLAGE.name)
         after = view.with_appended(Logged(view.entries[-1].seq + 1, 0.0, entry))
-        return replace(entry, estimated_after=tokens - self._count(view.messages) + self._count(after.messages))
+        tokens_after = tokens - self._count(view.messages) + self._count(after.messages)
+        return replace(entry, estimated_after=tokens_after, counts=counts(view, entry))
 
     def _make(self, entry: Compaction) -> str:
         self._reword(entry)

@@ -272,6 +272,7 @@ class Session:
         self._cooling.give_up()
         await self._room.preparation.close()
         self._compactor.ahead.give_up()
+        await self.history.close()
         self._surroundings.store.release(self.id)
 
     # One thing at a time

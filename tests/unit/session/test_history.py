@@ -14,12 +14,17 @@ from tests.fake_api import Call, Say
 from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_project, summaries
 from tests.unit.session.harness import Stage, calls, compactions, items, stage
 from tests.unit.session.test_long_sessions import write
+from ullage.context.counting.tokens import Calibration
+from ullage.context.entries import CompactionUndone, Entry
 from ullage.context.view.edits import Edits
 from ullage.context.view.projection import Projection
+from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
 from ullage.session.items import PinnedItems, UserItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
+from ullage.store.folder import session_lock
+from ullage.store.system_lock import SystemLock
 
 
 @pytest.fixture
@@ -305,6 +310,57 @@ async def test_a_turn_that_begins_while_an_undo_is_worked_out_comes_first(tmp_pa
         assert refused.value.reason == "session_busy"
         await here.idle(session)
         assert await session.history.undo() == here.made(session)[0].id
+
+
+def held_up(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
+    """What an undo would make of the log takes until the second event; the first says that it is being worked out."""
+    begun, may_end = asyncio.Event(), asyncio.Event()
+    foresee = Conversation.foresee
+
+    async def slow(self: Conversation, entry: Entry, calibration: Calibration) -> Projection:
+        view = await foresee(self, entry, calibration)
+        if isinstance(entry, CompactionUndone):
+            begun.set()
+            await may_end.wait()
+        return view
+
+    monkeypatch.setattr(Conversation, "foresee", slow)
+    return begun, may_end
+
+
+async def test_what_a_whole_turn_read_while_an_undo_was_worked_out_stays_seen(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    (folder / "tank.py").write_text("CAPACITY = 100\n")
+    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
+        session = await here.new()
+        await fill(here, session, 3)
+        session.compact()
+        await here.idle(session)
+        begun, may_end = held_up(monkeypatch)
+        undo = asyncio.create_task(session.history.undo())
+        await begun.wait()
+        here.fake.enqueue([Call("read_file", {"path": "tank.py"})], Say("It holds 100."))
+        await here.say(session, "How much does it hold?")
+        may_end.set()
+        await undo
+        assert session._reads.saw_whole("tank.py")  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_a_session_that_is_deleted_while_an_undo_is_worked_out_stays_deleted(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
+        session = await here.new()
+        await fill(here, session, 3)
+        session.compact()
+        await here.idle(session)
+        begun, may_end = held_up(monkeypatch)
+        undo = asyncio.create_task(session.history.undo())
+        await begun.wait()
+        deleting = asyncio.create_task(here.sessions.delete(session.id))
+        await asyncio.sleep(0)
+        may_end.set()
+        with pytest.raises(SessionError):
+            await undo
+        await deleting
+        SystemLock(session_lock(folder, session.id)).release()  # nobody holds it any more
 
 
 async def test_fates_are_told_from_an_item_on_without_looking_at_what_is_before(tmp_path: Path):
