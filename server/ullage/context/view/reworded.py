@@ -1,6 +1,6 @@
 """How the compactions in force read once the user has taken out something that their texts speak of.
 
-The texts are in the log, written before they were needed (`record/rewording.py`); here one is chosen.
+The texts are in the log, written before they were needed (`engines/rewording.py`); here one is chosen.
 """
 
 from __future__ import annotations
@@ -15,16 +15,21 @@ from ullage.context.view.taken_out import taken_out
 
 def spoken_of(epoch: Epoch) -> Mapping[int, frozenset[int]]:
     """By seq of each compaction in force whose texts may tell of it: what was taken out since it was made."""
-    active = epoch.active
-    out = {seq: gone for seq, each in active.items() if (gone := taken_out(each))}
+    out = {seq: gone for seq, each in epoch.active.items() if (gone := taken_out(each))}
     found: dict[int, frozenset[int]] = {}
-    for seq, each in active.items() if out else ():
+    for seq, each in epoch.active.items() if out else ():
+        if not _has_words(each):
+            continue
         then = epoch.made_under[seq]
-        gone = (frozenset(at for at in gone if at <= each.through) for taking, gone in out.items() if taking not in then and taking != seq)
-        told = frozenset[int]().union(*gone)
-        if told:
+        since = [gone for taking, gone in out.items() if taking != seq and taking not in then]
+        if told := frozenset(at for gone in since for at in gone if at <= each.through):
             found[seq] = told
     return found
+
+
+def _has_words(made: Compaction) -> bool:
+    """Whether it says anything; what policies do before every call mostly says nothing, and there may be thousands of it."""
+    return made.summarised is not None or made.snipped is not None or bool(made.resume)
 
 
 def as_they_read(epoch: Epoch) -> Mapping[int, Compaction]:
