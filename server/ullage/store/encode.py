@@ -95,7 +95,12 @@ def decode_prompt(text: str) -> UserPrompt:
 
 def _read(text: str, kind: Any) -> object:
     try:
-        return _converter.structure(json.loads(text), kind)
+        value = json.loads(text)
+        if kind is Entry and value["kind"] not in ENTRY_KINDS.values():
+            raise DamagedEntry(f"this version knows no {value['kind']!r}; a later one has written it")
+        return _converter.structure(value, kind)
+    except DamagedEntry:
+        raise
     except Exception as error:  # cattrs raises whatever a wrong shape leads to
         raise DamagedEntry(f"{type(error).__name__}: {error}") from error
 

@@ -93,3 +93,8 @@ def test_fields_of_other_versions_are_passed_over_or_take_their_default(text: st
 def test_what_is_no_entry_is_damaged_and_never_guessed(text: str) -> None:
     with pytest.raises(DamagedEntry):
         decode(text)
+
+
+def test_what_a_later_version_wrote_is_told_from_what_is_damaged() -> None:
+    with pytest.raises(DamagedEntry, match="no 'weighed'; a later one"):
+        decode('{"kind":"weighed","tokens":4}')
