@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Json, Text, ToolUse
-from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
-from ullage.context.view.fates import Fate, fates
+from ullage.context.entries import AssistantReply, Entry, Logged, MessageCounts, Notice, ToolReturned, UserPrompt
+from ullage.context.view.fates import Fate, fates, is_message
 from ullage.context.view.pins import pins
 from ullage.context.view.projection import Projection
 from ullage.session.epochs import EpochInfo, epochs
@@ -92,7 +92,7 @@ def _as_text(record: SessionRecord, projection: Projection, damaged: int, *, mes
         yield "Pinned: " + ", ".join([*sorted(pinned.paths), *(f"#{seq}" for seq in sorted(pinned.seqs))])
     if messages:
         yield ""
-        yield "Messages, each with its entry in the log and what became of it:"
+        yield "Messages, each with its entry in the log and what became of it (bare calls and notices are not counted as messages):"
         become = fates(projection)
         by_seq = {logged.seq: logged for logged in projection.entries}
         yield from (f"  #{seq:<5} {_said_by(by_seq[seq].entry):9} {_fate(fate):24} {_words(by_seq[seq])}" for seq, fate in become.items())
@@ -107,16 +107,21 @@ def _epoch_lines(epoch: EpochInfo) -> Iterator[str]:
     yield f"  compaction {made.id}: {made.trigger}, by {made.rung}, policy {made.policy}"
     freed = made.tokens_before - made.estimated_after
     yield f"  {made.tokens_before:,} -> {made.estimated_after:,} tokens, {freed:,} freed{_dollars(', the summary cost ', made.cost)}"
-    moves = [
-        f"{made.summarised.messages:,} messages summarised" if made.summarised else "",
-        f"{made.snipped.last_seq - made.snipped.first_seq + 1:,} entries cut out" if made.snipped else "",
-        f"{_counted(len(made.cleared), 'result')} cleared" if made.cleared else "",
-    ]
-    yield "  " + (", ".join(move for move in moves if move) or "nothing set aside")
+    yield "  " + (", ".join(_taken_from_view(made.message_counts)) or "no message taken out of view")
     if made.focus:
         yield f"  in favour of: {' '.join(made.focus.split())}"
     yield from (f"  read again: {file.path} ({file.note})" for file in made.restored)
     yield from (f"  tried before: {reason}" for reason in made.skipped)
+
+
+def _taken_from_view(counts: MessageCounts) -> Iterator[str]:
+    """In the words of the panel's card."""
+    if counts.summarised:
+        yield f"{_counted(counts.summarised, 'message')} summarised"
+    if counts.cleared:
+        yield f"{_counted(counts.cleared, 'tool result')} set aside"
+    if counts.snipped:
+        yield f"{_counted(counts.snipped, 'message')} cut from the middle"
 
 
 def _as_json(record: SessionRecord, projection: Projection, damaged: int) -> Json:
@@ -160,9 +165,9 @@ def _epoch_json(epoch: EpochInfo) -> Json:
             "tokens_before": made.tokens_before,
             "tokens_after": made.estimated_after,
             "dollars": made.cost,
-            "messages_summarised": made.summarised.messages if made.summarised else 0,
-            "entries_snipped": made.snipped.last_seq - made.snipped.first_seq + 1 if made.snipped else 0,
-            "results_cleared": len(made.cleared),
+            "messages_summarised": made.message_counts.summarised,
+            "messages_snipped": made.message_counts.snipped,
+            "results_cleared": made.message_counts.cleared,
             "files_restored": [{"path": file.path, "note": file.note} for file in made.restored],
             "tried_before": [*made.skipped],
         },
@@ -179,7 +184,7 @@ def _said_by(entry: Entry) -> str:
         case UserPrompt():
             return "user"
         case AssistantReply():
-            return "assistant"
+            return "assistant" if is_message(entry) else "call"
         case ToolReturned():
             return "result"
         case _:

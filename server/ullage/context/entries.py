@@ -194,6 +194,15 @@ class RestoredFile:
 
 
 @dataclass(frozen=True, slots=True)
+class MessageCounts:
+    """How many messages, as a user counts them (`view/fates.py`), a compaction took out of the model's view, and how."""
+
+    summarised: int
+    cleared: int
+    snipped: int
+
+
+@dataclass(frozen=True, slots=True)
 class Compaction:
     """All edits of one compaction, at once: an epoch boundary. Deletes nothing.
 
@@ -221,6 +230,16 @@ class Compaction:
     """Dollars of that call, at the prices of the day; None where no model was called or its prices are not known."""
     skipped: tuple[str, ...] = ()
     """Rungs that were tried first and why each did not work, in words for the user."""
+    counts: MessageCounts | None = None
+    """As it was made; None where nobody counted (replay, older logs)."""
+
+    @property
+    def message_counts(self) -> MessageCounts:
+        """The same, by what the edits speak of where nobody counted."""
+        if self.counts is not None:
+            return self.counts
+        snipped = self.snipped.last_seq - self.snipped.first_seq + 1 if self.snipped else 0
+        return MessageCounts(self.summarised.messages if self.summarised else 0, len(self.cleared), snipped)
 
 
 @dataclass(frozen=True, slots=True)

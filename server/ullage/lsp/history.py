@@ -9,6 +9,7 @@ import attrs
 from ullage.lsp.items import RestoredFile
 
 Rung: TypeAlias = Literal["moves", "api", "model", "digest", "tail"]
+Role: TypeAlias = Literal["user", "assistant", "tool", "notice", "record"]
 Fate: TypeAlias = Literal["kept", "clipped", "cleared", "snipped", "summarised", "pinned"]
 
 
@@ -16,7 +17,7 @@ Fate: TypeAlias = Literal["kept", "clipped", "cleared", "snipped", "summarised",
 class PreviewLine:
     """One part of what the model sees now and what would become of it. Sizes are tokens."""
 
-    role: Literal["user", "assistant", "tool", "record"]
+    role: Role
     title: str
     tokens_before: int
     tokens_after: int
@@ -46,6 +47,9 @@ class Preview:
     tokens_after: int
     line: int
     summary: str
+    cleared: int
+    snipped: int
+    summarised: int
     lines: list[PreviewLine]
     restored: list[RestoredFile]
     cost: PreviewCost | None = None
@@ -125,7 +129,7 @@ class ItemFate:
     item_id: str
     fate: Fate
     compaction_id: str | None = None
-    role: Literal["user", "assistant", "tool", "record"] | None = None
+    role: Role | None = None
     title: str | None = None
 
 

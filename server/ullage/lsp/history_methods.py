@@ -84,6 +84,9 @@ def _preview_to_wire(preview: Preview) -> shapes.Preview:
         tokens_after=preview.tokens_after,
         line=preview.line,
         summary=preview.summary,
+        cleared=preview.counts.cleared,
+        snipped=preview.counts.snipped,
+        summarised=preview.counts.summarised,
         lines=[
             shapes.PreviewLine(line.role, line.title, line.tokens_before, line.tokens_after, line.fate, line.item_id)
             for line in preview.lines
@@ -120,9 +123,9 @@ def _epoch_to_wire(epoch: EpochInfo) -> shapes.Epoch:
         compaction_cost=made.cost,
         cost=epoch.cost,
         restored=[RestoredFile(file.path, file.note) for file in made.restored],
-        cleared=len(made.cleared),
-        snipped=made.snipped.last_seq - made.snipped.first_seq + 1 if made.snipped else 0,
-        summarised=made.summarised.messages if made.summarised else 0,
+        cleared=made.message_counts.cleared,
+        snipped=made.message_counts.snipped,
+        summarised=made.message_counts.summarised,
     )
 
 

@@ -23,6 +23,7 @@ from ullage.context.moves.plan import Plan
 from ullage.context.moves.spare import spare
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
+from ullage.context.view.fates import counts
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.request import Message, request_so_far
 from ullage.models.model import Model, ModelCard
@@ -121,7 +122,8 @@ class Compactor:
     async def _foretold(self, draft: Draft, rung: Rung, card: ModelCard) -> Forecast:
         calibration = self._surroundings.calibration(card)
         now = replace(entry_of(draft), tokens_before=self._conversation.counted(calibration).used)
-        entry = self._sparing(await self._with_restored(now, draft, at_work=False), draft, calibration)
+        entry = await self._counted(await self._with_restored(now, draft, at_work=False))
+        entry = self._sparing(entry, draft, calibration)
         return Forecast(self._without_what_does_not_fit(entry, calibration), rung)
 
     async def _foreseen(self, wanted: Wanted, policy: Policy, card: ModelCard, line: int) -> tuple[Draft, Rung]:
@@ -200,8 +202,13 @@ class Compactor:
                 1 + len(projection.active) + len(projection.undone),  # no epoch writes over the transcript of one that was undone
                 projection.messages,
             )
-        entry = await self._with_restored(entry, draft, at_work=at_work)
+        entry = await self._counted(await self._with_restored(entry, draft, at_work=at_work))
         return self._without_what_does_not_fit(self._sparing(entry, draft, calibration), calibration)
+
+    async def _counted(self, entry: Compaction) -> Compaction:
+        """With how many messages it takes out of view; in another thread, since all that is in view is looked at."""
+        view = self._conversation.projection.copy()
+        return replace(entry, counts=await asyncio.to_thread(counts, view, entry))
 
     async def _with_restored(self, entry: Compaction, draft: Draft, *, at_work: bool) -> Compaction:
         numbers = draft.policy.restore
@@ -222,6 +229,7 @@ class Compactor:
             return entry
         now = entry_of(replace(draft, plan=spared))
         entry = replace(entry, cleared=now.cleared, snipped=now.snipped, summarised=now.summarised)
+        entry = replace(entry, counts=counts(self._conversation.projection, entry))
         if self._rungs.tokens_after(replace(entry, restored=()), calibration) >= entry.tokens_before:
             raise NothingToCompact
         return entry

@@ -103,7 +103,7 @@ class CompactionItem:
     cleared: int
     """Tool results that became a placeholder."""
     snipped: int
-    """Log entries cut from the middle."""
+    """Messages cut from the middle."""
     summarised: int
     """Messages that the summary stands for."""
     focus: str

@@ -1,8 +1,11 @@
-"""A compaction before it is made, as a user is shown it: part by part, with tokens and dollars."""
+"""A compaction before it is made, as a user is shown it: part by part, with tokens and dollars.
+
+What the parts are called, and which of them count as messages, is said here for the timeline, too (`epoch_fates.py`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
@@ -10,16 +13,18 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import Block, Text, ToolUse, Usage
 from ullage.context.counting.tokens import Calibration, estimate_block
 from ullage.context.economy import CACHE_SECONDS, SUMMARY_OUTPUT_TOKENS, took
-from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, Rung, ToolReturned, UserPrompt
-from ullage.context.view.fates import Fate, FateKind, fates
+from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, MessageCounts, Notice, Rung, ToolReturned, UserPrompt
+from ullage.context.view.fates import Fate, FateKind, fates, is_message
 from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
+from ullage.context.view.taken_out import all_taken_out
 from ullage.models.model import ModelCard
 from ullage.session.items import RestoredFileItem, ToolCallItem
 from ullage.session.places import items_of_entry
 from ullage.session.timeline import Timeline
 
-Part: TypeAlias = Literal["user", "assistant", "tool", "record"]
+Part: TypeAlias = Literal["user", "assistant", "tool", "notice", "record"]
+"""The first three are messages as a user counts them; `record` is what an earlier compaction left in the place of some."""
 
 BY_THE_USER = "user"
 """The policy of compactions that a user makes by hand, one entry at a time."""
@@ -64,6 +69,8 @@ class Preview:
     line: int
     summary: str
     """As the program would write it."""
+    counts: MessageCounts
+    """Of the messages that it would take out of view."""
     lines: tuple[PreviewLine, ...]
     restored: tuple[RestoredFileItem, ...]
     cost: PreviewCost | None
@@ -83,18 +90,39 @@ class ItemFate:
 
 
 def lines_of(before: Projection, after: Projection, calibration: Calibration, timeline: Timeline) -> tuple[PreviewLine, ...]:
-    """The parts of `before` in the order in which the model sees them, and what `after` makes of each."""
+    """The parts of `before` in the order in which the model sees them, and what `after` makes of each.
+
+    A call of which nothing was said is part of its result, as it is in the conversation that the user sees.
+    """
     by_seq = {logged.seq: logged for logged in before.entries}
-    become = fates(after)
-    left = _tokens_by_source(after)
+    become, out = fates(after), all_taken_out(before.active)
+    shown_by = _results_of_bare_calls(before.entries)
+    left = _tokens_by_part(after, shown_by)
     lines: list[PreviewLine] = []
-    for seq, tokens in _tokens_by_source(before).items():
+    for seq, tokens in _tokens_by_part(before, shown_by).items():
         logged = by_seq[seq]
         remaining = calibration.apply(left.get(seq, 0))
         fate = become[seq].kind if seq in become else _fate_of_record(remaining)
+        part, title = part_of(logged.entry), title_of_entry(logged, timeline)
+        if seq in out:
+            part, title = "record", f"Placeholder of what you excluded: {title}"
         item_id = next(iter(items_of_entry(logged.entry)), None)
-        lines.append(PreviewLine(item_id, _part(logged.entry), _title(logged, timeline), calibration.apply(tokens), remaining, fate))
+        lines.append(PreviewLine(item_id, part, title, calibration.apply(tokens), remaining, fate))
     return tuple(lines)
+
+
+def _results_of_bare_calls(entries: Iterable[Logged]) -> Mapping[int, int]:
+    """The first result of each reply that calls tools without a word, by the reply; both by seq."""
+    waiting: dict[str, int] = {}
+    found: dict[int, int] = {}
+    for logged in entries:
+        if isinstance(logged.entry, AssistantReply) and not is_message(logged.entry):
+            waiting |= {block.id: logged.seq for block in logged.entry.blocks if isinstance(block, ToolUse)}
+        elif isinstance(logged.entry, ToolReturned):
+            reply = waiting.pop(logged.entry.tool_use_id, None)
+            if reply is not None:
+                found.setdefault(reply, logged.seq)
+    return found
 
 
 def fates_of(projection: Projection, timeline: Timeline, since: int = 0) -> tuple[ItemFate, ...]:
@@ -103,19 +131,20 @@ def fates_of(projection: Projection, timeline: Timeline, since: int = 0) -> tupl
     What the user took out stays taken out by them, whatever a later compaction makes of what is around it.
     """
     by_seq = {logged.seq: logged for logged in islice(projection.entries, place_of(projection.entries, since), None)}
-    found = {**fates(projection, since), **_taken_out(projection)}
+    found = {**fates(projection, since), **by_hand(projection.active)}
     return tuple(
-        ItemFate(item_id, fate.kind, fate.compaction_id, _part(by_seq[seq].entry), _title(by_seq[seq], timeline))
+        ItemFate(item_id, fate.kind, fate.compaction_id, part_of(by_seq[seq].entry), title_of_entry(by_seq[seq], timeline))
         for seq, fate in found.items()
         if fate.kind != "kept" and seq in by_seq
         for item_id in items_of_entry(by_seq[seq].entry)
     )
 
 
-def _taken_out(projection: Projection) -> Mapping[int, Fate]:
-    by_hand = [compaction for compaction in projection.active if compaction.policy == BY_THE_USER]
-    cleared = {each.seq: Fate("cleared", compaction.id) for compaction in by_hand for each in compaction.cleared}
-    snips = [(compaction.id, compaction.snipped) for compaction in by_hand if compaction.snipped is not None]
+def by_hand(active: Iterable[Compaction]) -> Mapping[int, Fate]:
+    """What became, by seq, of what the user took out with some of these compactions."""
+    made = [compaction for compaction in active if compaction.policy == BY_THE_USER]
+    cleared = {each.seq: Fate("cleared", compaction.id) for compaction in made for each in compaction.cleared}
+    snips = [(compaction.id, compaction.snipped) for compaction in made if compaction.snipped is not None]
     snipped = {
         seq: Fate("snipped", compaction_id)
         for compaction_id, snip in snips
@@ -163,10 +192,11 @@ def _last_reply(entries: Sequence[Logged]) -> float:
     return next((logged.at for logged in reversed(entries) if isinstance(logged.entry, AssistantReply)), 0.0)
 
 
-def _tokens_by_source(projection: Projection) -> Mapping[int, int]:
-    """Estimated, by the entry that the blocks come from, in the order in which they stand."""
+def _tokens_by_part(projection: Projection, shown_by: Mapping[int, int]) -> Mapping[int, int]:
+    """Estimated, by the entry that the blocks come from, or by which it is `shown_by`, in the order in which they stand."""
     tokens: dict[int, int] = {}
-    for seq, block in _blocks(projection):
+    for source, block in _blocks(projection):
+        seq = shown_by.get(source, source)
         tokens[seq] = tokens.get(seq, 0) + estimate_block(block)
     return tokens
 
@@ -181,7 +211,8 @@ def _fate_of_record(tokens_after: int) -> FateKind:
     return "kept" if tokens_after else "summarised"
 
 
-def _part(entry: Entry) -> Part:
+def part_of(entry: Entry) -> Part:
+    """Who said it, or what else it is."""
     match entry:
         case AssistantReply():
             return "assistant"
@@ -189,11 +220,14 @@ def _part(entry: Entry) -> Part:
             return "tool"
         case Compaction():
             return "record"
+        case Notice():
+            return "notice"
         case _:
             return "user"
 
 
-def _title(logged: Logged, timeline: Timeline) -> str:
+def title_of_entry(logged: Logged, timeline: Timeline) -> str:
+    """What it is, in one line."""
     entry = logged.entry
     match entry:
         case UserPrompt():
@@ -206,11 +240,19 @@ def _title(logged: Logged, timeline: Timeline) -> str:
             item = timeline.get(entry.tool_use_id)
             return item.title if isinstance(item, ToolCallItem) else f"Result of {entry.tool}"
         case Compaction():
-            return "Record of an earlier compaction"
+            return _title_of_record(entry)
         case Notice():
             return {"file_changed": "A file changed", "rules": "Rules", "resume": "Went on"}[entry.about]
         case _:
             return ""
+
+
+def _title_of_record(left_by: Compaction) -> str:
+    if left_by.policy == BY_THE_USER:
+        return "Marker in the place of what you excluded"
+    if left_by.summarised is None and left_by.rung == "moves":
+        return "Marker in the place of what an earlier compaction cut out"
+    return "Record of an earlier compaction"
 
 
 def _short(text: str) -> str:

@@ -17,7 +17,7 @@ class _Line:
     at: float
     policy: str
     made: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
-    """Results cleared and entries snipped, by the id of the compaction."""
+    """Results cleared and messages snipped, by the id of the compaction."""
     undone: set[str] = field(default_factory=set[str])
 
     def item(self) -> NoticeItem:
@@ -25,7 +25,7 @@ class _Line:
         cleared, snipped = sum(each for each, _ in counted), sum(each for _, each in counted)
         parts = [
             _counted(cleared, "tool result set aside", "tool results set aside"),
-            _counted(snipped, "entry cut from the middle", "entries cut from the middle"),
+            _counted(snipped, "message cut from the middle", "messages cut from the middle"),
         ]
         told = " and ".join(part for part in parts if part) or "what it set aside is back"
         return NoticeItem(self.id, self.at, "info", f"Before calls, by the policy {self.policy}: {told}")
@@ -42,8 +42,7 @@ class UpkeepLines:
         """The line with one more compaction in it."""
         if self._current is None or self._current.policy != entry.policy:
             self._current = _Line(f"{entry.id}.line", at, entry.policy)
-        snipped = entry.snipped.last_seq - entry.snipped.first_seq + 1 if entry.snipped else 0
-        self._current.made[entry.id] = (len(entry.cleared), snipped)
+        self._current.made[entry.id] = (entry.message_counts.cleared, entry.message_counts.snipped)
         self._line_of[entry.id] = self._current
         return self._current.item()
 

@@ -1,19 +1,28 @@
-"""What became of each entry: whether the model still sees it as it was, and if not, which compaction took it away and how."""
+"""What became of each entry: whether the model still sees it as it was, and if not, which compaction took it away and how.
+
+What a user counts as a message is said here, too, and how many of them a compaction took out of view.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from ullage.context.entries import AssistantReply, Clipped, Notice, ToolReturned, UserPrompt
+from ullage.context.blocks import Text, Thinking, ToolUse
+from ullage.context.entries import AssistantReply, Clipped, Compaction, Entry, Logged, MessageCounts, Notice, ToolReturned, UserPrompt
 from ullage.context.view.edits import edits_of
 from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
+from ullage.context.view.taken_out import all_taken_out
 
 FateKind: TypeAlias = Literal["kept", "clipped", "cleared", "snipped", "summarised", "pinned"]
 """As it was; shortened on arrival; a placeholder; cut out with a marker; in a summary; kept since it is pinned, its surroundings not."""
+
+GONE: frozenset[FateKind] = frozenset({"snipped", "summarised"})
+"""Nothing of it stands in its place, but what a marker or a summary says of all around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +36,92 @@ class Fate:
 KEPT = Fate("kept")
 
 
+def is_message(entry: Entry) -> bool:
+    """Whether a user counts it as a message: a prompt, a reply in words, the result of a call.
+
+    A reply that calls tools without a word, thinking or not, is seen in their results; notices are the model's alone.
+    """
+    match entry:
+        case UserPrompt() | ToolReturned():
+            return True
+        case AssistantReply(blocks=blocks):
+            if any(isinstance(block, Text) and block.text.strip() for block in blocks):
+                return True
+            kinds = {type(block) for block in blocks}
+            return Thinking in kinds and ToolUse not in kinds
+        case _:
+            return False
+
+
 def fates(projection: Projection, since: int = 0) -> Mapping[int, Fate]:
     """By seq, for every prompt, reply, tool result and notice of the log from entry `since` on."""
-    active = projection.active_by_seq
-    edits = edits_of(active)
-    cleared_by = {cleared.seq: compaction.id for compaction in active.values() for cleared in compaction.cleared}
+    return fates_under(projection.entries, projection.active_by_seq, since)
+
+
+def fates_under(entries: Sequence[Logged], active: Mapping[int, Compaction], since: int = 0) -> Mapping[int, Fate]:
+    """The same with just the compactions `active` (by seq) in force."""
+    become = _Become(active)
     found: dict[int, Fate] = {}
-    for logged in islice(projection.entries, place_of(projection.entries, since), None):
-        seq, entry = logged.seq, logged.entry
-        if isinstance(entry, Clipped):
-            if found.get(entry.seq) == KEPT:
-                found[entry.seq] = Fate("clipped")
-            continue
-        if not isinstance(entry, UserPrompt | AssistantReply | ToolReturned | Notice):
-            continue
-        by = edits.handoff
-        snip = next((each for each in edits.snips if each.first <= seq <= each.last), None)
-        if snip is not None and seq in snip.carried:  # whatever else covers it
-            found[seq] = Fate("pinned", active[snip.source].id)
-        elif by is not None and seq <= by.last:
-            found[seq] = Fate("pinned" if seq in by.carried else "summarised", active[by.source].id)
-        elif snip is not None:
-            found[seq] = Fate("snipped", active[snip.source].id)
-        elif seq in cleared_by:
-            found[seq] = Fate("cleared", cleared_by[seq])
-        elif isinstance(entry, ToolReturned) and entry.full_output:
-            found[seq] = Fate("clipped")
-        else:
-            found[seq] = KEPT
+    for logged in islice(entries, place_of(entries, since), None):
+        if isinstance(logged.entry, Clipped):
+            if found.get(logged.entry.seq) == KEPT:
+                found[logged.entry.seq] = Fate("clipped")
+        elif isinstance(logged.entry, UserPrompt | AssistantReply | ToolReturned | Notice):
+            found[logged.seq] = become.of(logged)
     return found
+
+
+def counts(before: Projection, made: Compaction) -> MessageCounts:
+    """How many messages the compaction, logged next, takes out of the view of `before`. Costs what is in view."""
+    entries, seq = before.entries, before.entries[-1].seq + 1
+    was, becomes = _Become(before.active_by_seq), _Become({**before.active_by_seq, seq: made})
+    out = all_taken_out(before.active)
+    found: Counter[FateKind] = Counter()
+    for logged in _left(entries, was):
+        if logged.seq in out or not is_message(logged.entry):
+            continue
+        then, now = was.of(logged).kind, becomes.of(logged).kind
+        if then != now and then not in GONE:
+            found[now] += 1
+    return MessageCounts(found["summarised"], found["cleared"], found["snipped"])
+
+
+def _left(entries: Sequence[Logged], become: _Become) -> Iterator[Logged]:
+    """What a summary in force does not cover, and what stays of that all the same."""
+    hidden_to = become.edits.handoff.last if become.edits.handoff is not None else 0
+    for seq in sorted(become.carried):
+        index = place_of(entries, seq)
+        if seq <= hidden_to and index < len(entries):
+            yield entries[index]
+    yield from islice(entries, place_of(entries, hidden_to + 1), None)
+
+
+class _Become:
+    """What becomes of entries under compactions in force."""
+
+    def __init__(self, active: Mapping[int, Compaction]) -> None:
+        self._active = active
+        self.edits = edits_of(active)
+        self._cleared_by = {cleared.seq: compaction.id for compaction in active.values() for cleared in compaction.cleared}
+
+    @property
+    def carried(self) -> frozenset[int]:
+        """The seqs of entries that stay although they are covered."""
+        of_all = [snip.carried for snip in self.edits.snips]
+        return frozenset[int]().union(self.edits.handoff.carried if self.edits.handoff else frozenset[int](), *of_all)
+
+    def of(self, logged: Logged) -> Fate:
+        """Of one prompt, reply, result or notice."""
+        seq, entry, by = logged.seq, logged.entry, self.edits.handoff
+        snip = next((each for each in self.edits.snips if each.first <= seq <= each.last), None)
+        if snip is not None and seq in snip.carried:  # whatever else covers it
+            return Fate("pinned", self._active[snip.source].id)
+        if by is not None and seq <= by.last:
+            return Fate("pinned" if seq in by.carried else "summarised", self._active[by.source].id)
+        if snip is not None:
+            return Fate("snipped", self._active[snip.source].id)
+        if seq in self._cleared_by:
+            return Fate("cleared", self._cleared_by[seq])
+        if isinstance(entry, ToolReturned) and entry.full_output:
+            return Fate("clipped")
+        return KEPT
