@@ -315,14 +315,15 @@ class Sessions:
                 return
 
     def _counts_of(self, card: ModelCard) -> TokenCounts | None:
-        """Who counts for that model. May be asked for the first time while a session is read in another thread."""
+        """Who counts for that model. May be asked for the first time on the loop and in a thread that reads a session, both at once."""
         version = card.tokenizer
         if version is None:
             return None
         if version not in self._counts and self._loop is not None:
             count = self._find_tokenizer(version)
-            counts = self._counts[version] = None if count is None else TokenCounts(count, self._tokens_counted)
-            if counts is not None:
+            made = None if count is None else TokenCounts(count, self._tokens_counted)
+            counts = self._counts.setdefault(version, made)
+            if counts is not None and counts is made:
                 counts.begin(self._loop)
         return self._counts.get(version)
 

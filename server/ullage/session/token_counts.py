@@ -55,7 +55,7 @@ class TokenCounts:
         loop.call_soon_threadsafe(self._go_on)
 
     async def close(self) -> None:
-        """Counts no more. A text that is being counted is waited for."""
+        """Counts no more. A text that is being counted is counted to its end in its thread, and nobody hears of it."""
         self._loop = None
         if self._work is not None:
             self._work.cancel()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -125,3 +127,19 @@ async def test_a_compaction_and_its_undo_go_on_as_ever(folder: Path, find: Calla
         await session.history.undo()
         assert session.snapshot().gauge.used == before
         assert here.refused() == []
+
+
+async def test_one_counts_for_a_model_though_two_threads_ask_for_the_first_time_at_once(folder: Path) -> None:
+    both = threading.Barrier(2, timeout=20)
+
+    def slowly(version: TokenizerVersion) -> CountText:
+        both.wait()
+        return len
+
+    async with stage(folder) as here:
+        card = (await here.new())._model.card  # pyright: ignore[reportPrivateUsage]
+        here.sessions._find_tokenizer = slowly  # pyright: ignore[reportPrivateUsage]
+        here.sessions._counts.clear()  # pyright: ignore[reportPrivateUsage]
+        counts_of = here.sessions._around.counts_of  # pyright: ignore[reportPrivateUsage]
+        one, other = await asyncio.gather(asyncio.to_thread(counts_of, card), asyncio.to_thread(counts_of, card))
+        assert one is other is not None

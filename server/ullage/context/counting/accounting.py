@@ -99,6 +99,7 @@ class Account:
         key, settled = ahead.settled
         if key is not None and key != self._key and settled.tally.counts is self._counts:
             self._before[key] = settled
+            self._forget_the_oldest()
 
     @property
     def settled(self) -> tuple[EpochKey | None, _Settled]:
@@ -116,11 +117,14 @@ class Account:
             self._before[self._key] = self._settled
         self._key = projection.key
         known = self._before.pop(projection.key, None)
-        while len(self._before) > EPOCHS_KEPT:
-            del self._before[next(iter(self._before))]
+        self._forget_the_oldest()
         if known is None or not known.holds(projection):
             known = _begun(projection, self._counts)
         self._settled = known
+
+    def _forget_the_oldest(self) -> None:
+        while len(self._before) > EPOCHS_KEPT:
+            del self._before[next(iter(self._before))]
 
     def _add(self, tally: _Tally, projection: Projection, message: Message) -> None:
         usage = _usage_of(projection, message)
