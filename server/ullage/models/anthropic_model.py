@@ -104,7 +104,7 @@ class AnthropicModel:
             request = without_block(request)
         while True:
             try:
-                async with aclosing(self._ask_for_reply(request, card, max_output_tokens)) as events:
+                async with aclosing(await self._ask_for_reply(request, card, max_output_tokens)) as events:
                     async for event in events:
                         yield event
                 return
@@ -118,9 +118,9 @@ class AnthropicModel:
                     raise
                 self._refused_thinking = True
 
-    def _ask_for_reply(self, request: Request, card: ModelCard, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
+    async def _ask_for_reply(self, request: Request, card: ModelCard, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
         mismatch = self._mismatch if request.block is not None or self._refused_thinking else None
-        body = self._serialiser.body(
+        body = await self._serialiser.body_off_the_loop(
             request,
             model=self._name,
             max_tokens=max_output_tokens,

@@ -7,6 +7,7 @@ the same messages only the cache marks differ. What comes back is read in `reply
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias, cast
@@ -37,11 +38,17 @@ BINDING_BETA = "thinking-binding-controls-2026-08-01"
 REMEMBERED_BYTES = 32_000_000
 """How much serialised text a `Serialiser` keeps before it forgets all but the request at hand: a few sessions' worth."""
 
+LARGE_TOKENS = 250_000
+"""Of messages that are new to a `Serialiser`: about a megabyte, which takes some 5 ms."""
+LARGE_MESSAGES = 2_000
+"""Even where all of them were seen before, putting so many together takes a millisecond and more."""
+
 
 class Serialiser:
     """Turns requests into bytes and remembers the bytes of messages it has seen, so that a call costs what is new.
 
-    Messages are recognised by identity; a message that was made anew is serialised anew, to the same bytes.
+    Messages are recognised by identity; a message that was made anew is serialised anew, to the same bytes. Several threads may use it at
+    once: what two of them make at the same time is made twice, to the same bytes.
     """
 
     def __init__(self) -> None:
@@ -74,6 +81,28 @@ class Serialiser:
             )
         )
 
+    async def body_off_the_loop(
+        self, request: Request, *, model: str, max_tokens: int, adaptive_thinking: bool, mismatch: Mismatch | None = None
+    ) -> bytes:
+        """The same, made in another thread where the request is large. Who is cancelled meanwhile gets nothing; what was made is kept."""
+
+        def make() -> bytes:
+            return self.body(request, model=model, max_tokens=max_tokens, adaptive_thinking=adaptive_thinking, mismatch=mismatch)
+
+        return await asyncio.to_thread(make) if self._is_large(request) else make()
+
+    def _is_large(self, request: Request) -> bool:
+        """By what its messages are estimated at; one that nobody has weighed counts as nothing."""
+        if len(request.messages) > LARGE_MESSAGES:
+            return True
+        new = request.messages if self._forgets else [message for message in request.messages if id(message) not in self._messages]
+        return sum(message.tokens or 0 for message in new) > LARGE_TOKENS
+
+    @property
+    def _forgets(self) -> bool:
+        """Whether it begins anew with the next request."""
+        return not self._messages or self._remembered > REMEMBERED_BYTES + self._at_hand
+
     def _prelude_bytes(self, request: Request) -> bytes:
         known = self._prelude
         if known is None or known[0] is not request.system or known[1] is not request.tools:
@@ -85,7 +114,7 @@ class Serialiser:
         marks: dict[int, set[int]] = {}
         for breakpoint in request.breakpoints:
             marks.setdefault(breakpoint.message, set()).add(breakpoint.block)
-        anew = not self._messages or self._remembered > REMEMBERED_BYTES + self._at_hand
+        anew = self._forgets
         if anew:
             self._messages.clear()
             self._remembered = 0
@@ -98,7 +127,7 @@ class Serialiser:
 
     def _remembered_bytes(self, message: Message) -> bytes:
         known = self._messages.get(id(message))
-        if known is not None:
+        if known is not None and known[0] is message:
             return known[1]
         made = message_bytes(message)
         # The message is kept with its bytes: as long as it lives, no other can have its id.

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -23,6 +25,7 @@ from ullage.context.blocks import (
     ToolSpec,
     ToolUse,
 )
+from ullage.context.counting.tokens import remember
 from ullage.context.view.request import Breakpoint, Message, Request
 from ullage.models.serialise import BINDING_BETA, COMPACTION_BETA, Serialiser, betas, block_json, message_bytes
 
@@ -192,3 +195,58 @@ def test_a_request_that_takes_more_than_is_remembered_is_not_made_anew_each_time
     assert new[0] == 10
     assert new.count(1) > 10  # mostly what is new alone
     assert max(new[1:]) > 10  # now and then all but the request at hand is forgotten
+
+
+@pytest.mark.parametrize(("messages", "tokens", "beside"), [(3, None, False), (3, 50_000, False), (3, 100_000, True), (2_001, None, True)])
+async def test_the_bytes_of_a_large_request_are_made_beside_the_loop(
+    monkeypatch: pytest.MonkeyPatch, messages: int, tokens: int | None, beside: bool
+) -> None:
+    threads: set[int] = set()
+
+    def watched(message: Message, marked: frozenset[int] = frozenset()) -> bytes:
+        threads.add(threading.get_ident())
+        return message_bytes(message, marked)
+
+    content = [message("user", [Text("\u4e16 half \ud83d")]) for _ in range(messages)]
+    for each in content:
+        if tokens is not None:
+            remember(each, tokens)
+    asked = request(content, Breakpoint(messages - 1, 0))
+    expected = body(Serialiser(), asked)
+    monkeypatch.setattr("ullage.models.serialise.message_bytes", watched)
+    serialiser = Serialiser()
+    made = [await serialiser.body_off_the_loop(asked, model="m", max_tokens=10, adaptive_thinking=True) for _ in range(2)]
+    assert made == [expected] * 2
+    first = threads - {threading.get_ident()}
+    assert bool(first) == beside
+
+
+async def test_what_was_seen_is_not_large_for_being_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    content = [message("user", [Text("a")]) for _ in range(3)]
+    for each in content:
+        remember(each, 100_000)
+    serialiser = Serialiser()
+    body(serialiser, request(content))
+    monkeypatch.setattr("ullage.models.serialise.asyncio.to_thread", None)
+    await serialiser.body_off_the_loop(request(content), model="m", max_tokens=10, adaptive_thinking=True)
+
+
+async def test_who_is_cancelled_while_a_request_is_made_gets_nothing_and_leaves_it_usable(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def held(message: Message, marked: frozenset[int] = frozenset()) -> bytes:
+        begun.set()
+        assert go_on.wait(10)
+        return message_bytes(message, marked)
+
+    monkeypatch.setattr("ullage.models.serialise.message_bytes", held)
+    asked = request([message("user", [Text(str(number))]) for number in range(2_001)])
+    serialiser = Serialiser()
+    making = asyncio.create_task(serialiser.body_off_the_loop(asked, model="m", max_tokens=10, adaptive_thinking=True))
+    assert await asyncio.to_thread(begun.wait, 10)  # on the loop nothing would go on now
+    making.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await making
+    go_on.set()
+    made = await serialiser.body_off_the_loop(asked, model="m", max_tokens=10, adaptive_thinking=True)
+    assert made == body(Serialiser(), asked)
