@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.context.work import read, work
 from ullage.context.entries import Entry, ToolReturned
-from ullage.context.record.left_out import MOST_NAMES, names_left_out
+from ullage.context.record.left_out import MOST_NAMES, READ_CHARACTERS, names_left_out
 from ullage.context.record.names import names_in_use
 from ullage.context.record.reading import Reading
 
@@ -23,6 +23,15 @@ from ullage.context.record.reading import Reading
 )
 def test_what_stood_only_in_the_part_that_is_gone(whole: str, content: str, expected: tuple[str, ...]):
     assert names_left_out(whole, content) == expected
+
+
+@pytest.mark.parametrize("secret", ["ghp_" + "a1B2" * 9, "DB_PASSWORD=correct0horse_battery", 'api_key: "not_forTheModel1"'])
+@pytest.mark.parametrize("filler", ["word ", '{"a":1},'])
+def test_a_secret_where_reading_ends_is_none_of_them(secret: str, filler: str):
+    for seen in range(len(secret) + 1):
+        before = (filler * READ_CHARACTERS)[: READ_CHARACTERS - seen - 1]
+        names = names_left_out(f"{before} {secret} tank_level " + filler * 9, "")
+        assert not [name for name in names if name in secret and name not in ("DB_PASSWORD", "api_key")]
 
 
 def test_there_is_a_ceiling():
