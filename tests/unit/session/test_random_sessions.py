@@ -291,6 +291,8 @@ class Story:
 
     async def _preview(self, session: Session) -> None:
         await session.learn_model()
+        while drafts := [task for task in asyncio.all_tasks() if task.get_name() == "prepare a compaction"]:
+            await asyncio.wait(drafts)  # what is prepared at that moment does ask a model
         before, requests = session.snapshot(), len(self.fake.requests)
         await session.history.preview("the units")
         assert session.snapshot() == before
