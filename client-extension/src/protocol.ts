@@ -90,9 +90,9 @@ export interface CompactionItem {
   restored: RestoredFile[];
   /** Tool results that became a placeholder. */
   cleared: number;
-  /** Entries cut from the middle. */
+  /** Messages cut from the middle. */
   snipped: number;
-  /** Messages that the summary stands for. */
+  /** Messages that went into the summary. */
   summarised: number;
   focus: string;
   /** Rungs that did not work, and why. */
@@ -108,7 +108,8 @@ export type Fate = "kept" | "clipped" | "cleared" | "snipped" | "summarised" | "
 /** One part of what the model sees now, and what would become of it. */
 export interface PreviewLine {
   itemId?: Optional<string>;
-  role: "user" | "assistant" | "tool" | "record";
+  /** The first three are messages; what a compaction or an exclusion left is a record. */
+  role: "user" | "assistant" | "tool" | "notice" | "record";
   title: string;
   tokensBefore: number;
   tokensAfter: number;
@@ -135,6 +136,9 @@ export interface Preview {
   cost?: Optional<PreviewCost>;
   /** What the program would write. */
   summary: string;
+  cleared: number;
+  snipped: number;
+  summarised: number;
   lines: PreviewLine[];
   restored: RestoredFile[];
   /** Why nothing would change; the rest is empty then. */
@@ -174,10 +178,18 @@ export interface ItemFate {
   itemId: string;
   fate: Fate;
   compactionId?: Optional<string>;
-  /** Where titles were asked for. */
+  /** This and what follows in `epochFates` alone. */
   role?: Optional<PreviewLine["role"]>;
   title?: Optional<string>;
+  /** The file of a result that was read again in its place. */
+  restored?: Optional<string>;
 }
+
+/** Of the messages of an epoch: what its compaction did, what was set aside or out of view before, what stayed as it was. */
+export type FateGroup = "changed" | "before" | "kept";
+
+/** How many messages each group has, and some of one. */
+export type EpochFates = Record<FateGroup, number> & { fates: ItemFate[] };
 
 export interface SearchHit {
   sessionId: string;
@@ -324,7 +336,11 @@ export interface ClientRequests {
   "ullage/session/previewCompaction": [OfSession & { focus?: Optional<string> }, Preview];
   "ullage/session/pin": [OfSession & { itemId?: Optional<string>; path?: Optional<string>; pinned: boolean }, Nothing];
   "ullage/session/exclude": [OfSession & { itemId: string }, { compactionId: string }];
-  "ullage/session/epochs": [OfSession & { titles?: Optional<boolean>; since?: Optional<string> }, { epochs: Epoch[]; fates: ItemFate[] }];
+  "ullage/session/epochs": [OfSession & { since?: Optional<string> }, { epochs: Epoch[]; fates: ItemFate[] }];
+  "ullage/session/epochFates": [
+    OfSession & { number: number; group?: Optional<FateGroup>; offset?: Optional<number>; limit?: Optional<number> },
+    EpochFates,
+  ];
   "ullage/workspace/search": [{ query: string; limit?: Optional<number> }, { hits: SearchHit[] }];
   "ullage/session/setModel": [OfSession & { model: string }, Nothing];
   "ullage/permission/respond": [OfSession & { toolCallId: string; optionId: string; reason?: Optional<string> }, Nothing];
@@ -366,6 +382,7 @@ export const METHODS = {
     "ullage/session/pin": true,
     "ullage/session/exclude": true,
     "ullage/session/epochs": true,
+    "ullage/session/epochFates": true,
     "ullage/workspace/search": true,
     "ullage/session/setModel": true,
     "ullage/permission/respond": true,

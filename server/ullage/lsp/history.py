@@ -115,22 +115,22 @@ class Epoch:
 
 @attrs.frozen
 class EpochsParams:
-    """Params of `epochs`; `titles` asks for what each item is, too, `since` for the fates of that item and those after it alone."""
+    """Params of `epochs`; `since` asks for the fates of that item and those after it alone."""
 
     session_id: str
-    titles: bool | None = None
     since: str | None = None
 
 
 @attrs.frozen
 class ItemFate:
-    """What became of an item; `compaction_id` names the compaction that did it. `role` and `title` only where they were asked for."""
+    """What became of an item; `compaction_id` names the compaction that did it. The rest only in `epochFates`."""
 
     item_id: str
     fate: Fate
     compaction_id: str | None = None
     role: Role | None = None
     title: str | None = None
+    restored: str | None = None
 
 
 @attrs.frozen
@@ -138,6 +138,27 @@ class EpochsResult:
     """Result of `epochs`, oldest first; `fates` has the items that the model does not see as they were."""
 
     epochs: list[Epoch]
+    fates: list[ItemFate]
+
+
+@attrs.frozen
+class EpochFatesParams:
+    """Params of `epochFates`: which epoch, which of its messages, and from the how manieth of them on."""
+
+    session_id: str
+    number: int
+    group: Literal["changed", "before", "kept"] | None = None
+    offset: int | None = None
+    limit: int | None = None
+
+
+@attrs.frozen
+class EpochFatesResult:
+    """Result of `epochFates`: how many messages each group has, and some of the one that was asked for."""
+
+    changed: int
+    before: int
+    kept: int
     fates: list[ItemFate]
 
 

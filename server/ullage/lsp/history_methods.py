@@ -19,6 +19,9 @@ if TYPE_CHECKING:  # takes long to import
 USUAL_HITS, MOST_HITS = 30, 200
 """Of one answer to a search."""
 
+USUAL_FATES, MOST_FATES = 200, 1_000
+"""Messages of one answer about an epoch."""
+
 
 async def _undo_compaction(sessions: Sessions, params: wire.CompactionParams) -> wire.CompactionResult:
     history = sessions.get(params.session_id).history
@@ -53,8 +56,18 @@ async def _exclude(sessions: Sessions, params: shapes.ExcludeParams) -> wire.Com
 async def _epochs(sessions: Sessions, params: shapes.EpochsParams) -> shapes.EpochsResult:
     found, fates = await sessions.get(params.session_id).history.epochs(params.since)
     return shapes.EpochsResult(
-        [_epoch_to_wire(epoch) for epoch in found], [_fate_to_wire(fate, titled=bool(params.titles)) for fate in fates]
+        [_epoch_to_wire(epoch) for epoch in found], [shapes.ItemFate(fate.item_id, fate.fate, fate.compaction_id) for fate in fates]
     )
+
+
+async def _epoch_fates(sessions: Sessions, params: shapes.EpochFatesParams) -> shapes.EpochFatesResult:
+    offset = 0 if params.offset is None else params.offset
+    limit = USUAL_FATES if params.limit is None else params.limit
+    if offset < 0 or limit < 1:
+        raise SessionError("invalid", "The offset must not be negative, and the limit at least 1")
+    history = sessions.get(params.session_id).history
+    page = await history.epoch_fates(params.number, params.group or "changed", offset, min(limit, MOST_FATES))
+    return shapes.EpochFatesResult(page.changed, page.before, page.kept, [_fate_to_wire(fate) for fate in page.fates])
 
 
 async def _search(sessions: Sessions, params: shapes.SearchParams) -> shapes.SearchResult:
@@ -71,6 +84,7 @@ HISTORY_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.PIN: _pin,
     wire.EXCLUDE: _exclude,
     wire.EPOCHS: _epochs,
+    wire.EPOCH_FATES: _epoch_fates,
     wire.SEARCH: _search,
 }
 """What answers each method. The functions raise `SessionError`."""
@@ -129,10 +143,8 @@ def _epoch_to_wire(epoch: EpochInfo) -> shapes.Epoch:
     )
 
 
-def _fate_to_wire(fate: ItemFate, *, titled: bool) -> shapes.ItemFate:
-    if not titled:
-        return shapes.ItemFate(fate.item_id, fate.fate, fate.compaction_id)
-    return shapes.ItemFate(fate.item_id, fate.fate, fate.compaction_id, fate.role, fate.title)
+def _fate_to_wire(fate: ItemFate) -> shapes.ItemFate:
+    return shapes.ItemFate(fate.item_id, fate.fate, fate.compaction_id, fate.role, fate.title, fate.restored)
 
 
 def _hit_to_wire(hit: Found) -> shapes.SearchHit:

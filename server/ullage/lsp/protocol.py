@@ -33,6 +33,7 @@ PREVIEW_COMPACTION = "ullage/session/previewCompaction"
 PIN = "ullage/session/pin"
 EXCLUDE = "ullage/session/exclude"
 EPOCHS = "ullage/session/epochs"
+EPOCH_FATES = "ullage/session/epochFates"
 SEARCH = "ullage/workspace/search"
 SET_MODEL = "ullage/session/setModel"
 RESPOND = "ullage/permission/respond"
@@ -383,6 +384,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     PIN: (history.PinParams, Nothing),
     EXCLUDE: (history.ExcludeParams, CompactionResult),
     EPOCHS: (history.EpochsParams, history.EpochsResult),
+    EPOCH_FATES: (history.EpochFatesParams, history.EpochFatesResult),
     SEARCH: (history.SearchParams, history.SearchResult),
     SET_MODEL: (SetModelParams, Nothing),
     RESPOND: (RespondParams, Nothing),

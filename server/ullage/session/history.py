@@ -40,6 +40,7 @@ from ullage.context.view.taken_out import taken_out
 from ullage.session.compaction import Compactor
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.draft import NothingToCompact, Wanted
+from ullage.session.epoch_fates import FatePage, Group, fate_page
 from ullage.session.epochs import EpochInfo, epochs
 from ullage.session.errors import SessionError
 from ullage.session.identifiers import new_id
@@ -123,6 +124,14 @@ class History:
         first = 0 if since is None else first_of_item(self._conversation.entries, since)
         projection, timeline = self._conversation.projection.copy(), self._conversation.timeline
         return await asyncio.to_thread(lambda: (epochs(projection), fates_of(projection, timeline, first)))
+
+    async def epoch_fates(self, number: int, group: Group, offset: int, limit: int) -> FatePage:
+        """What became of the messages of one epoch, as of that epoch: a part of one group. Raises `SessionError`."""
+        projection, timeline = self._conversation.projection.copy(), self._conversation.timeline
+        page = await asyncio.to_thread(fate_page, projection, timeline, number, group, offset, limit)
+        if page is None:
+            raise SessionError("invalid", f"There is no epoch {number} in this session")
+        return page
 
     # Pins
 

@@ -105,7 +105,7 @@ class CompactionItem:
     snipped: int
     """Messages cut from the middle."""
     summarised: int
-    """Messages that the summary stands for."""
+    """Messages that went into the summary."""
     focus: str
     skipped: tuple[str, ...]
     """Rungs that did not work, and why."""

@@ -36,6 +36,15 @@ def items_of_entry(entry: Entry) -> tuple[str, ...]:
             return ()
 
 
+def item_of_message(entry: Entry) -> str | None:
+    """The item that a user would call that message: of a reply the first one with words, else the first; None where no item shows it."""
+    if isinstance(entry, AssistantReply):
+        said = (index for index, block in enumerate(entry.blocks) if isinstance(block, Text) and block.text.strip())
+        index = next(said, None)
+        return next(iter(items_of_entry(entry)), None) if index is None else f"{entry.id}.{index}"
+    return next(iter(items_of_entry(entry)), None)
+
+
 def _shows(entry: Entry, item_id: str) -> bool:
     if isinstance(entry, AssistantReply) and not item_id.startswith(f"{entry.id}."):
         return False

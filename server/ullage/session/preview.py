@@ -20,7 +20,7 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import all_taken_out
 from ullage.models.model import ModelCard
 from ullage.session.items import RestoredFileItem, ToolCallItem
-from ullage.session.places import items_of_entry
+from ullage.session.places import item_of_message, items_of_entry
 from ullage.session.timeline import Timeline
 
 Part: TypeAlias = Literal["user", "assistant", "tool", "notice", "record"]
@@ -87,6 +87,8 @@ class ItemFate:
     compaction_id: str | None
     role: Part
     title: str
+    restored: str | None = None
+    """The file of a result that the compaction read again in its place, where that is told."""
 
 
 def lines_of(before: Projection, after: Projection, calibration: Calibration, timeline: Timeline) -> tuple[PreviewLine, ...]:
@@ -106,7 +108,7 @@ def lines_of(before: Projection, after: Projection, calibration: Calibration, ti
         part, title = part_of(logged.entry), title_of_entry(logged, timeline)
         if seq in out:
             part, title = "record", f"Placeholder of what you excluded: {title}"
-        item_id = next(iter(items_of_entry(logged.entry)), None)
+        item_id = item_of_message(logged.entry)
         lines.append(PreviewLine(item_id, part, title, calibration.apply(tokens), remaining, fate))
     return tuple(lines)
 

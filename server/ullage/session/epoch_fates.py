@@ -1,0 +1,108 @@
+"""What became of each message in one epoch, a page at a time: what its compaction did, what was out of view before, what stayed.
+
+As of that epoch: the compactions count that were in force when it began, whatever was undone or made later. For the current one it is
+as things are now. What a message is, `context/view/fates.py` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Literal, TypeAlias
+
+from ullage.context.entries import Compaction, Entry, Logged, ToolReturned
+from ullage.context.view.epoch import Epoch
+from ullage.context.view.fates import GONE, Fate, fates_under, is_message
+from ullage.context.view.projection import Projection
+from ullage.session.places import item_of_message
+from ullage.session.preview import ItemFate, by_hand, part_of, title_of_entry
+from ullage.session.timeline import Timeline
+
+Group: TypeAlias = Literal["changed", "before", "kept"]
+"""What the compaction of the epoch did; what was out of view, or set aside, when it came; what the model saw as it was."""
+
+
+@dataclass(frozen=True, slots=True)
+class FatePage:
+    """Some messages of one group, in the order of the log, and how many there are in each group."""
+
+    changed: int
+    before: int
+    kept: int
+    fates: tuple[ItemFate, ...]
+
+
+def fate_page(projection: Projection, timeline: Timeline, number: int, group: Group, offset: int, limit: int) -> FatePage | None:
+    """The messages of epoch `number` (as `epochs` counts them) from the `offset`th of the group on; None where there is no such epoch.
+
+    Goes through the log up to the end of the epoch.
+    """
+    epoch = _epoch(projection, number)
+    if epoch is None:
+        return None
+    groups: dict[Group, list[tuple[Logged, Fate]]] = {"changed": [], "before": [], "kept": []}
+    for of_group, logged, fate in _become(epoch):
+        groups[of_group].append((logged, fate))
+    counts = (len(groups["changed"]), len(groups["before"]), len(groups["kept"]))
+    restored = {file.path for file in epoch.made.restored} if epoch.made is not None else set[str]()
+    page = (_item_fate(logged, fate, restored, timeline) for logged, fate in islice(groups[group], offset, offset + limit))
+    return FatePage(*counts, tuple(page))
+
+
+@dataclass(frozen=True, slots=True)
+class _EpochView:
+    """`entries` up to its end, and the compactions in force in it; `made`, of entry `seq`, is the one with which it began."""
+
+    entries: Sequence[Logged]
+    active: Mapping[int, Compaction]
+    made: Compaction | None
+    seq: int
+
+
+def _epoch(projection: Projection, number: int) -> _EpochView | None:
+    entries = projection.entries
+    starts = [index for index, logged in enumerate(entries) if index == 0 or isinstance(logged.entry, Compaction)]
+    if not 1 <= number <= len(starts):
+        return None
+    start = starts[number - 1]
+    end = starts[number] if number < len(starts) else len(entries)
+    made, seq = entries[start].entry, entries[start].seq
+    made = made if isinstance(made, Compaction) else None
+    newest = max(projection.active_by_seq, default=0)
+    if newest == (seq if made is not None else 0):
+        return _EpochView(entries, projection.active_by_seq, made, seq)
+    epoch = Epoch()
+    for logged in islice(entries, start + 1):
+        epoch = epoch.after(logged)
+    return _EpochView(entries[:end], epoch.active, made, seq)
+
+
+def _become(epoch: _EpochView) -> Iterator[tuple[Group, Logged, Fate]]:
+    without = {seq: each for seq, each in epoch.active.items() if seq != epoch.seq}
+    then = {**fates_under(epoch.entries, without), **by_hand(without.values())}
+    now = {**fates_under(epoch.entries, epoch.active), **by_hand(epoch.active.values())}
+    for logged in epoch.entries:
+        if is_message(logged.entry):
+            was, fate = then[logged.seq], now[logged.seq]
+            yield _group(was, fate), logged, replace(fate, compaction_id=was.compaction_id) if was.kind in GONE else fate
+
+
+def _group(was: Fate, fate: Fate) -> Group:
+    if was.kind in GONE:
+        return "before"
+    if fate.kind != was.kind:
+        return "changed"
+    return "before" if fate.kind == "cleared" else "kept"
+
+
+def _item_fate(logged: Logged, fate: Fate, restored: set[str], timeline: Timeline) -> ItemFate:
+    item_id = item_of_message(logged.entry)
+    title = title_of_entry(logged, timeline)
+    read_again = next(iter(_files_of(logged.entry, restored)), None) if fate.kind not in ("kept", "pinned") else None
+    return ItemFate(item_id or "", fate.kind, fate.compaction_id, part_of(logged.entry), title, read_again)
+
+
+def _files_of(entry: Entry, among: set[str]) -> Iterator[str]:
+    if isinstance(entry, ToolReturned):
+        yield from (touch.path for touch in entry.touched if touch.path in among)
