@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 from ullage.context.blocks import Json
 from ullage.context.entries import (
@@ -19,7 +20,6 @@ from ullage.context.entries import (
     FileTouch,
     Logged,
     Notice,
-    Prelude,
     ToolReturned,
     TurnEnded,
     UserPrompt,
@@ -45,7 +45,8 @@ from ullage.session.loop import run_turn
 from ullage.session.model_in_use import ModelInUse
 from ullage.session.pinned import pinned_items
 from ullage.session.policy_in_use import PolicyInUse
-from ullage.session.prelude import RulesInForce, make_prelude
+from ullage.session.prelude import RulesInForce
+from ullage.session.prelude_in_use import PreludeInUse
 from ullage.session.prompt_queue import PromptQueue
 from ullage.session.restoring import Restoring
 from ullage.session.room import Room, prompt_tokens
@@ -84,8 +85,8 @@ class Session:
         self._turn: Turn | None = None
         self._arriving = asyncio.Lock()
         self._reads = FileReads()
-        self._make_tools = lambda: make_tools(record.id, self._reads, lambda: self._conversation.entries)
-        self._tools = dict(self._make_tools())
+        renewed = partial(make_tools, record.id, self._reads, lambda: self._conversation.entries)
+        self._tools = dict(renewed())
         self._model = ModelInUse(model, self._model_changed)
         self._spending = Spending(entries)
         self._conversation = Conversation(
@@ -96,7 +97,8 @@ class Session:
         self._rules = RulesInForce(surroundings.folders)
         restoring = Restoring(self._conversation, surroundings, self._reads, self._rules)
         self._notices = FileNotices(surroundings, self._reads, self._rules, restoring)
-        self._policy = PolicyInUse(surroundings, self._renew_tools)
+        self._prelude = PreludeInUse(self._conversation, surroundings.folders, self._tools, renewed)
+        self._policy = PolicyInUse(surroundings, self._prelude.renew_tools)
         self._compactor = Compactor(self._conversation, surroundings, self._policy, restoring)
         self._room = Room(
             self._conversation,
@@ -105,7 +107,7 @@ class Session:
             self._compactor,
             self._model,
             self._shown_as_compacting,
-            self._renew_prelude,
+            self._prelude.renew,
         )
         self.history = History(
             self._conversation, surroundings, self._compactor, self._model, self._room, lambda: self.busy, self._epoch_changed
@@ -122,7 +124,7 @@ class Session:
     def mend(self) -> None:
         """Closes what a crash left open, and shows what is in the queue."""
         if not self._conversation.entries:
-            self._use_prelude()  # so that the gauge counts it before any prompt
+            self._prelude.use()  # so that the gauge counts it before any prompt
         if turn_is_open(self._conversation.entries):
             self._close_turn(TurnEnded("interrupted", INTERRUPTED, "continue"))
         self._queue.show()
@@ -245,7 +247,7 @@ class Session:
 
     def settings_changed(self) -> None:
         """The user changed settings that the tools, the policy or the gauge depend on."""
-        self._tools.update(self._make_tools())
+        self._prelude.settings_changed()
         self._room.settings_changed()
         self._show_gauge()
 
@@ -317,7 +319,7 @@ class Session:
     async def _turn_to_its_end(self, prompt: UserPrompt | None) -> TurnEnded:
         self._policy.take_over()
         try:
-            await self._use_prelude_as_foreseen()
+            await self._prelude.use_as_foreseen(self._surroundings.calibration(self._model.card))
             if prompt is not None:
                 await self._model.learn()
                 await self._room.before_call(more=prompt_tokens(prompt))
@@ -338,47 +340,6 @@ class Session:
             lambda retry: self._display.set_state("running", retry),
         )
         return await run_turn(self._turn)
-
-    def _use_prelude(self) -> None:
-        """Logs the prelude where it is new or has changed."""
-        now = self._new_prelude()
-        if now is not None:
-            self._conversation.append(now)
-
-    async def _use_prelude_as_foreseen(self) -> None:
-        """The same, without holding up other work where all of a long conversation is folded and counted anew for it."""
-        now = self._new_prelude()
-        if now is not None:
-            await self._conversation.foresee(now, self._surroundings.calibration(self._model.card))
-            self._conversation.append(now)
-
-    def _new_prelude(self) -> Prelude | None:
-        """The prelude where it is not as in the log. In the middle of an epoch the rules stay as they were: changing them would cost
-        the cache and all thinking."""
-        now = make_prelude(self._surroundings.folders, self._tools)
-        before = self._conversation.projection.prelude
-        begun = bool(self._conversation.projection.messages)
-        changed = before is None or before.tools != now.tools or before.system[:1] != now.system[:1] or (not begun and before != now)
-        return now if changed else None
-
-    def _renew_tools(self) -> None:
-        """Another policy is in force: some come with tools of their own."""
-        tools = self._make_tools()
-        gone = self._tools.keys() - tools.keys()
-        self._tools.update(tools)
-        for name in gone:
-            del self._tools[name]
-        if self._conversation.projection.prelude is not None:
-            self._use_prelude()
-
-    def _renew_prelude(self) -> None:
-        """At an epoch boundary rules that changed go where rules belong."""
-        now = make_prelude(self._surroundings.folders, self._tools)
-        try:
-            if now != self._conversation.projection.prelude:
-                self._conversation.append(now)
-        except StoreFailed as error:  # the compaction itself is logged
-            logger.warning("session %s goes on with the rules as they were: %s", self.id, error)
 
     def _close_turn(self, end: TurnEnded) -> None:
         """Gives every call without a result one, so that the log is valid, and logs the end."""

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.fake_api import Call, FakeApi, Hang, Reply, Say
 from tests.unit.session.harness import MODEL, calls, stage
+from ullage.context.counting.tokens import Calibration
+from ullage.context.entries import Entry
+from ullage.context.view.projection import Projection
+from ullage.session.conversation import Conversation
 from ullage.session.settings import Settings
 
 OTHER = "claude-sonnet-5-5"
@@ -41,3 +47,20 @@ async def test_another_timeout_holds_in_a_session_that_is_open(tmp_path: Path) -
         session.answer_permission((await here.asked(session)).id, "allow_once")
         await here.idle(session)
         assert "0.2 seconds" in calls(session)[0].output
+
+
+async def test_trust_that_is_given_while_a_turn_begins_holds_for_that_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    foresee = Conversation.foresee
+    folder = project(tmp_path)
+    async with stage(folder, settings=Settings(trusted=False)) as here:
+
+        async def meanwhile(self: Conversation, entry: Entry, calibration: Calibration) -> Projection:
+            here.sessions.configure(replace(here.settings, trusted=True))
+            return await foresee(self, entry, calibration)
+
+        session = await here.new()
+        (folder / "AGENTS.md").write_text("Use uv.")
+        monkeypatch.setattr(Conversation, "foresee", meanwhile)
+        here.fake.enqueue(Say("Yes."))
+        await here.say(session, "Begin")
+        assert "bash" in [tool["name"] for tool in here.fake.requests[-1].body["tools"]]

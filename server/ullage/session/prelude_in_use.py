@@ -1,0 +1,73 @@
+"""The tools and the prelude of a session: when another prelude is logged, since tools or rules changed. How one reads: `prelude.py`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+
+from ullage.context.counting.tokens import Calibration
+from ullage.context.entries import Prelude
+from ullage.session.conversation import Conversation
+from ullage.session.prelude import make_prelude
+from ullage.store.errors import StoreFailed
+from ullage.tools.tool import Tool
+from ullage.workspace.folders import Folders
+
+logger = logging.getLogger(__name__)
+
+
+class PreludeInUse:
+    """Keeps `tools`, which others look into, and the prelude in the log to what `make_tools` and the rules files give."""
+
+    def __init__(
+        self, conversation: Conversation, folders: Folders, tools: dict[str, Tool], make_tools: Callable[[], Mapping[str, Tool]]
+    ) -> None:
+        self._conversation = conversation
+        self._folders = folders
+        self._tools = tools
+        self._make_tools = make_tools
+
+    def use(self) -> None:
+        """Logs the prelude where it is new or has changed."""
+        now = self._changed()
+        if now is not None:
+            self._conversation.append(now)
+
+    async def use_as_foreseen(self, calibration: Calibration) -> None:
+        """The same, without holding up other work where all of a long conversation is folded and counted anew for it."""
+        now = self._changed()
+        if now is not None:
+            await self._conversation.foresee(now, calibration)
+            self.use()  # settings may have changed meanwhile
+
+    def _changed(self) -> Prelude | None:
+        """The prelude where it is not as in the log. In the middle of an epoch the rules stay as they were: changing them would cost
+        the cache and all thinking."""
+        now = make_prelude(self._folders, self._tools)
+        before = self._conversation.projection.prelude
+        begun = bool(self._conversation.projection.messages)
+        changed = before is None or before.tools != now.tools or before.system[:1] != now.system[:1] or (not begun and before != now)
+        return now if changed else None
+
+    def settings_changed(self) -> None:
+        """The tools work by other settings from now on; the model is told of new ones with the next turn."""
+        self._tools.update(self._make_tools())
+
+    def renew_tools(self) -> None:
+        """Another policy is in force: some come with tools of their own."""
+        tools = self._make_tools()
+        gone = self._tools.keys() - tools.keys()
+        self._tools.update(tools)
+        for name in gone:
+            del self._tools[name]
+        if self._conversation.projection.prelude is not None:
+            self.use()
+
+    def renew(self) -> None:
+        """At an epoch boundary rules that changed go where rules belong."""
+        now = make_prelude(self._folders, self._tools)
+        try:
+            if now != self._conversation.projection.prelude:
+                self._conversation.append(now)
+        except StoreFailed as error:  # the compaction itself is logged
+            logger.warning("session %s goes on with the rules as they were: %s", self._conversation.session_id, error)
