@@ -15,7 +15,7 @@ from ullage.context.record.calls import Call, one_line
 from ullage.context.record.command_history import CommandFact, ErrorFact, command_history, error_history
 from ullage.context.record.file_history import FileFact, file_history
 from ullage.context.record.names import RECENT_ENTRIES, NamesInUse, names_in_use
-from ullage.context.record.reading import ReadEntry, Reading
+from ullage.context.record.reading import TASK_LIST, ReadEntry, Reading
 
 REPLIES_FOR_DECISIONS = 150
 """The newest: of a decision that is older, the files and the model's own summaries speak."""
@@ -69,6 +69,8 @@ class Facts:
     """The last tool call, in a line."""
     cut_at_work: bool
     """Whether a turn was running where the entries end."""
+    compactions: tuple[Logged, ...]
+    """Compactions, and what was undone and redone."""
 
 
 def facts(entries: Sequence[Logged], reading: Reading | None = None) -> Facts:
@@ -76,20 +78,23 @@ def facts(entries: Sequence[Logged], reading: Reading | None = None) -> Facts:
 
     `reading` is what was read of the same log before: it saves time and changes nothing.
     """
-    read = (reading or Reading()).of(entries)
-    calls = [call for entry in read if (call := entry.call) is not None]
+    reading = reading or Reading()
+    read = reading.of(entries)
+    kinds = reading.kinds(entries)
+    calls = [call for entry in kinds.results if (call := entry.call) is not None]
     return Facts(
-        asked=tuple(Said(logged.seq, _typed(logged.entry)) for logged in entries if isinstance(logged.entry, UserPrompt)),
-        constraints=_once(_constraints(read)),
-        decisions=_once(_decisions(read)),
+        asked=tuple(Said(each.seq, _typed(each.logged.entry)) for each in kinds.prompts if isinstance(each.logged.entry, UserPrompt)),
+        constraints=_once(_constraints(kinds.told)),
+        decisions=_once(_decisions(kinds.replies)),
         files=file_history(calls),
         commands=command_history(calls),
         errors=error_history(calls[-CALLS_FOR_ERRORS:]),
-        tasks=_tasks(entries),
+        tasks=_tasks(kinds.task_lists),
         names=names_in_use(read),
         last_words=_last_words(entries),
         last_call=_last_call(calls),
         cut_at_work=_cut_at_work(entries),
+        compactions=tuple(each.logged for each in kinds.compactions),
     )
 
 
@@ -108,16 +113,15 @@ def read_ahead(entries: Sequence[Logged], reading: Reading) -> int:
     return len(new)
 
 
-def _constraints(read: Sequence[ReadEntry]) -> Iterator[Said]:
-    for entry in read:
+def _constraints(told: Sequence[ReadEntry]) -> Iterator[Said]:
+    for entry in told:
         if isinstance(entry.logged.entry, UserPrompt):
             yield from (Said(entry.seq, sentence) for sentence in entry.constraints)
         elif entry.call is not None and entry.call.returned.refusal is not None:
             yield Said(entry.seq, _refusal(entry.call, entry.call.returned.refusal))
 
 
-def _decisions(read: Sequence[ReadEntry]) -> Iterator[Said]:
-    replies = [entry for entry in read if isinstance(entry.logged.entry, AssistantReply)]
+def _decisions(replies: Sequence[ReadEntry]) -> Iterator[Said]:
     for entry in replies[-REPLIES_FOR_DECISIONS:]:
         yield from (Said(entry.seq, sentence) for sentence in entry.decisions)
 
@@ -142,14 +146,12 @@ def _once(sayings: Iterable[Said]) -> tuple[Said, ...]:
     return tuple(newest.values())
 
 
-def _tasks(entries: Sequence[Logged]) -> tuple[Task, ...]:
-    """From the input of the last `todo` call."""
-    for logged in reversed(entries):
-        if not isinstance(logged.entry, AssistantReply):
-            continue
-        for block in reversed(logged.entry.blocks):
-            if isinstance(block, ToolUse) and block.name == "todo":
-                return tuple(_read_tasks(block.input))
+def _tasks(task_lists: Sequence[ReadEntry]) -> tuple[Task, ...]:
+    """From the input of the last call that wrote the list."""
+    last = task_lists[-1].logged.entry if task_lists else None
+    for block in reversed(last.blocks if isinstance(last, AssistantReply) else ()):
+        if isinstance(block, ToolUse) and block.name == TASK_LIST:
+            return tuple(_read_tasks(block.input))
     return ()
 
 

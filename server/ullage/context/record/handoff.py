@@ -74,7 +74,7 @@ def handoff(
         sections = tuple(section for section in sections if section.heading not in BY_PROGRAM_ALONE)
     first = [section.markdown() for section in sections if section.heading in (digest.ASKED, digest.CONSTRAINTS)]
     rest = [section.markdown() for section in sections if section.heading not in (digest.ASKED, digest.CONSTRAINTS)]
-    written = _Written(model_text.strip(), entries[-1].seq) if model_text is not None and entries else _earlier(entries, room)
+    written = _Written(model_text.strip(), entries[-1].seq) if model_text is not None and entries else _earlier(found.compactions, room)
     parts = [TITLE, PREFACE]
     if focus.strip():
         parts.append(f"Kept in particular: {' '.join(focus.split())}")
@@ -98,17 +98,17 @@ def tail_note(messages: int) -> str:
     )
 
 
-def _earlier(entries: Sequence[Logged], room: int) -> _Written | None:
-    """The part that a model wrote for the newest handoff in force among `entries`."""
+def _earlier(compactions: Sequence[Logged], room: int) -> _Written | None:
+    """The part that a model wrote for the newest handoff in force among `compactions`, with what was undone and redone."""
     undone: set[str] = set()
     newest: Compaction | None = None
-    for logged in entries:
+    for logged in compactions:
         entry = logged.entry
         if isinstance(entry, CompactionUndone):
             undone.add(entry.compaction_id)
         elif isinstance(entry, CompactionRedone):
             undone.discard(entry.compaction_id)
-    for logged in entries:
+    for logged in compactions:
         entry = logged.entry
         if isinstance(entry, Compaction) and entry.summarised is not None and entry.id not in undone:
             newest = entry

@@ -5,19 +5,25 @@ A `Reading` is a memory and nothing else: with the same entries a kept one gives
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from operator import is_
+from operator import attrgetter, is_
 
 from ullage.context.blocks import Json, Text, ToolUse
-from ullage.context.entries import AssistantReply, Logged, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, Compaction, CompactionRedone, CompactionUndone, Logged, ToolReturned, UserPrompt
 from ullage.context.record.calls import Call
 from ullage.context.record.mentions import Mention, mentions_in
 from ullage.context.record.sentences import constraints_in, decisions_in
 
 NO_INPUT: Mapping[str, Json] = {}
 """Of a result whose call is not in the log."""
+
+TASK_LIST = "todo"
+"""The tool by which the agent writes its list of tasks."""
+
+SEQ = attrgetter("seq")
 
 MENTIONS_KEPT = 1_000
 """Of so many entries at the end; older ones are read again where somebody asks, and hardly anybody does."""
@@ -59,12 +65,52 @@ class ReadEntry:
         return mentions_in(self.logged.entry, self.call.input if self.call else {})
 
 
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """The entries of one log by what they are, so that nobody has to go through all for a few; each kind in log order."""
+
+    prompts: list[ReadEntry] = field(default_factory=list[ReadEntry])
+    replies: list[ReadEntry] = field(default_factory=list[ReadEntry])
+    task_lists: list[ReadEntry] = field(default_factory=list[ReadEntry])
+    """Replies that write the agent's list of tasks."""
+    results: list[ReadEntry] = field(default_factory=list[ReadEntry])
+    told: list[ReadEntry] = field(default_factory=list[ReadEntry])
+    """Where the user said something: prompts, and calls that they refused."""
+    compactions: list[ReadEntry] = field(default_factory=list[ReadEntry])
+    """Compactions, and what was undone and redone."""
+
+    def add(self, read: ReadEntry) -> None:
+        """The log's next entry."""
+        match read.logged.entry:
+            case UserPrompt():
+                self.prompts.append(read)
+                self.told.append(read)
+            case AssistantReply() as reply:
+                self.replies.append(read)
+                if any(isinstance(block, ToolUse) and block.name == TASK_LIST for block in reply.blocks):
+                    self.task_lists.append(read)
+            case ToolReturned() as returned:
+                self.results.append(read)
+                if returned.refusal is not None:
+                    self.told.append(read)
+            case Compaction() | CompactionUndone() | CompactionRedone():
+                self.compactions.append(read)
+            case _:
+                pass
+
+    def up_to(self, seq: int) -> Kinds:
+        """Those with this seq or a lower one."""
+        lists = (self.prompts, self.replies, self.task_lists, self.results, self.told, self.compactions)
+        return Kinds(*(each[: bisect_right(each, seq, key=SEQ)] for each in lists))
+
+
 class Reading:
     """The entries of one log that were read so far."""
 
     def __init__(self) -> None:
         self._logged: list[Logged] = []
         self._read: list[ReadEntry] = []
+        self._kinds = Kinds()
         self._uses: dict[str, ToolUse] = {}
         self._without_mentions = 0
         self._ahead = 0
@@ -75,14 +121,21 @@ class Reading:
         known: Mapping[int, ReadEntry] = {}
         if not all(map(is_, self._logged, entries)):
             known = {read.seq: read for read in self._read}
-            self._logged, self._read, self._uses, self._without_mentions, self._ahead = [], [], {}, 0, 0
+            self._logged, self._read, self._kinds, self._uses, self._without_mentions, self._ahead = [], [], Kinds(), {}, 0, 0
         for logged in entries[len(self._read) :]:
             self._logged.append(logged)
-            self._read.append(self._reading_of(logged, known.get(logged.seq)))
+            read = self._reading_of(logged, known.get(logged.seq))
+            self._read.append(read)
+            self._kinds.add(read)
         for read in self._read[self._without_mentions : -MENTIONS_KEPT]:
             vars(read).pop("mentions", None)
             self._without_mentions += 1
         return self._read[: len(entries)]
+
+    def kinds(self, entries: Sequence[Logged]) -> Kinds:
+        """The same by what they are."""
+        self.of(entries)
+        return self._kinds.up_to(entries[-1].seq) if entries else Kinds()
 
     def ahead(self, entries: Sequence[Logged]) -> Sequence[ReadEntry]:
         """The last of `entries`, from the first one that was not given before, for whoever looks ahead."""

@@ -136,6 +136,8 @@ def tail_of(path: str) -> str:
 
 def basename(path: str) -> str:
     """The last component."""
+    if "/" not in path and "\\" not in path:
+        return path  # most names in a text are such, and this is fast
     return path.replace("\\", "/").rstrip("/").rpartition("/")[2]
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.context.logs import log
+from tests.unit.context.logs import compaction, log
 from tests.unit.context.strategies import histories
-from tests.unit.context.work import asked, ran, work
+from tests.unit.context.work import asked, planned, ran, work
 from ullage.context.blocks import Json
-from ullage.context.entries import Entry, Logged, TurnEnded
+from ullage.context.entries import CompactionRedone, CompactionUndone, Entry, Logged, Summarised, ToolReturned, TurnEnded
 from ullage.context.policy import SummaryNumbers
-from ullage.context.record.facts import read_ahead
+from ullage.context.record.facts import facts, read_ahead
 from ullage.context.record.handoff import handoff
 from ullage.context.record.mentions import Mention, mentions_in
 from ullage.context.record.reading import MENTIONS_KEPT, Reading
@@ -97,3 +98,19 @@ def test_a_result_whose_call_is_left_out_has_no_input():
     call = reading.of([entries[0], entries[2]])[1].call
     assert call is not None
     assert call.command is None
+
+
+def test_a_part_of_what_was_read_is_known_by_its_kinds():
+    undone = [compaction("c1", summarised=Summarised(2, "All before.")), CompactionUndone("c1"), CompactionRedone("c1")]
+    refused = ran("rm -r out")[1]
+    assert isinstance(refused, ToolReturned)
+    refused = replace(refused, refusal="Never do that")
+    entries = work(asked("Go"), planned(("Write it", "pending")), *undone, ran("rm"), refused, planned(("Test it", "pending")), asked("On"))
+    reading = Reading()
+    reading.of(entries)
+    for end in range(len(entries) + 1):
+        assert facts(entries[:end], reading) == facts(entries[:end])
+    tasks = [[task.content for task in facts(entries[:end], reading).tasks] for end in (1, 2, 9, len(entries))]
+    assert tasks == [[], ["Write it"], ["Write it"], ["Test it"]]
+    assert [each.seq for each in reading.kinds(entries[:5]).compactions] == [4, 5]
+    assert [each.seq for each in reading.kinds(entries).told] == [1, 9, 12]
