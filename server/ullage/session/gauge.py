@@ -10,8 +10,8 @@ from ullage.context.economy import SUMMARY_OUTPUT_TOKENS, took
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, SpentInVain
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
+from ullage.session.fullness import Fullness
 from ullage.session.items import Category, Gauge
-from ullage.session.room import Fullness
 
 TAIL_TOKENS = 20_000
 """What usually stays as it is, or a quarter of what there is: a guess, as the next."""

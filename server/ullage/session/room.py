@@ -1,7 +1,7 @@
 """Keeping room in the context: when to compact, prepare, hold or refuse, and doing it.
 
 The one number (`Fullness.used`) is compared with the one line; the gauge shows both. Called at boundaries only: before a
-model call, at the end of a turn, while idle; never between a call and its result.
+model call, at the end of a turn, while idle; never between a call and its result. What the user is told where no call can be made stands in `fullness.py`.
 """
 
 from __future__ import annotations
@@ -9,13 +9,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 
-from ullage.context.blocks import Text
-from ullage.context.counting.accounting import Counted
 from ullage.context.counting.gauge import USUAL_GROWTH, growth, line
 from ullage.context.counting.measured import Measuring
-from ullage.context.counting.tokens import estimate_block, estimate_prelude
 from ullage.context.economy import ECONOMIES, line_before_step
 from ullage.context.engines.engine import sweeps
 from ullage.context.entries import (
@@ -26,13 +22,13 @@ from ullage.context.entries import (
     CompactionUndone,
     SpentInVain,
     Trigger,
-    UserPrompt,
 )
 from ullage.context.policies.ullage import ULLAGE
 from ullage.session.breaker import Breaker
 from ullage.session.compaction import Compactor
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.draft import Draft, NothingToCompact, Wanted
+from ullage.session.fullness import ContextFull, Fullness, is_held, refuse_where_held, refuse_where_nothing_helps, ways_out
 from ullage.session.identifiers import new_id
 from ullage.session.items import CompactionItem, CompactionStatus
 from ullage.session.model_in_use import ModelInUse
@@ -54,22 +50,6 @@ ASK_AGAIN_SHARE = 0.05
 """Of the line. A policy that found nothing to do at its line is asked again within the turn once so much has come since."""
 
 NOTHING_TO_COMPACT = "There is nothing to compact: a summary would not be shorter than the conversation"
-
-
-class ContextFull(Exception):
-    """No model call can be made: the context is full and cannot be made smaller. `str()` says what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fullness:
-    """How full the context is (tokens)."""
-
-    counted: Counted
-    used: int
-    """The one number: by the measure of the policy in force."""
-    line: int
-    """Where the context counts as full, by the same measure."""
-    window: int
 
 
 class Room:
@@ -125,13 +105,13 @@ class Room:
         self._policy.take_over()
         await self._keep_up()
         full = self.fullness()
-        if full.used + more < full.line and not self._is_held(full, more):
+        if full.used + more < full.line and not is_held(full, more, self._policy):
             if not await self._save(full, at_work=more == 0):
                 self._prepare_from(full)
             return
-        self._refuse_where_nothing_helps(full)
+        refuse_where_nothing_helps(full, self._conversation.projection.prelude, self._policy)
         now = self._conversation.clock()
-        held = self._is_held(full, more)
+        held = is_held(full, more, self._policy)
         may = self._policy.by_itself and not self._breaker.is_open(now) and self._replied_since_compaction()
         may = may and (held or self._has_grown(full, more))
         if may and (held or more or full.used >= self._nothing_below):
@@ -139,7 +119,7 @@ class Room:
             nothing = made is None and self._policy.policy is not ULLAGE
             self._nothing_below = full.used + int(full.line * ASK_AGAIN_SHARE) if nothing else 0
             full = self.fullness()
-        self._hold(full, more)
+        refuse_where_held(full, more, self._policy, self._breaker.seconds_left(self._conversation.clock()))
 
     async def _save(self, full: Fullness, *, at_work: bool) -> bool:
         """Compacts before the line where that costs less than carrying on, without making anybody wait; whether it did."""
@@ -199,10 +179,6 @@ class Room:
             return
         self._begin_epoch()
 
-    def _is_held(self, full: Fullness, more: int) -> bool:
-        """Whether the window itself, whatever the line, is as good as full."""
-        return full.counted.used + more >= full.window * self._policy.policy.line.hold_share
-
     def _has_grown(self, full: Fullness, more: int = 0) -> bool:
         """Whether there is more by now than the newest summary left, where that left much (of what is pinned, say).
 
@@ -213,47 +189,11 @@ class Room:
             return True
         return full.counted.used + more >= newest.estimated_after + full.line * ASK_AGAIN_SHARE
 
-    def _refuse_where_nothing_helps(self, full: Fullness) -> None:
-        """Where system and tools alone are over the line or the window no compaction brings the context under it. Raises `ContextFull`."""
-        prelude = self._conversation.projection.prelude
-        fixed = estimate_prelude(prelude) if prelude else 0
-        if fixed >= full.window * self._policy.policy.line.hold_share:
-            raise ContextFull(
-                f"The instructions, rules and tools alone take about {fixed:,} tokens; the model has {full.window:,} in all. "
-                "Shorten AGENTS.md or CLAUDE.md, or choose a model with a larger window."
-            )
-        if fixed < full.line or self._policy.policy.measure != "usage" or not self._policy.by_itself:
-            return
-        raise ContextFull(
-            f"The instructions, rules and tools alone take about {fixed:,} tokens, more than the {full.line:,} at which "
-            "the context counts as full. Shorten AGENTS.md or CLAUDE.md, raise ullage.compaction.cap if it is low, "
-            "or choose a model with a larger window."
-        )
-
-    def _hold(self, full: Fullness, more: int) -> None:
-        if not self._is_held(full, more):
-            return
-        seconds = self._breaker.seconds_left(self._conversation.clock())
-        if seconds > 0:
-            raise ContextFull(
-                f"The context is full and compacting failed several times. It is tried again in {seconds:.0f} s; until then "
-                "compact by hand with a click on the gauge, or begin a new session."
-            )
-        raise ContextFull(f"The context is full: about {full.counted.used + more:,} of {full.window:,} tokens. {self._ways_out()}.")
-
-    def _ways_out(self) -> str:
-        ways = ["Compact with a click on the gauge or /compact"]
-        if self._policy.never:
-            ways.append(f"choose another policy than {self._policy.policy.name} with ullage.compaction.policy")
-        elif not self._policy.by_itself:
-            ways.append("turn on ullage.compaction.auto")
-        return f"{', '.join(ways)}, or begin a new session"
-
     async def after_overflow(self) -> bool:
         """Compacts after the API said that the prompt is too long. False where that did not help. Raises `ContextFull`."""
         await self._model.learn()  # the refusal may have named the window
         if self._policy.never:
-            raise ContextFull(f"The model refused the conversation as too long. {self._ways_out()}.")
+            raise ContextFull(f"The model refused the conversation as too long. {ways_out(self._policy)}.")
         return await self._try("reactive", at_work=True, must=True) is not None
 
     async def by_request(self, wanted: Wanted, *, at_work: bool) -> Compaction | None:
@@ -441,9 +381,3 @@ def _of_use(draft: Draft | None) -> Draft | None:
 def last_seq(conversation: Conversation) -> int:
     """Of the newest entry that a compaction could be about; 0 where there is none."""
     return next((logged.seq for logged in reversed(conversation.entries) if not isinstance(logged.entry, SpentInVain)), 0)
-
-
-def prompt_tokens(prompt: UserPrompt) -> int:
-    """About what a prompt that is still to be appended will take (tokens)."""
-    texts = [prompt.text, *(attachment.text for attachment in prompt.attachments)]
-    return sum(estimate_block(Text(text)) for text in texts if text)

@@ -37,6 +37,7 @@ from ullage.session.draft import Wanted
 from ullage.session.endings import INTERRUPTED, RESUMED, ending_of, interrupted_result, is_unfinished, turn_is_open
 from ullage.session.errors import SessionError
 from ullage.session.file_notices import FileNotices
+from ullage.session.fullness import prompt_tokens
 from ullage.session.gauge import Spending, make_gauge
 from ullage.session.history import History
 from ullage.session.identifiers import new_id
@@ -49,7 +50,7 @@ from ullage.session.prelude import RulesInForce
 from ullage.session.prelude_in_use import PreludeInUse
 from ullage.session.prompt_queue import PromptQueue
 from ullage.session.restoring import Restoring
-from ullage.session.room import Room, prompt_tokens
+from ullage.session.room import Room
 from ullage.session.surroundings import Surroundings
 from ullage.session.titles import title_of
 from ullage.session.turn import Turn

@@ -13,12 +13,13 @@ from ullage.session.calls import Calls
 from ullage.session.conversation import Conversation
 from ullage.session.draft import Wanted
 from ullage.session.file_notices import FileNotices
+from ullage.session.fullness import ContextFull
 from ullage.session.identifiers import new_id
 from ullage.session.incoming import Incoming
 from ullage.session.items import RetryInfo
 from ullage.session.model_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce
-from ullage.session.room import ContextFull, Room
+from ullage.session.room import Room
 from ullage.session.surroundings import Surroundings
 
 OUTPUT_TOKENS = 32_000
