@@ -1,7 +1,8 @@
 """Keeping room in the context: when to compact, prepare, hold or refuse, and doing it.
 
 The one number (`Fullness.used`) is compared with the one line; the gauge shows both. Called at boundaries only: before a
-model call, at the end of a turn, while idle; never between a call and its result. What the user is told where no call can be made stands in `fullness.py`.
+model call, at the end of a turn, while idle; never between a call and its result. What the user is told where no call can be made:
+`fullness.py`.
 """
 
 from __future__ import annotations
