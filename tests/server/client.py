@@ -16,7 +16,7 @@ from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, progress, register_lsp_fe
 from pytest_lsp.protocol import LanguageClientProtocol
 
 from ullage.lsp import items as wire
-from ullage.lsp import protocol
+from ullage.lsp import messages, protocol
 from ullage.lsp.converter import make_converter
 from ullage.lsp.pygls_fixes import EditorDocument
 
@@ -36,10 +36,10 @@ class UllageClientProtocol(LanguageClientProtocol):
     """Knows Ullage's own messages."""
 
     def get_message_type(self, method: str) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return protocol.MESSAGES.get(method) or super().get_message_type(method)
+        return messages.MESSAGES.get(method) or super().get_message_type(method)
 
     def get_result_type(self, method: str) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return protocol.RESULTS.get(method) or super().get_result_type(method)
+        return messages.RESULTS.get(method) or super().get_result_type(method)
 
 
 class UllageClient(LanguageClient):

@@ -10,7 +10,7 @@ from typing import Any, get_args
 import attrs
 import pytest
 
-from ullage.lsp import items, protocol
+from ullage.lsp import items, messages, protocol
 from ullage.lsp.converter import camel_case, make_converter
 from ullage.session.errors import Reason
 
@@ -32,9 +32,9 @@ def check_exact(value: object, kind: Any) -> Any:
 
 def check_message(params: object, method: str) -> Any:
     message = {"method": method, "params": params, "jsonrpc": "2.0"}
-    if method in protocol.REQUESTS:
+    if method in messages.REQUESTS:
         message["id"] = 7
-    read = CONVERTER.structure(message, protocol.MESSAGES[method])
+    read = CONVERTER.structure(message, messages.MESSAGES[method])
     assert CONVERTER.unstructure(read) == message
     return read.params
 
@@ -59,7 +59,7 @@ def check_minimal(read: Any, tagged: dict[str, Any]) -> None:
 @pytest.mark.parametrize("fixture", of_type("request"))
 def test_requests_are_read_and_written_exactly(fixture: dict[str, Any]) -> None:
     method = fixture["method"]
-    sender = protocol.REQUESTS_OF_CLIENT if fixture["from"] == "client" else protocol.REQUESTS_OF_SERVER
+    sender = messages.REQUESTS_OF_CLIENT if fixture["from"] == "client" else messages.REQUESTS_OF_SERVER
     result_type = sender[method][1]
     check_complete(check_message(fixture["complete"]["params"], method), fixture["complete"]["params"])
     check_minimal(check_message(fixture["minimal"]["params"], method), fixture["minimal"]["params"])
@@ -85,7 +85,7 @@ def test_items_and_updates_are_read_and_written_exactly(fixture: dict[str, Any])
 
 def test_every_method_and_kind_has_a_fixture() -> None:
     methods = {fixture["method"] for fixture in FIXTURES.values() if "method" in fixture}
-    assert methods == set(protocol.MESSAGES)
+    assert methods == set(messages.MESSAGES)
     for union, kinds in (("Item", items.ITEM_KINDS), ("Update", protocol.UPDATE_KINDS)):
         shown = {fixture["complete"]["kind"] for fixture in FIXTURES.values() if fixture["type"] == union}
         assert shown == set(kinds.values())
@@ -102,7 +102,7 @@ def test_every_class_of_a_union_has_a_kind() -> None:
 
 @pytest.mark.parametrize("path", ["PROTOCOL.md", "client-extension/src/protocol.ts"])
 def test_the_same_methods_stand_everywhere(path: str) -> None:
-    assert set(METHOD.findall((ROOT / path).read_text("utf-8"))) == set(protocol.MESSAGES)
+    assert set(METHOD.findall((ROOT / path).read_text("utf-8"))) == set(messages.MESSAGES)
 
 
 def test_the_same_error_reasons_stand_everywhere() -> None:

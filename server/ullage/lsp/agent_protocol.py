@@ -11,7 +11,8 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcServerNotInitialized
 from pygls.protocol import lsp_method
 
-from ullage.lsp.protocol import MESSAGES, PROTOCOL_VERSION, RESULTS
+from ullage.lsp.messages import MESSAGES, RESULTS
+from ullage.lsp.protocol import PROTOCOL_VERSION
 from ullage.lsp.pygls_fixes import FixedProtocol
 
 

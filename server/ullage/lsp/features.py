@@ -10,7 +10,7 @@ from lsprotocol import types
 
 from ullage.lsp.configuration import SECTION
 from ullage.lsp.initialization import read_options
-from ullage.lsp.protocol import REQUESTS_OF_CLIENT
+from ullage.lsp.messages import REQUESTS_OF_CLIENT
 from ullage.lsp.server import UllageServer
 
 logger = logging.getLogger(__name__)

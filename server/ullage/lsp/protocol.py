@@ -1,4 +1,5 @@
-"""The wire types of PROTOCOL.md, and which method carries which. `client-extension/src/protocol.ts` mirrors this file.
+"""The wire types of PROTOCOL.md and the names of its methods. `client-extension/src/protocol.ts` mirrors this file. Which method carries
+which type is in `messages.py`.
 
 Required fields have no default; optional ones default to None and are then left out. Names become camelCase on the wire.
 How they are written and read is in `converter.py`, how they are made from a session's values in `convert.py`.
@@ -6,7 +7,7 @@ How they are written and read is in `converter.py`, how they are made from a ses
 
 from __future__ import annotations
 
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias
 
 import attrs
 
@@ -329,79 +330,3 @@ class UpdateParams:
     session_id: str
     seq: int
     update: Update
-
-
-# Messages
-
-P = TypeVar("P")
-R = TypeVar("R")
-
-
-@attrs.frozen
-class Request(Generic[P]):
-    """A whole request."""
-
-    id: int | str
-    method: str
-    params: P
-    jsonrpc: str
-
-
-@attrs.frozen
-class Response(Generic[R]):
-    """A whole answer."""
-
-    id: int | str
-    result: R
-    jsonrpc: str
-
-
-@attrs.frozen
-class Notification(Generic[P]):
-    """A whole notification."""
-
-    method: str
-    params: P
-    jsonrpc: str
-
-
-REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
-    NEW: (Nothing, Snapshot),
-    LIST: (Nothing, ListResult),
-    OPEN: (OpenParams, Snapshot),
-    SNAPSHOT: (SessionParams, Snapshot),
-    ITEMS: (ItemsParams, ItemsResult),
-    RENAME: (RenameParams, Nothing),
-    DELETE: (SessionParams, Nothing),
-    PROMPT: (PromptParams, PromptResult),
-    UNQUEUE: (UnqueueParams, Nothing),
-    CANCEL: (SessionParams, Nothing),
-    CONTINUE: (SessionParams, Nothing),
-    COMPACT: (CompactParams, CompactionResult),
-    UNDO_COMPACTION: (CompactionParams, CompactionResult),
-    REDO_COMPACTION: (CompactionParams, CompactionResult),
-    PREVIEW_COMPACTION: (history.PreviewParams, history.Preview),
-    PIN: (history.PinParams, Nothing),
-    EXCLUDE: (history.ExcludeParams, CompactionResult),
-    EPOCHS: (history.EpochsParams, history.EpochsResult),
-    EPOCH_FATES: (history.EpochFatesParams, history.EpochFatesResult),
-    SEARCH: (history.SearchParams, history.SearchResult),
-    SET_MODEL: (SetModelParams, Nothing),
-    RESPOND: (RespondParams, Nothing),
-}
-"""Method to params and result."""
-
-REQUESTS_OF_SERVER: dict[str, tuple[type[Any], type[Any]]] = {DIAGNOSTICS: (DiagnosticsParams, DiagnosticsResult)}
-
-NOTIFICATIONS_OF_SERVER: dict[str, type[Any]] = {UPDATE: UpdateParams, LIST_CHANGED: Nothing}
-
-REQUESTS = REQUESTS_OF_CLIENT | REQUESTS_OF_SERVER
-
-MESSAGES: dict[str, Any] = {
-    **{method: Request[params] for method, (params, _) in REQUESTS.items()},
-    **{method: Notification[params] for method, params in NOTIFICATIONS_OF_SERVER.items()},
-}
-"""Method to the whole message that carries it."""
-
-RESULTS: dict[str, Any] = {method: Response[result] for method, (_, result) in REQUESTS.items()}
-"""Method to the whole answer."""
