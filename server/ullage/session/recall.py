@@ -36,8 +36,8 @@ class SessionRecall:
     async def search(self, words: str, limit: int) -> Sequence[RecallHit]:
         """Best matches first, over all sessions of the workspace; at most `limit`."""
         out = await asyncio.to_thread(_OutOfSight, self._entries())
-        found = await asyncio.to_thread(self._index.search, words, limit + len(out.seqs))
-        return [self._hit(hit) for hit in found if hit.session_id != self._session_id or not out.hides(hit.seq)][:limit]
+        found = await asyncio.to_thread(self._index.search, words, limit + len(out.hidden))
+        return [self._hit(hit) for hit in found if hit.session_id != self._session_id or hit.seq not in out.hidden][:limit]
 
     async def result(self, tool_use_id: str) -> str | None:
         """The whole result of a tool call, unclipped; None where there is none of that id."""
@@ -63,23 +63,21 @@ class _OutOfSight:
 
     def __init__(self, entries: Sequence[Logged]) -> None:
         epoch = Epoch()
-        self._compactions: set[int] = set()
+        records: set[int] = set()
         for logged in entries:
             epoch = epoch.after(logged)
-            if isinstance(logged.entry, Compaction):
-                self._compactions.add(logged.seq)
+            if isinstance(logged.entry, Compaction) and logged.entry.summarised is not None:
+                records.add(logged.seq)
         self._active = to_be_read(as_they_read(epoch), entries)
         self.seqs = all_taken_out(self._active.values())
-
-    def hides(self, seq: int) -> bool:
-        """Whether an entry is not to be found: it was taken out, or is a record, which may tell of what was."""
-        return seq in self.seqs or (bool(self.seqs) and seq in self._compactions)
+        self.hidden = self.seqs | records if self.seqs else self.seqs
+        """What is not to be found: that, and records, which may tell of it."""
 
     def texts(self, logged: Logged) -> Iterator[str]:
         """What an entry says, as far as it is to be seen."""
         if logged.seq in self.seqs:
             yield EXCLUDED_RESULT if isinstance(logged.entry, ToolReturned) else EXCLUDED_MESSAGE
-        elif not self.hides(logged.seq):
+        elif logged.seq not in self.hidden:
             yield from _texts(logged.entry)
         elif logged.seq in self._active:
             yield from _texts(self._active[logged.seq])

@@ -90,6 +90,16 @@ async def test_what_the_api_wrote_is_given_back_without_what_the_user_took_out()
     assert await recall.range(2, 2) == "[2] summary:\nThe dip is 7. \n\nThe record."
 
 
+async def test_what_is_hidden_takes_no_other_hit_its_place() -> None:
+    kept = Kept()
+    here, recall = kept.session()
+    records = [replace(compaction(f"c{number}", summarised=Summarised(1, "the sluice")), through=1) for number in range(5)]
+    takes_out = compaction("x", snipped=Snipped(1, 1, EXCLUDED_MESSAGE))
+    prompts = [UserPrompt(f"p{number}", "the sluice leaks again, and this is rather more than a record says of it") for number in range(3)]
+    kept.log.append_many(here, [UserPrompt("p", "mind the sluice"), *records, takes_out, *prompts], 2.0)
+    assert [hit.seq for hit in await recall.search("sluice", 3)] == [8, 9, 10]
+
+
 async def test_a_range_is_what_was_said_in_it() -> None:
     kept = Kept()
     here, recall = kept.session()
