@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-import pytest
+import re
 
-from ullage.context.record.sentences import constraints_in, decisions_in, sentences
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ullage.context.record.sentences import (
+    ASCII_BOUNDARY,
+    BOUNDARY,
+    CONSTRAINT,
+    DECISION,
+    LATIN_CONSTRAINTS,
+    LATIN_DECISIONS,
+    ORDERED,
+    OTHER_CONSTRAINTS,
+    OTHER_DECISIONS,
+    constraints_in,
+    decisions_in,
+    sentences,
+)
 
 
 @pytest.mark.parametrize(
@@ -88,3 +105,27 @@ def test_large_letters_say_the_same():
     assert constraints_in("ÄNDERE NIE die Vorlagen.") == ["ÄNDERE NIE die Vorlagen."]
     assert decisions_in("I'LL USE millimetres.") == ["I'LL USE millimetres."]
     assert decisions_in("Der Grund ist der Tank.") == ["Der Grund ist der Tank."]
+
+
+ALL_CONSTRAINTS = re.compile(rf"\b(?:{LATIN_CONSTRAINTS})\b|{ORDERED}|{OTHER_CONSTRAINTS}")
+ALL_DECISIONS = re.compile(rf"\b(?:{LATIN_DECISIONS})\b|{OTHER_DECISIONS}")
+WORDS = [*re.findall(r"\w+", f"{LATIN_CONSTRAINTS} {LATIN_DECISIONS} {OTHER_CONSTRAINTS}"), "n't", "n'est pas", "Use it", ", but not", "İ"]
+BETWEEN = [" ", "\n", "  \n", ". ", "! ", "?", "; \t", "。", "！x", ": ", "- ", "\n1. ", "| ", "**", "```\n", "a(b) = {c}"]
+
+
+@given(st.lists(st.one_of(st.sampled_from(WORDS), st.sampled_from(BETWEEN), st.text(max_size=4)), max_size=20).map("".join))
+def test_how_markers_are_looked_for_changes_nothing(text: str):
+    said = list(sentences(text))
+    assert constraints_in(text) == [each for each in said if not each.endswith("?") and ALL_CONSTRAINTS.search(each.lower())]
+    assert decisions_in(text) == [each for each in said if not each.endswith(("?", ":")) and ALL_DECISIONS.search(each.lower())]
+    assert CONSTRAINT.stand_in(text) == bool(ALL_CONSTRAINTS.search(text.lower()))
+    assert DECISION.stand_in(text) == bool(ALL_DECISIONS.search(text.lower()))
+
+
+@given(
+    st.lists(st.one_of(st.sampled_from([each for each in BETWEEN if each.isascii()]), st.characters(codec="ascii")), max_size=30).map(
+        "".join
+    )
+)
+def test_text_of_ascii_is_parted_as_any_other(text: str):
+    assert ASCII_BOUNDARY.split(text) == BOUNDARY.split(text)
