@@ -85,7 +85,7 @@ class Account:
         if so_far.messages < settled:
             so_far.messages, so_far.last = settled, projection.messages[settled - 1]
         so_far.tally.look_up()
-        tally = so_far.tally.copy()
+        tally = so_far.tally.beside()
         for message in projection.messages[so_far.messages :]:
             self._add(tally, projection, message)
         tally.look_up()
@@ -252,6 +252,10 @@ class _Tally:
     def copy(self) -> _Tally:
         """Another one, which need not ask for what this one will."""
         return replace(self, categories=dict(self.categories), fresh=list(self.fresh), waiting=list(self.waiting), unasked=[])
+
+    def beside(self) -> _Tally:
+        """Another one that goes on for the moment: what waits here, which may be all of a long view, was just looked up and is left here."""
+        return replace(self, categories=dict(self.categories), fresh=[], waiting=[], unasked=[])
 
     def counted(self, calibration: Calibration) -> Counted:
         used = self.context_tokens + calibration.apply(self.estimated_since, self.counted_since)
