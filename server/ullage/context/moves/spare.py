@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ullage.context.moves.excluded import excluded
 from ullage.context.moves.plan import Count, Plan
 from ullage.context.moves.preview import preview
 from ullage.context.view.projection import Projection
+from ullage.context.view.taken_out import messages_taken_out
 
 
 def spare(plan: Plan, projection: Projection, count: Count) -> Plan | None:
     """The plan without what it does to pinned entries, which stay where a summary or a snip takes their surroundings away.
 
-    None where nothing is left of it. What the user took out by hand stays out, pinned or not.
+    None where nothing is left of it. What the user took out by hand stays out, pinned or not: a message is not carried; of a result whose
+    call stays, so does the line that says that it was taken out.
     """
     pinned = projection.pinned_entries
     if not pinned:
         return plan
-    pinned -= excluded(projection)
+    pinned = pinned.difference(*(messages_taken_out(each) for each in projection.active))
     cleared = tuple(each for each in plan.cleared if each.seq not in pinned)
     snipped = plan.snipped
     if snipped is not None:

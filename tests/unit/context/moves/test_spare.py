@@ -16,6 +16,7 @@ from ullage.context.moves.spare import spare
 from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
+from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT
 
 HISTORY = session(
     prompt("first"), calls("t1"), returned("t1", "a result"), says("done"), prompt("second"), says("done too"), EntryPinned(4, True)
@@ -44,6 +45,24 @@ def test_a_pinned_message_stands_after_the_marker_of_a_snip():
     assert planned.snipped is not None
     view.append(Logged(9, 0.0, compaction("c", snipped=planned.snipped)))
     assert drawn(view.messages) == ["user: first | [cut] | second", "assistant: done too"]
+
+
+def test_of_what_is_pinned_a_result_that_was_taken_out_is_still_told_to_be_and_its_call_is_not_left_alone():
+    out = compaction("x", cleared=[Cleared(4, EXCLUDED_RESULT)])
+    view = Projection([*HISTORY, Logged(9, 0.0, out)])
+    planned = spare(replace(EMPTY, summarise_to=6, cleared=(Cleared(4, "gone"),)), view, characters)
+    assert planned is not None
+    assert (planned.carried, planned.cleared) == ((3, 4), ())
+    view.append(Logged(10, 0.0, compaction("c", summarised=Summarised(6, "The record", 4, carried=planned.carried))))
+    assert drawn(view.messages) == ["user: The record", "assistant: t1()", f"user: =t1 {EXCLUDED_RESULT}", "assistant: done too"]
+
+
+def test_of_what_is_pinned_a_message_that_was_taken_out_stays_out():
+    out = compaction("x", snipped=Snipped(3, 4, EXCLUDED_MESSAGE))
+    view = Projection([*HISTORY, Logged(9, 0.0, out)])
+    planned = spare(replace(EMPTY, summarise_to=6), view, characters)
+    assert planned is not None
+    assert planned.carried == ()
 
 
 def test_with_nothing_pinned_a_plan_stays_as_it_is():
