@@ -1,8 +1,9 @@
 /** An epoch in words: why and how it began, what it changed and cost. Pure. */
 
 import { formatChange, formatDollars } from "../src/format";
-import type { Epoch, Fate, ItemFate } from "../src/protocol";
-import { BY_HAND, countedFate, EXCLUDED, FATES, type FateWords } from "./fates";
+import type { Epoch, FateGroup, ItemFate } from "../src/protocol";
+import { counted, countsInWords } from "./countsText";
+import { BY_HAND, EXCLUDED, FATES, GONE, type FateWords } from "./fates";
 import { RUNGS, TRIGGERS } from "./items/compactionText";
 import { countFates, OWN_POLICY } from "./previewText";
 
@@ -31,26 +32,35 @@ export function epochFacts(epoch: Epoch): EpochFact[] {
   return facts.filter(({ text }) => text !== "");
 }
 
-/** `3 summarised · 1 stays, pinned`: what became of its messages. */
-export function fatesInWords(fates: readonly ItemFate[], epoch: Epoch): string {
-  const counted = countFates(fates).map(({ fate, count }) =>
-    wordsOf(fate, epoch) === EXCLUDED ? `${count} ${EXCLUDED.word}` : countedFate(fate, count),
-  );
-  return `Messages: ${counted.join(" · ")}`;
+/** `3 messages summarised`: what its compaction did, as its card says it. Unfolded, this is each of its messages. */
+export function foldInWords({ compactionId, policy, summarised, cleared, snipped }: Epoch): string {
+  const counts = { summarised: summarised ?? 0, cleared: cleared ?? 0, snipped: snipped ?? 0 };
+  if (compactionId == null) {
+    return "Messages";
+  }
+  if (policy === BY_HAND) {
+    const excluded = counts.summarised + counts.cleared + counts.snipped;
+    return counted(excluded, "message excluded", "messages excluded") || "Messages";
+  }
+  return countsInWords(counts).join(" · ") || "Messages: none taken out of view";
 }
 
-/** What became of a message by this epoch's compaction; what the user took out by hand has a word of its own. */
-export function wordsOf(fate: Fate, { policy }: Epoch): FateWords {
-  return policy === BY_HAND && fate !== "pinned" ? EXCLUDED : FATES[fate];
+/** `7 messages stayed`: how many there are in a part of the list. */
+export function groupInWords(group: FateGroup, count: number): string {
+  const messages = `${count} ${count === 1 ? "message" : "messages"}`;
+  return { changed: `${messages} changed`, kept: `${messages} stayed`, before: `${messages} set aside before` }[group];
+}
+
+/** What became of a message; what the user took out (with one of the compactions `byHand`) has a word of its own. */
+export function wordsOf({ fate, compactionId }: ItemFate, byHand: ReadonlySet<string>): FateWords {
+  return GONE.has(fate) && compactionId != null && byHand.has(compactionId) ? EXCLUDED : FATES[fate];
 }
 
 /** A sentence for each fate that occurs, so that nobody has to know the words. */
-export function meaningsOf(fates: readonly ItemFate[], epoch: Epoch): string[] {
-  const said = countFates(fates).map(({ fate }) => wordsOf(fate, epoch));
-  return [
-    ...said.map(({ word, meaning }) => `${word.charAt(0).toUpperCase()}${word.slice(1)}: ${meaning}.`),
-    "All other messages stayed as they were.",
-  ];
+export function meaningsOf(fates: readonly ItemFate[], byHand: ReadonlySet<string>): string[] {
+  const ordered = countFates(fates).flatMap(({ fate }) => fates.filter((each) => each.fate === fate));
+  const said = new Set(ordered.map((fate) => wordsOf(fate, byHand)));
+  return [...said].map(({ word, meaning }) => `${word.charAt(0).toUpperCase()}${word.slice(1)}: ${meaning}.`);
 }
 
 function whyOf({ trigger, policy, compactionId }: Epoch): string {
@@ -74,7 +84,7 @@ function sizesOf({ tokensBefore, tokensAfter }: Epoch): string {
 
 function costOf({ requests, cost, compactionCost }: Epoch): string {
   const summary = compactionCost == null || compactionCost === 0 ? "" : `${formatDollars(compactionCost)} for the summary`;
-  const counted = `${requests} ${requests === 1 ? "request" : "requests"}`;
-  const since = requests === 0 ? "no request since" : `${cost == null ? "" : `${formatDollars(cost)} for `}${counted} since`;
+  const asked = `${requests} ${requests === 1 ? "request" : "requests"}`;
+  const since = requests === 0 ? "no request since" : `${cost == null ? "" : `${formatDollars(cost)} for `}${asked} since`;
   return [summary, since].filter(Boolean).join(", ");
 }

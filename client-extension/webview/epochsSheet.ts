@@ -1,10 +1,11 @@
 /** The timeline of a session: its epochs, newest first, and what became of each message, with the way back. */
 
-import type { Epoch, ItemFate } from "../src/protocol";
+import type { Epoch } from "../src/protocol";
 import type { Actions } from "./actions";
 import { element, icon, setChildren, textButton } from "./dom";
-import { epochFacts, epochState, fatesInWords, meaningsOf, wordsOf } from "./epochText";
-import { titleOf } from "./fateRow";
+import { EpochFatesView, type Unfolded } from "./epochFates";
+import { epochFacts, epochState } from "./epochText";
+import { BY_HAND } from "./fates";
 import { longList } from "./longList";
 import type { Sheet } from "./sheet";
 import type { History, SessionView } from "./state";
@@ -14,21 +15,20 @@ export class EpochsSheet {
   private isOpen = false;
   private drawn: History | undefined;
   private sessionId: string | undefined;
-  /** Epochs whose messages the user has unfolded, by number. */
-  private readonly unfolded = new Set<number>();
+  private unfolded: Unfolded = { open: new Set(), read: new Map() };
 
-  /** @param reading called with whether the list is read, so that it is kept up to date and has titles. */
+  /** @param opened called when somebody begins to read the list, so that it is up to date. */
   constructor(
     private readonly actions: Actions,
     private readonly sheet: Sheet,
-    private readonly reading: (isRead: boolean) => void,
+    private readonly opened: () => void,
   ) {}
 
   open(session: SessionView | undefined): void {
     this.isOpen = true;
     this.drawn = undefined;
     this.sessionId = session?.sessionId;
-    this.unfolded.clear();
+    this.unfolded = { open: new Set(), read: new Map() };
     setChildren(this.body, waiting());
     this.sheet.open({
       title: "Timeline",
@@ -37,10 +37,9 @@ export class EpochsSheet {
         this.isOpen = false;
         this.drawn = undefined;
         this.body.replaceChildren();
-        this.reading(false);
       },
     });
-    this.reading(true);
+    this.opened();
   }
 
   update(session: SessionView): void {
@@ -52,20 +51,22 @@ export class EpochsSheet {
       return;
     }
     const { history } = session;
-    // What was asked for before the list was opened has no titles.
-    if (history === undefined || history === this.drawn || history.fates.some(({ title }) => title == null)) {
+    if (history === undefined || history === this.drawn) {
       return;
     }
     this.drawn = history;
     this.draw(history);
   }
 
-  private draw({ epochs, fates }: History): void {
+  private draw({ epochs }: History): void {
     const { scrollTop } = this.body;
     const focused = document.activeElement instanceof HTMLElement && this.body.contains(document.activeElement) && document.activeElement;
     const epochNumber = focused && focused.closest<HTMLElement>(".epoch")?.dataset.number;
     const newest = epochs.toReversed();
-    const list = longList("epoch-list", "Epochs, newest first", newest, (epoch) => this.drawEpoch(epoch, fates));
+    const byHand = new Set(
+      epochs.flatMap(({ policy, compactionId }) => (policy === BY_HAND && compactionId != null ? [compactionId] : [])),
+    );
+    const list = longList("epoch-list", "Epochs, newest first", newest, (epoch) => this.drawEpoch(epoch, byHand));
     const about =
       epochs.length === 1
         ? "Nothing was compacted yet: the model sees all that was said."
@@ -79,7 +80,7 @@ export class EpochsSheet {
     }
   }
 
-  private drawEpoch(epoch: Epoch, fates: readonly ItemFate[]): HTMLElement {
+  private drawEpoch(epoch: Epoch, byHand: ReadonlySet<string>): HTMLElement {
     const undone = epoch.status === "undone";
     const state = epochState(epoch);
     const facts = epochFacts(epoch).map(({ name, text }) => drawFact(name, text));
@@ -97,7 +98,7 @@ export class EpochsSheet {
         this.wayBack(epoch),
       ),
       element("dl", { className: "epoch-facts" }, ...facts, this.drawRestored(epoch)),
-      this.drawFates(epoch, fates),
+      new EpochFatesView(this.actions, epoch, byHand, this.unfolded).element,
     );
   }
 
@@ -131,65 +132,11 @@ export class EpochsSheet {
     });
     return drawFact("Read again", ...links);
   }
-
-  /** What this compaction did to which message; drawn when it is unfolded. */
-  private drawFates(epoch: Epoch, fates: readonly ItemFate[]): HTMLElement | undefined {
-    const mine = withoutRepeats(fates.filter(({ compactionId }) => (compactionId ?? undefined) === (epoch.compactionId ?? undefined)));
-    if (mine.length === 0) {
-      return undefined;
-    }
-    const details = element(
-      "details",
-      { className: "epoch-fates" },
-      element("summary", { className: "fold" }, icon("chevron-right", "fold-mark"), fatesInWords(mine, epoch)),
-    );
-    const unfold = () => {
-      if (details.open && details.childElementCount === 1) {
-        details.append(
-          longList("fate-list", "What became of each message", mine, (fate) => this.drawFate(fate, epoch)),
-          element(
-            "div",
-            { className: "epoch-meanings muted" },
-            ...meaningsOf(mine, epoch).map((text) => element("p", { textContent: text })),
-          ),
-        );
-      }
-      this.unfolded[details.open ? "add" : "delete"](epoch.number);
-    };
-    details.addEventListener("toggle", unfold);
-    details.open = this.unfolded.has(epoch.number);
-    if (details.open) {
-      unfold();
-    }
-    return details;
-  }
-
-  private drawFate({ itemId, fate, role, title }: ItemFate, epoch: Epoch): HTMLElement {
-    const { icon: symbol, word, meaning } = wordsOf(fate, epoch);
-    return element(
-      "li",
-      { className: `fate-row ${fate}` },
-      titleOf({ itemId, role: role ?? "user", title: title ?? "" }, this.actions),
-      element("span", { className: "fate", title: meaning }, icon(symbol), word),
-    );
-  }
 }
 
 /** A word and what it is about, in one line of a list of facts. */
 function drawFact(name: string, ...what: (string | HTMLElement)[]): HTMLElement {
   return element("div", {}, element("dt", { textContent: name }), element("dd", {}, ...what));
-}
-
-/** Thinking and text of one reply go the same way: one line is enough. */
-function withoutRepeats(fates: readonly ItemFate[]): readonly ItemFate[] {
-  return fates.filter((fate, index) => {
-    const next = fates[index + 1];
-    return next === undefined || replyOf(fate) === undefined || replyOf(fate) !== replyOf(next);
-  });
-}
-
-function replyOf({ itemId }: ItemFate): string | undefined {
-  return /^(.+)\.\d+$/.exec(itemId)?.[1];
 }
 
 function waiting(): HTMLElement {

@@ -26,6 +26,7 @@ export const ROLES: Record<PreviewLine["role"], { icon: string; word: string }> 
   user: { icon: "account", word: "You" },
   assistant: { icon: "sparkle", word: "Ullage" },
   tool: { icon: "tools", word: "Tool" },
+  notice: { icon: "info", word: "Notice" },
   record: { icon: "notebook", word: "Record" },
 };
 
@@ -49,7 +50,7 @@ export const NO_MARK: Mark = { pinned: false, gone: undefined };
 /** The policy of compactions that a user makes by hand, one message at a time. */
 export const BY_HAND = "user";
 
-const GONE: ReadonlySet<Fate> = new Set(["cleared", "snipped", "summarised"]);
+export const GONE: ReadonlySet<Fate> = new Set(["cleared", "snipped", "summarised"]);
 
 /** The marks of all items that have one, by id. */
 export function marksOf(pins: Pins, history: History | undefined): ReadonlyMap<string, Mark> {

@@ -1,6 +1,6 @@
 /**
  * Asks for the epochs of the session whenever they may have changed; one request at a time, and none for what is older. What became of
- * items is asked for as far as they are shown, but where somebody reads the list: in a long session that is thousands.
+ * items is asked for as far as they are shown: in a long session there are thousands.
  */
 
 import type { Item, ParamsOf, ResultOf } from "../src/protocol";
@@ -15,8 +15,6 @@ interface Shown {
 }
 
 export class HistoryFeed {
-  /** What each item is, is wanted too: somebody reads the list. */
-  titled = false;
   private asking = false;
   private again = false;
 
@@ -47,8 +45,7 @@ export class HistoryFeed {
         break;
       }
       const { sessionId } = shown;
-      const of = this.titled ? { titles: true } : { since: oldestOf(shown.items) };
-      const history = await this.ask({ sessionId, ...of }).catch(() => undefined);
+      const history = await this.ask({ sessionId, since: oldestOf(shown.items) }).catch(() => undefined);
       if (history !== undefined) {
         this.take({ type: "history", sessionId, history });
       }

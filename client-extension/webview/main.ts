@@ -44,12 +44,7 @@ const panel = new Panel({
   cards,
   draft: host.recall().draft,
   remember: (draft) => host.remember({ draft }),
-  readingEpochs: (isRead) => {
-    feed.titled = isRead;
-    if (isRead) {
-      void feed.refresh();
-    }
-  },
+  readsEpochs: () => void feed.refresh(),
 });
 document.body.append(panel.element);
 panel.update(state);

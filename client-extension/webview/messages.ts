@@ -17,6 +17,7 @@ export const PASS_THROUGH = [
   "ullage/session/pin",
   "ullage/session/exclude",
   "ullage/session/epochs",
+  "ullage/session/epochFates",
   "ullage/session/setModel",
   "ullage/permission/respond",
 ] as const satisfies readonly ClientMethod[];

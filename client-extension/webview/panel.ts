@@ -25,8 +25,8 @@ export interface PanelParts {
   cards: Cards;
   draft: string;
   remember: (draft: string) => void;
-  /** The timeline is read, or no longer: whoever keeps the epochs up to date has to know. */
-  readingEpochs: (isRead: boolean) => void;
+  /** Somebody begins to read the timeline, which has to be up to date. */
+  readsEpochs: () => void;
 }
 
 export class Panel {
@@ -48,7 +48,7 @@ export class Panel {
   private readonly actions: Actions;
   private state: PanelState | undefined;
 
-  constructor({ actions, cards, draft, remember, readingEpochs }: PanelParts) {
+  constructor({ actions, cards, draft, remember, readsEpochs }: PanelParts) {
     this.actions = actions;
     this.cards = cards;
     this.header = new SessionHeader(actions);
@@ -62,7 +62,7 @@ export class Panel {
       (itemId) => actions.showItem(itemId),
     );
     this.preview = new PreviewSheet(actions, this.sheet);
-    this.epochs = new EpochsSheet(actions, this.sheet, readingEpochs);
+    this.epochs = new EpochsSheet(actions, this.sheet, readsEpochs);
     this.composer = new Composer(
       {
         actions,

@@ -2,6 +2,7 @@
 
 import type { Preview, PreviewCost, PreviewLine } from "../src/protocol";
 import type { Actions } from "./actions";
+import { isMessage } from "./countsText";
 import { element, icon, setChildren, textButton } from "./dom";
 import { countedFate, FATES } from "./fates";
 import { titleOf } from "./fateRow";
@@ -146,7 +147,7 @@ export class PreviewSheet {
   }
 
   private drawLines(lines: readonly PreviewLine[]): HTMLElement {
-    const counts = countFates(lines).map(({ fate, count }) =>
+    const counts = countFates(lines.filter(isMessage)).map(({ fate, count }) =>
       element("li", { className: `fate ${fate}`, title: FATES[fate].meaning }, icon(FATES[fate].icon), countedFate(fate, count)),
     );
     return element(
@@ -187,7 +188,7 @@ function drawHead(preview: Preview): HTMLElement {
     { className: "preview-head" },
     element("strong", { className: "preview-sizes", textContent: previewSizes(preview) }),
     element("span", { className: "muted", textContent: previewShares(preview) }),
-    element("p", { className: "preview-words", textContent: previewInWords(preview.lines) }),
+    element("p", { className: "preview-words", textContent: previewInWords(preview) }),
     element("div", { className: "muted preview-how", textContent: previewWay(preview) }),
   );
 }

@@ -2,6 +2,7 @@
 
 import { formatChange, formatDollars, formatShare, formatTokens } from "../src/format";
 import type { CompactionRung, Fate, Preview, PreviewCost, PreviewLine } from "../src/protocol";
+import { countsInWords, isMessage } from "./countsText";
 
 /** Ullage's own policy; only the others are named. */
 export const OWN_POLICY = "ullage";
@@ -20,19 +21,15 @@ export function previewSizes({ tokensBefore, tokensAfter }: Preview): string {
   return `${formatChange(tokensBefore, tokensAfter)} tokens`;
 }
 
-/** What would be gone and what would stay, for who sees this for the first time. */
-export function previewInWords(lines: readonly PreviewLine[]): string {
-  const count = (...fates: Fate[]) => lines.filter(({ fate }) => fates.includes(fate)).length;
-  const [summarised, cleared, snipped] = [count("summarised"), count("cleared"), count("snipped")];
-  const gone = [
-    summarised > 0 && `${summarised} would be replaced by one summary`,
-    cleared > 0 && `${cleared} ${summarised > 0 ? "" : "would be replaced "}by a line that names the call`,
-    snipped > 0 && `${snipped} would be cut out`,
-  ].filter((part) => part !== false);
-  const stay = lines.length - summarised - cleared - snipped;
-  const what = [...gone, `${stay} ${stay === 1 ? "stays" : "stay"} in view`].join(", ");
-  return `Of ${lines.length} messages, ${what}. Nothing is deleted: you can undo it, and the model can look up what it no longer sees.`;
+/** What would be gone and what would stay, for who sees this for the first time; in the words of the card that it would become. */
+export function previewInWords({ lines, ...counts }: Pick<Preview, "lines" | "summarised" | "cleared" | "snipped">): string {
+  const all = lines.filter(isMessage).length;
+  const stay = all - counts.summarised - counts.cleared - counts.snipped;
+  const gone = countsInWords(counts).join(", ") || "No message taken out of view";
+  return `${gone}; ${stay} of ${all} ${stay === 1 ? "stays" : "stay"}. ${LOSSLESS}`;
 }
+
+const LOSSLESS = "Nothing is deleted: you can undo it, and the model can look up what it no longer sees.";
 
 /** How it would be done, and by whose policy where it is not Ullage's own. */
 export function previewWay({ rung, policy }: Preview): string {

@@ -181,7 +181,18 @@ stage("history", { window: 60_000 }, (scenario) => {
 
       const timeline = await openTimeline(page, panel);
       await expectEventually(async () => (await timeline.locator(".epoch").count()) === 3, "there are three epochs");
-      await timeline.locator(".epoch").first().locator("summary").click();
+      const counted = await itemsOf(panel, "compaction")
+        .first()
+        .getByText(/\d+ messages summarised/)
+        .textContent();
+      const first = timeline.locator(".epoch").nth(1);
+      await first.getByText(counted ?? "no count", { exact: true }).click();
+      await expectEventually(
+        async () => `${await first.locator(".fate-row").count()} messages summarised` === counted,
+        "the list has as many messages as the card counts",
+      );
+      await first.getByText(/messages? stayed/).click();
+      await first.getByText("stays").first().waitFor();
       await screenshot("1-timeline");
       await timeline.getByRole("button", { name: "Look at the readings. Never change the file." }).click();
       await timeline.waitFor({ state: "hidden" });
@@ -191,6 +202,8 @@ stage("history", { window: 60_000 }, (scenario) => {
       await openTimeline(page, panel);
       await timelineOf(panel).getByRole("button", { name: "Undo compaction 2" }).click();
       await timelineOf(panel).getByRole("button", { name: "Redo compaction 2" }).waitFor();
+      await timelineOf(panel).locator(".epoch").nth(1).locator("summary").first().click();
+      await timelineOf(panel).locator(".epoch").nth(1).locator(".fate-row").first().waitFor();
       await resizePanel(page, 320);
       await screenshot("3-undone-narrow");
       await timelineOf(panel).getByRole("button", { name: "Redo compaction 2" }).click();
@@ -289,7 +302,7 @@ stage("history", { window: 60_000 }, (scenario) => {
       await compacted(panel);
 
       await openTimeline(page, panel);
-      await tabTo(page, panel, "Tab", /^Messages: /);
+      await tabTo(page, panel, "Tab", /messages summarised$/);
       await page.keyboard.press("Enter");
       await timelineOf(panel).getByText("Summarised: The model sees the summary in its place").waitFor();
       await tabTo(page, panel, "Tab", /Look at the readings/);

@@ -3,9 +3,9 @@
 import { settle } from "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Epoch, Item, Snapshot } from "../../client-extension/src/protocol";
+import type { Epoch, EpochFates, Item, Snapshot } from "../../client-extension/src/protocol";
 import { EpochsSheet } from "../../client-extension/webview/epochsSheet";
-import { epochFacts, fatesInWords } from "../../client-extension/webview/epochText";
+import { epochFacts, foldInWords } from "../../client-extension/webview/epochText";
 import { changesHistory, HistoryFeed } from "../../client-extension/webview/historyFeed";
 import { EXCLUDED, FATES, marksOf } from "../../client-extension/webview/fates";
 import { makeItemView } from "../../client-extension/webview/items";
@@ -14,7 +14,7 @@ import { Sheet } from "../../client-extension/webview/sheet";
 import { INITIAL_STATE, reduce, type History, type PanelMessage, type SessionView } from "../../client-extension/webview/state";
 import { deferred, type Deferred } from "./deferred";
 import { recordingActions } from "./recordingActions";
-import { assistant, compaction, epoch, fate, snapshot, toolCall, update, user } from "./samples";
+import { assistant, compaction, epoch, epochFates, fate, snapshot, toolCall, update, user } from "./samples";
 
 const DONE = { status: "completed", output: "done" } as const;
 
@@ -130,17 +130,39 @@ test("pinned files can be opened and unpinned", () => {
 
 // The timeline
 
-function timeline(history: History): { sheet: Sheet; epochs: EpochsSheet; done: string[]; reading: boolean[] } {
-  const { actions, done } = recordingActions();
-  const reading: boolean[] = [];
+/** What became of the messages of each epoch, by its number and the group. */
+type Fates = Record<string, EpochFates>;
+
+const FATES_OF: Fates = {
+  "1.changed": epochFates([], { kept: 2 }),
+  "1.kept": epochFates([fate("p1", { fate: "kept", compactionId: null }), fate("t1", { fate: "clipped", compactionId: null })], {
+    changed: 0,
+    kept: 2,
+  }),
+  "2.changed": epochFates([fate("p1"), fate("t1", { role: "tool", restored: "src/tank.py" })], { kept: 1, before: 1 }),
+  "2.kept": epochFates([fate("p2", { fate: "kept", compactionId: null })], { changed: 2, before: 1, kept: 1 }),
+  "2.before": epochFates([fate("p0", { compactionId: "c0" })], { changed: 2, before: 1, kept: 1 }),
+  "3.changed": epochFates([fate("p2", { compactionId: "c3" })]),
+  "4.changed": epochFates([fate("t1", { compactionId: "c4", fate: "cleared", role: "tool" })]),
+};
+
+function timeline(
+  history: History,
+  answers: Fates = FATES_OF,
+): { sheet: Sheet; epochs: EpochsSheet; done: string[]; opened: () => number } {
+  const { actions, done } = recordingActions((_, params) => {
+    const { number, group } = params as { number: number; group: string };
+    return answers[`${number}.${group}`] ?? Promise.reject(new Error("The log cannot be read"));
+  });
+  let opened = 0;
   const sheet = new Sheet(
     () => undefined,
     (itemId) => actions.showItem(itemId),
   );
-  const epochs = new EpochsSheet(actions, sheet, (isRead) => reading.push(isRead));
+  const epochs = new EpochsSheet(actions, sheet, () => (opened += 1));
   epochs.open(session({}));
   epochs.update(session({}, history));
-  return { sheet, epochs, done, reading };
+  return { sheet, epochs, done, opened: () => opened };
 }
 
 const HISTORY: History = {
@@ -148,20 +170,30 @@ const HISTORY: History = {
     epoch(1),
     epoch(2),
     epoch(3, { status: "undone", summarised: 4 }),
-    epoch(4, { current: true, restored: [{ path: "src/tank.py", note: "whole" }] }),
+    epoch(4, { current: true, restored: [{ path: "src/tank.py", note: "whole" }], summarised: 0, cleared: 1 }),
   ],
-  fates: [
-    fate("p1"),
-    fate("r1.0", { role: "assistant" }),
-    fate("r1.1", { role: "assistant" }),
-    fate("t1", { compactionId: "c4", fate: "cleared", role: "tool" }),
-  ],
+  fates: [],
 };
 
-/** As a click does; jsdom tells of it a little later. */
-function unfold(details: HTMLDetailsElement): void {
+/** As a click does; jsdom tells of it a little later. What is asked for then has come when it is done. */
+async function unfold(details: HTMLDetailsElement | null | undefined): Promise<void> {
+  assert.ok(details);
   details.open = true;
   details.dispatchEvent(new window.Event("toggle"));
+  await settle();
+}
+
+/** The messages of an epoch, folded. */
+function messagesOf(sheet: Sheet, number: number): HTMLDetailsElement | null {
+  return sheet.element.querySelector<HTMLDetailsElement>(`.epoch[data-number="${number}"] > details`);
+}
+
+function folds(within: HTMLElement | null): (string | undefined)[] {
+  return [...(within?.querySelectorAll("summary") ?? [])].map(({ textContent }) => textContent ?? undefined);
+}
+
+function rows(within: HTMLElement | null): (string | undefined)[] {
+  return [...(within?.querySelectorAll(".fate-row") ?? [])].map(({ textContent }) => textContent ?? undefined);
 }
 
 function heads(sheet: Sheet): string[] {
@@ -177,24 +209,69 @@ test("the epochs stand newest first, with state and the way back", () => {
   assert.deepEqual(done, ['ullage/session/undoCompaction {"compactionId":"c2"}', 'ullage/session/redoCompaction {"compactionId":"c3"}']);
 });
 
-test("an epoch says what became of each message, once for each reply, with a link to it", () => {
+test("an epoch says how many messages its compaction took away, in the words of its card", () => {
+  const { sheet } = timeline(HISTORY);
+  assert.deepEqual(folds(sheet.element), ["1 tool result set aside", "4 messages summarised", "12 messages summarised", "Messages"]);
+  assert.equal(
+    foldInWords(epoch(2, { summarised: 3, cleared: 2, snipped: 1 })),
+    "3 messages summarised · 2 tool results set aside · 1 message cut from the middle",
+  );
+  assert.equal(foldInWords(epoch(2, { summarised: 0 })), "Messages: none taken out of view");
+  assert.equal(foldInWords(epoch(2, { policy: "user", summarised: 0, snipped: 1 })), "1 message excluded");
+  assert.equal(foldInWords(epoch(2, { policy: "user", summarised: 0 })), "Messages");
+});
+
+test("unfolded it says what became of each, with a link to it; what stayed and what was gone before are folded", async () => {
   const { sheet, done } = timeline(HISTORY);
-  const details = [...sheet.element.querySelectorAll("details")];
-  assert.deepEqual(
-    details.map((each) => each.querySelector("summary")?.textContent),
-    ["Messages: 1 set aside", "Messages: 2 summarised"],
-  );
-  const second = details[1];
-  assert.ok(second);
-  assert.equal(second.querySelector(".fate-row"), null);
-  unfold(second);
-  const rows = [...second.querySelectorAll(".fate-row")];
-  assert.deepEqual(
-    rows.map((row) => row.textContent),
-    ["You: title of p1summarised", "Ullage: title of r1.1summarised"],
-  );
-  rows[0]?.querySelector("button")?.click();
-  assert.deepEqual(done, ["showItem p1"]);
+  const second = messagesOf(sheet, 2);
+  assert.deepEqual(rows(second), []);
+  await unfold(second);
+  assert.deepEqual(rows(second), ["You: title of p1summarised", "Tool: title of t1summarised, read again"]);
+  assert.deepEqual(folds(second), ["12 messages summarised", "1 message stayed", "1 message set aside before"]);
+  second?.querySelector<HTMLButtonElement>(".fate-row button")?.click();
+  const [kept, before] = second?.querySelectorAll("details") ?? [];
+  await unfold(kept);
+  await unfold(before);
+  assert.deepEqual([...rows(kept ?? null), ...rows(before ?? null)], ["You: title of p2stays", "You: title of p0summarised"]);
+  assert.deepEqual(done, [
+    'ullage/session/epochFates {"number":2,"group":"changed","offset":0}',
+    "showItem p1",
+    'ullage/session/epochFates {"number":2,"group":"kept","offset":0}',
+    'ullage/session/epochFates {"number":2,"group":"before","offset":0}',
+  ]);
+});
+
+test("an epoch that was undone says what it did, the first one what there was", async () => {
+  const { sheet } = timeline(HISTORY);
+  await unfold(messagesOf(sheet, 3));
+  assert.deepEqual(rows(messagesOf(sheet, 3)), ["You: title of p2summarised"]);
+  await unfold(messagesOf(sheet, 1));
+  assert.deepEqual(rows(messagesOf(sheet, 1)), ["You: title of p1stays", "You: title of t1shortened"]);
+});
+
+test("what cannot be read says so, and is asked for again", async () => {
+  const { sheet, done } = timeline(HISTORY, {});
+  const second = messagesOf(sheet, 2);
+  await unfold(second);
+  assert.match(second?.textContent ?? "", /The log cannot be read/);
+  const asked = done.length;
+  await unfold(second);
+  assert.ok(done.length > asked);
+});
+
+test("what the user took out is called so in every epoch", async () => {
+  const history: History = { epochs: [epoch(1), epoch(2, { policy: "user", snipped: 1 }), epoch(3, { current: true })], fates: [] };
+  const out = fate("p1", { fate: "snipped", compactionId: "c2" });
+  const { sheet } = timeline(history, {
+    "2.changed": epochFates([out]),
+    "3.changed": epochFates([], { before: 1 }),
+    "3.before": epochFates([out]),
+  });
+  await unfold(messagesOf(sheet, 2));
+  assert.deepEqual(rows(messagesOf(sheet, 2)), ["You: title of p1excluded"]);
+  await unfold(messagesOf(sheet, 3));
+  await unfold(messagesOf(sheet, 3)?.querySelector("details"));
+  assert.deepEqual(rows(messagesOf(sheet, 3)), ["You: title of p1excluded"]);
 });
 
 function facts(each: Epoch): Record<string, string> {
@@ -227,69 +304,79 @@ test("files that were read again are named, and can be opened", () => {
   assert.deepEqual(done, ["openFile src/tank.py"]);
 });
 
-test("what stays for it is pinned is not counted as changed", () => {
-  const fates = [fate("p1", { fate: "pinned" }), fate("p2"), fate("p3", { fate: "pinned" })];
-  assert.equal(fatesInWords(fates, epoch(2)), "Messages: 2 stay, pinned · 1 summarised");
-  assert.equal(fatesInWords([fate("p1")], epoch(2, { policy: "user" })), "Messages: 1 excluded");
-});
-
-test("what became of messages is explained where it is shown", () => {
+test("what became of messages is explained where it is shown", async () => {
   const { sheet } = timeline(HISTORY);
-  const details = sheet.element.querySelectorAll("details")[1];
-  assert.ok(details);
-  unfold(details);
+  await unfold(messagesOf(sheet, 2));
   assert.deepEqual(
-    [...details.querySelectorAll("p")].map(({ textContent }) => textContent),
-    ["Summarised: The model sees the summary in its place; it can get it back.", "All other messages stayed as they were."],
+    [...(messagesOf(sheet, 2)?.querySelectorAll("p") ?? [])].map(({ textContent }) => textContent),
+    ["Summarised: The model sees the summary in its place; it can get it back."],
   );
 });
 
-test("what was unfolded stays unfolded when a compaction is undone", () => {
+test("what was unfolded stays unfolded, and as it was read, when a compaction is undone", async () => {
   const { sheet, epochs } = timeline(HISTORY);
-  const details = sheet.element.querySelectorAll("details")[1];
-  assert.ok(details);
-  unfold(details);
+  await unfold(messagesOf(sheet, 2));
   epochs.update(
     session({}, { ...HISTORY, epochs: HISTORY.epochs.map((each) => (each.number === 4 ? { ...each, status: "undone" } : each)) }),
   );
-  assert.equal(sheet.element.querySelectorAll("details")[1]?.open, true);
+  assert.equal(messagesOf(sheet, 2)?.open, true);
+  assert.equal(rows(messagesOf(sheet, 2)).length, 2);
   assert.match(heads(sheet)[0] ?? "", /undone Redo/);
 });
 
-test("it waits for a list with titles, and closes with the session", () => {
+test("it waits for the list, and closes with the session", () => {
   const { actions } = recordingActions();
   const sheet = new Sheet(
     () => undefined,
     (itemId) => actions.showItem(itemId),
   );
-  const reading: boolean[] = [];
-  const epochs = new EpochsSheet(actions, sheet, (isRead) => reading.push(isRead));
+  let opened = 0;
+  const epochs = new EpochsSheet(actions, sheet, () => (opened += 1));
   epochs.open(session({}));
-  epochs.update(session({}, { epochs: [epoch(1)], fates: [fate("p1", { title: null })] }));
+  epochs.update(session({}));
   assert.match(sheet.element.textContent ?? "", /Reading the log/);
   epochs.update(session({ sessionId: "s2" }));
   assert.equal(sheet.shows, undefined);
-  assert.deepEqual(reading, [true, false]);
+  assert.equal(opened, 1);
 });
 
 test("a session without compactions says that all is seen", () => {
   assert.match(timeline({ epochs: [epoch(1, { current: true })], fates: [] }).sheet.element.textContent ?? "", /Nothing was compacted yet/);
 });
 
-test("thousands of messages come a part at a time", () => {
-  const fates = Array.from({ length: 5_000 }, (_, index) => fate(`p${index}`));
-  const { sheet } = timeline({ epochs: [epoch(1), epoch(2, { current: true })], fates });
-  const details = sheet.element.querySelector("details");
-  assert.ok(details);
-  unfold(details);
-  assert.equal(details.querySelectorAll(".fate-row").length, 200);
-  const more = [...details.querySelectorAll("button")].find((button) => button.textContent === "Show 200 more of 4800");
-  more?.click();
-  assert.equal(details.querySelectorAll(".fate-row").length, 400);
+test("thousands of messages come a part at a time", async () => {
+  const all = Array.from({ length: 450 }, (_, index) => fate(`p${index}`));
+  const { actions, done } = recordingActions((_, params) => {
+    const { offset } = params as { offset: number };
+    return epochFates(all.slice(offset, offset + 200), { changed: all.length });
+  });
+  const sheet = new Sheet(
+    () => undefined,
+    (itemId) => actions.showItem(itemId),
+  );
+  const epochs = new EpochsSheet(actions, sheet, () => undefined);
+  epochs.open(session({}));
+  epochs.update(session({}, { epochs: [epoch(1), epoch(2, { current: true })], fates: [] }));
+  const details = messagesOf(sheet, 2);
+  await unfold(details);
+  const more = () => [...(details?.querySelectorAll("button") ?? [])].find(({ textContent }) => textContent?.startsWith("Show "));
+  assert.equal(rows(details).length, 200);
+  assert.equal(more()?.textContent, "Show 200 more of 250");
+  more()?.click();
+  await settle();
+  more()?.click();
+  await settle();
+  assert.equal(new Set(rows(details)).size, 450);
+  assert.equal(more()?.hidden, true);
+  assert.equal(done.at(-1), 'ullage/session/epochFates {"number":2,"group":"changed","offset":400}');
 });
 
-test("what others wrote is never markup", () => {
-  const { sheet } = timeline({ epochs: [epoch(2, { policy: "<b>bold</b>" })], fates: [fate("p1", { title: "<img src=x>" })] });
+test("what others wrote is never markup", async () => {
+  const { sheet } = timeline(
+    { epochs: [epoch(1), epoch(2, { policy: "<b>bold</b>" })], fates: [] },
+    { "2.changed": epochFates([fate("p1", { title: "<img src=x>" })]) },
+  );
+  await unfold(messagesOf(sheet, 2));
   assert.equal(sheet.element.querySelector("b, img"), null);
 });
 
@@ -337,7 +424,6 @@ test("while one answer is awaited others are asked for once more, afterwards", a
     (message) => taken.push(message),
   );
   void feed.refresh();
-  feed.titled = true;
   void feed.refresh();
   void feed.refresh();
   assert.equal(answers.length, 1);
@@ -345,7 +431,7 @@ test("while one answer is awaited others are asked for once more, afterwards", a
   await settle();
   assert.deepEqual(asked, [
     { sessionId: "s1", since: "p1" },
-    { sessionId: "s1", titles: true },
+    { sessionId: "s1", since: "p1" },
   ]);
   answers[1]?.reject(new Error("gone"));
   await settle();

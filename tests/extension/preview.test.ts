@@ -64,12 +64,12 @@ test("it says how, what it saves, what it costs, and what becomes of each messag
     previewLine("t1"),
     previewLine("r1", { fate: "kept" }),
   ];
-  const { text } = await opened(() => preview({ cost: COST, lines, restored: [{ path: "src/tank.py", note: "whole" }] }));
+  const { text } = await opened(() => preview({ cost: COST, lines, cleared: 1, restored: [{ path: "src/tank.py", note: "whole" }] }));
   for (const part of [
     "142k → 38k tokens",
     "85% → 22% full",
     "The model would write the summary",
-    "Of 3 messages, 1 would be replaced by a line that names the call, 2 stay in view. Nothing is deleted: you can undo it",
+    "1 tool result set aside; 2 of 3 stay. Nothing is deleted: you can undo it",
     "Writing the summary$0.14",
     "The next request$0.07$0.21",
     "Each one after it$0.07$0.02",
@@ -189,17 +189,21 @@ checkBreakEven(`Costs $0.28 more at first: the summary, and ${FIRST} It does not
 function checkWords(fates: Fate[], expected: string): void {
   test(`${fates.join(", ")}: ${expected}`, () => {
     const lines = fates.map((fate, index) => previewLine(`t${index}`, { fate }));
+    const of = (wanted: Fate) => fates.filter((fate) => fate === wanted).length;
+    const counts = { summarised: of("summarised"), cleared: of("cleared"), snipped: of("snipped") };
+    const others = [previewLine("n1", { role: "notice", fate: "summarised" }), previewLine("c1", { role: "record", fate: "summarised" })];
     const rest = "Nothing is deleted: you can undo it, and the model can look up what it no longer sees.";
-    assert.equal(previewInWords(lines), `Of ${lines.length} messages, ${expected}. ${rest}`);
+    assert.equal(previewInWords({ lines: [...lines, ...others], ...counts }), `${expected}. ${rest}`);
   });
 }
 
-checkWords(["summarised", "summarised", "kept"], "2 would be replaced by one summary, 1 stays in view");
+checkWords(["summarised", "summarised", "kept"], "2 messages summarised; 1 of 3 stays");
 checkWords(
   ["summarised", "cleared", "snipped", "pinned"],
-  "1 would be replaced by one summary, 1 by a line that names the call, 1 would be cut out, 1 stays in view",
+  "1 message summarised, 1 tool result set aside, 1 message cut from the middle; 1 of 4 stays",
 );
-checkWords(["cleared", "clipped", "kept"], "1 would be replaced by a line that names the call, 2 stay in view");
+checkWords(["kept", "pinned"], "No message taken out of view; 2 of 2 stay");
+checkWords(["cleared", "clipped", "kept"], "1 tool result set aside; 2 of 3 stay");
 
 test("what the price of a summary rests on is said", async () => {
   const { sheet } = await opened(() => preview({ cost: { ...COST, estimate: "An estimate: 2,500 tokens are assumed." } }));

@@ -4,6 +4,7 @@ import type {
   AssistantItem,
   CompactionItem,
   Epoch,
+  EpochFates,
   Gauge,
   ItemFate,
   Preview,
@@ -70,12 +71,17 @@ export function fate(itemId: string, changes: Partial<ItemFate> = {}): ItemFate 
   return { itemId, fate: "summarised", compactionId: "c2", role: "user", title: `title of ${itemId}`, ...changes };
 }
 
+/** A page of `epochFates` that is all there is of its group. */
+export function epochFates(fates: ItemFate[], changes: Partial<EpochFates> = {}): EpochFates {
+  return { changed: fates.length, before: 0, kept: 0, fates, ...changes };
+}
+
 export function previewLine(itemId: string, changes: Partial<PreviewLine> = {}): PreviewLine {
   return { itemId, role: "tool", title: `title of ${itemId}`, tokensBefore: 5_210, tokensAfter: 41, fate: "cleared", ...changes };
 }
 
 export function preview(changes: Partial<Preview> = {}): Preview {
-  const sizes = { tokensBefore: 142_000, tokensAfter: 38_000, line: 167_000 };
+  const sizes = { tokensBefore: 142_000, tokensAfter: 38_000, line: 167_000, cleared: 0, snipped: 0, summarised: 0 };
   return {
     policy: "ullage",
     rung: "model",

@@ -2,6 +2,7 @@
 
 import { formatChange, formatDollars } from "../../src/format";
 import type { CompactionItem, CompactionRung, CompactionTrigger } from "../../src/protocol";
+import { countsInWords } from "../countsText";
 import { BY_HAND } from "../fates";
 
 /** Why it was done, in words. */
@@ -57,15 +58,9 @@ export function compactionFacts(item: CompactionItem): string[] {
     return [];
   }
   const facts = [
-    counted(item.summarised, "message summarised", "messages summarised"),
-    counted(item.cleared, "tool result set aside", "tool results set aside"),
-    counted(item.snipped, "entry cut from the middle", "entries cut from the middle"),
+    ...countsInWords(item),
     item.focus === "" ? "" : `Focus: ${item.focus}`,
     item.cost == null ? "" : `Cost: ${formatDollars(item.cost)}`,
   ];
   return facts.filter((fact) => fact !== "");
-}
-
-function counted(count: number, one: string, many: string): string {
-  return count === 0 ? "" : `${count} ${count === 1 ? one : many}`;
 }

@@ -59,6 +59,9 @@ export const preview = {
   tokensAfter: 38_200,
   line: 167_000,
   cost: { summary: 0.14, nextBefore: 0.071, nextAfter: 0.21, laterBefore: 0.071, laterAfter: 0.019 },
+  cleared: 1,
+  snipped: 0,
+  summarised: 251,
   summary: "## What the user asked for\n\nThe test in `tests/test_tank.py` fails.\n\n## Files\n\n- `tankgauge/tank.py`: edited",
   restored: [
     { path: "tankgauge/tank.py", note: "whole, with unsaved text" },
@@ -75,6 +78,8 @@ export const preview = {
     },
     { itemId: "t1", role: "tool", title: "$ python -m pytest -q", tokensBefore: 5210, tokensAfter: 0, fate: "summarised" },
     { itemId: "t2", role: "tool", title: "Read tankgauge/tank.py", tokensBefore: 12_900, tokensAfter: 41, fate: "cleared" },
+    { role: "notice", title: "A file changed", tokensBefore: 60, tokensAfter: 0, fate: "summarised" },
+    { role: "record", title: "Marker in the place of what you excluded", tokensBefore: 14, tokensAfter: 0, fate: "summarised" },
     { role: "record", title: "Record of an earlier compaction", tokensBefore: 4100, tokensAfter: 0, fate: "summarised" },
     ...Array.from({ length: 300 }, (_, index) => ({
       itemId: `r${index}`,
@@ -140,15 +145,33 @@ export const epochs = {
       tokensAfter: 47_000,
       cost: 0.02,
       restored: [],
-      cleared: 1,
-      snipped: 0,
+      cleared: 0,
+      snipped: 1,
       summarised: 0,
     },
   ],
   fates: [
+    { itemId: "p1", fate: "pinned", compactionId: "c1" },
+    { itemId: "r1.1", fate: "summarised", compactionId: "c1" },
+    { itemId: "t1", fate: "summarised", compactionId: "c1" },
+    { itemId: "r2.0", fate: "snipped", compactionId: "c2" },
+  ],
+};
+export const epochFates = {
+  changed: 99,
+  before: 12,
+  kept: 7,
+  fates: [
     { itemId: "p1", fate: "pinned", compactionId: "c1", role: "user", title: user.text },
     { itemId: "r1.1", fate: "summarised", compactionId: "c1", role: "assistant", title: "The height is doubled in tank.py" },
     { itemId: "t1", fate: "summarised", compactionId: "c1", role: "tool", title: "$ python -m pytest -q" },
-    { itemId: "r2.0", fate: "snipped", compactionId: "c2", role: "assistant", title: "The north tank reads the same table." },
+    {
+      itemId: "t2",
+      fate: "summarised",
+      compactionId: "c1",
+      role: "tool",
+      title: "Read tankgauge/tank.py",
+      restored: "tankgauge/tank.py",
+    },
   ],
 };

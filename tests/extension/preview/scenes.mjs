@@ -1,7 +1,7 @@
 /** What the preview shows: messages for the panel, and what is done in it before the picture is taken. */
 
 import { answer, approval, bash, bashApproval, edit, notice, plan, read, search, thinking, user } from "./items.mjs";
-import { compaction, conversation, epochs, pins, preview } from "./past.mjs";
+import { compaction, conversation, epochFates, epochs, pins, preview } from "./past.mjs";
 import { gauge, practice, shows } from "./session.mjs";
 
 /** @param {import("playwright-core").Page} page @param {string} command */
@@ -16,10 +16,12 @@ const openPreview = (page) => type(page, "/preview the strapping table");
 /** @param {import("playwright-core").Page} page */
 async function openTimeline(page) {
   await type(page, "/timeline");
-  await page.locator(".epoch-fates summary").last().click();
+  await page.locator('.epoch[data-number="2"] > .epoch-fates > summary').click();
 }
 
 /** @typedef {{name: string, messages: object[], answers?: Record<string, object>, refusals?: Record<string, {error: string, reason: string}>, theme?: "dark" | "light" | "contrast", width?: number, height?: number, act?: (page: import("playwright-core").Page) => Promise<void>}} Scene */
+
+const TIMELINE = { "ullage/session/epochs": epochs, "ullage/session/epochFates": epochFates };
 
 /** @type {Scene[]} */
 export const SCENES = [
@@ -169,13 +171,13 @@ export const SCENES = [
     answers: { "ullage/session/previewCompaction": { ...preview, nothing: "There is nothing to compact yet" } },
     act: openPreview,
   },
-  { name: "timeline-sheet", messages: shows({ items: conversation }), answers: { "ullage/session/epochs": epochs }, act: openTimeline },
+  { name: "timeline-sheet", messages: shows({ items: conversation }), answers: TIMELINE, act: openTimeline },
   {
     name: "timeline-sheet-contrast",
     theme: "contrast",
     width: 300,
     messages: shows({ items: conversation }),
-    answers: { "ullage/session/epochs": epochs },
+    answers: TIMELINE,
     act: openTimeline,
   },
   {

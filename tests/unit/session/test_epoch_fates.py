@@ -105,7 +105,7 @@ def test_a_result_whose_file_was_read_again_says_so():
 
 @given(histories())
 def test_every_message_has_one_fate_and_the_counts_are_those_of_the_compaction(history: list[Logged]):
-    by_seq = {index: logged for index, logged in enumerate(history)}
+    by_seq = dict(enumerate(history))
     starts = [index for index, logged in by_seq.items() if index and isinstance(logged.entry, Compaction)]
     for number, start in enumerate(starts, 2):
         made = history[start].entry
