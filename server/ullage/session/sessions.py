@@ -28,6 +28,7 @@ from ullage.session.remembered import RememberedForNow, RememberedInWorkspace
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.surroundings import Surroundings
+from ullage.session.titles import one_line
 from ullage.session.token_counts import TokenCounts
 from ullage.session.uncollected import uncollected, walked_again
 from ullage.session.workspace_store import open_workspace_store
@@ -199,6 +200,7 @@ class Sessions:
         """Gives a session another title. Raises `SessionError`."""
         if not title.strip():
             raise SessionError("invalid", "A session needs a title")
+        title = one_line(title)
         if session_id not in self._open:
             await self._until_opened()
         with _refusing():

@@ -1,14 +1,24 @@
-"""A session's title, taken from its first prompt."""
+"""A session's title: one line, from its first prompt or from the user. Front ends cut it where their room ends."""
 
 from __future__ import annotations
 
-TITLE_CHARACTERS = 60
+TITLE_CHARACTERS = 300
+"""More than any list or tooltip shows; it goes into every list of sessions."""
+
+_LOOKED_AT = 10_000
+"""Characters of a prompt that may be whitespace before its first word, and of a title in which the white space is counted as one."""
 
 
 def title_of(prompt: str) -> str:
-    """The first line that says something, cut at a word."""
-    line = next((line.strip() for line in prompt.splitlines() if line.strip()), "New session")
+    """The first line that says something."""
+    line = next((line for line in prompt[:_LOOKED_AT].splitlines() if line.strip()), "New session")
+    return one_line(line)
+
+
+def one_line(title: str) -> str:
+    """The title on one line, cut at a word where it is too long."""
+    line = " ".join(title[:_LOOKED_AT].split())
     if len(line) <= TITLE_CHARACTERS:
         return line
-    cut = line[:TITLE_CHARACTERS].rsplit(" ", 1)[0]
-    return f"{cut} …"
+    cut = line[: TITLE_CHARACTERS - 2]
+    return f"{cut.rsplit(' ', 1)[0] if ' ' in cut else cut} …"
