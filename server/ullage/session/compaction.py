@@ -8,7 +8,7 @@ A draft or commit that fails has changed nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ullage.context.blocks import Usage
@@ -49,12 +49,15 @@ class Compactor:
         self._rungs = Rungs(conversation, surroundings, policy, restoring)
         self.ahead = self._rungs.ahead
 
-    async def draft(self, wanted: Wanted, model: Model, card: ModelCard, line: int) -> Draft:
+    async def draft(
+        self, wanted: Wanted, model: Model, card: ModelCard, line: int, planned: Callable[[Draft], None] | None = None
+    ) -> Draft:
         """Plans a compaction and has its summary written. Raises `NothingToCompact` and `PolicyFailed`.
 
-        The session may go on meanwhile: what the draft is made of is taken at once, all of it.
+        The session may go on meanwhile: what the draft is made of is taken at once, all of it. `planned` is told of it before its summary
+        is written.
         """
-        draft = await self._drafted(wanted, self._policy.policy, model, card, line)
+        draft = await self._drafted(wanted, self._policy.policy, model, card, line, planned)
         self._policy.succeeded()
         return draft
 
@@ -90,24 +93,34 @@ class Compactor:
         spent = draft.usage + usage if draft.usage and usage else draft.usage or usage
         return replace(draft, wanted=wanted, skipped=skipped, usage=spent, cost=spent_on(card, spent))
 
-    async def _drafted(self, wanted: Wanted, policy: Policy, model: Model, card: ModelCard, line: int) -> Draft:
+    async def _drafted(
+        self, wanted: Wanted, policy: Policy, model: Model, card: ModelCard, line: int, planned: Callable[[Draft], None] | None = None
+    ) -> Draft:
         if not self._conversation.projection.messages:
             raise NothingToCompact
         projection = self._conversation.projection
         request, entries = request_so_far(projection), tuple(projection.entries)
         empty = await self._planned(wanted, policy, card, line)
+        if planned is not None:
+            planned(empty)
         if empty.plan.summarise_to is None:
             return empty
         return await self._rungs.with_summary(empty, request, entries, model, card, self._surroundings.calibration(card))
 
-    async def forecast(self, wanted: Wanted, card: ModelCard, line: int, prepared: Draft | None = None) -> Forecast:
-        """What a compaction would do now: `prepared` is the draft that it would take. Changes nothing and calls no model.
+    async def forecast(
+        self, wanted: Wanted, card: ModelCard, line: int, prepared: Draft | None = None, in_work: Draft | None = None
+    ) -> Forecast:
+        """What a compaction would do now: `prepared` is the draft that it would take, `in_work` the one that it would wait for, as planned.
+
+        Changes nothing and calls no model.
 
         Raises `NothingToCompact`.
         """
         wanted = replace(wanted, foreseen=True)
         if prepared is not None:
             return await self._foretold(prepared.as_wanted(wanted), prepared.rung, card)
+        if in_work is not None:
+            return await self._foretold(*await self._as_if_written(in_work.as_wanted(wanted), card), card)
         try:
             draft, rung = await self._foreseen(wanted, self._policy.policy, card, line)
         except PolicyFailed as failure:
@@ -128,7 +141,9 @@ class Compactor:
 
     async def _foreseen(self, wanted: Wanted, policy: Policy, card: ModelCard, line: int) -> tuple[Draft, Rung]:
         """The draft by that policy, as the program would write it, and the rung that would be tried first."""
-        draft = await self._planned(wanted, policy, card, line)
+        return await self._as_if_written(await self._planned(wanted, policy, card, line), card)
+
+    async def _as_if_written(self, draft: Draft, card: ModelCard) -> tuple[Draft, Rung]:
         if draft.plan.summarise_to is None:
             return draft, draft.rung
         calibration, asks = self._surroundings.calibration(card), draft.plan.asked is not None
@@ -140,7 +155,7 @@ class Compactor:
         if cut is not None:
             return await self._rungs.by_program(replace(draft, plan=cut[0]), [], calibration), "api"
         draft = await self._rungs.by_program(draft, [], calibration)
-        return draft, "model" if asks and self._rungs.may_ask_model(wanted, card, []) else draft.rung
+        return draft, "model" if asks and self._rungs.may_ask_model(draft.wanted, card, []) else draft.rung
 
     async def _planned(self, wanted: Wanted, policy: Policy, card: ModelCard, line: int) -> Draft:
         """A draft without its summary. Raises `NothingToCompact` and `PolicyFailed`."""

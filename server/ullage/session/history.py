@@ -96,9 +96,9 @@ class History:
         card, full = self._model.card, self._room.fullness()
         policy = self._surroundings.policy.name
         wanted = Wanted(new_id("c"), "manual", focus)
-        prepared = self._room.prepared(wanted)
+        prepared, in_work = self._room.prepared(wanted), self._room.in_work(wanted)
         try:
-            forecast = await self._compactor.forecast(wanted, card, full.line, prepared)
+            forecast = await self._compactor.forecast(wanted, card, full.line, prepared, in_work)
         except NothingToCompact:
             used = full.counted.used
             return Preview(policy, "moves", used, used, full.line, "", MessageCounts(0, 0, 0), (), (), None, NOTHING_TO_COMPACT)

@@ -78,6 +78,7 @@ class Room:
         self._saving = Saving(conversation, surroundings)
         self._nothing_below = 0
         self._measuring = Measuring()
+        self._in_work: Draft | None = None
         self._prepared_by = policy.policy
         self._growth = (0, USUAL_GROWTH)
         self.preparation = Preparation(compactor.still_fits, lambda draft: discard(conversation, draft))
@@ -244,8 +245,8 @@ class Room:
         if near and self._policy.by_itself and by_model and self._replied_since_compaction():
             self.prepare()
 
-    def _draft(self, wanted: Wanted) -> Coroutine[None, None, Draft]:
-        return self._compactor.draft(wanted, self._model.model, self._model.card, self.fullness().line)
+    def _draft(self, wanted: Wanted, planned: Callable[[Draft], None] | None = None) -> Coroutine[None, None, Draft]:
+        return self._compactor.draft(wanted, self._model.model, self._model.card, self.fullness().line, planned)
 
     async def _draft_or_stand_in(self, wanted: Wanted, *, must: bool) -> Draft:
         """A draft by the policy in force. Where its engine fails, or has nothing to do though something `must` be done, by Ullage's own."""
@@ -264,8 +265,9 @@ class Room:
 
     async def _in_background(self) -> Draft:
         seq, card = last_seq(self._conversation), self._model.card
+        self._in_work = None
         try:
-            return await self._draft(Wanted(new_id("c"), "idle"))
+            return await self._draft(Wanted(new_id("c"), "idle"), self._take_plan)
         except Exception as error:
             self._in_vain_at = seq  # the same log would fail again
             if isinstance(error, PolicyFailed):
@@ -273,6 +275,9 @@ class Room:
             if not isinstance(error, NothingToCompact | PolicyFailed):
                 logger.warning("a compaction could not be prepared", exc_info=error)
             raise
+
+    def _take_plan(self, draft: Draft) -> None:
+        self._in_work = draft
 
     async def _try(self, trigger: Trigger, *, at_work: bool, must: bool = False) -> Compaction | None:
         """Makes a compaction; a failure is logged and counted, and gives None."""
@@ -349,6 +354,13 @@ class Room:
     def prepared(self, wanted: Wanted) -> Draft | None:
         """The draft that is ready and would serve; it stays where it is."""
         return None if wanted.focus else _of_use(self.preparation.look())
+
+    def in_work(self, wanted: Wanted) -> Draft | None:
+        """The draft that would be waited for, as it is planned; None where none is in work, its plan is not made yet or would not serve."""
+        planned = self._in_work
+        if wanted.focus or planned is None or not self.preparation.begun or not self._compactor.still_fits(planned):
+            return None
+        return _of_use(planned)
 
     def _show(self, wanted: Wanted, status: CompactionStatus, error: str = "") -> None:
         before = self.fullness().counted.used

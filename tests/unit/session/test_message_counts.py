@@ -6,8 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import Call, Say
-from tests.unit.session.filling import WINDOW, fill, make_project, summaries
+from tests.fake_api import Call, Hang, Reply, Say
+from tests.unit.session.filling import (
+    SUMMARY,
+    WINDOW,
+    fill,
+    fill_to_the_line,
+    make_project,
+    summaries,
+    when_asked_for_a_summary,
+)
 from tests.unit.session.harness import Stage, calls, compactions, items, stage
 from ullage.context.entries import MessageCounts
 from ullage.inspection import run
@@ -68,6 +76,26 @@ async def test_a_second_compaction_counts_what_it_takes_and_not_what_is_gone(fol
         assert preview.counts == counted(preview) == second
         shown = [item for item in items(session) if isinstance(item, UserItem | AssistantItem)] + calls(session)
         assert first.summarised + second.summarised < len(shown)
+
+
+async def test_a_preview_while_a_summary_is_written_in_the_background_counts_what_that_will_take(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(when_asked_for_a_summary(Hang(Reply((Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ==="),)))))
+        session = await here.new()
+        await fill_to_the_line(here, session)
+        room = session._room  # pyright: ignore[reportPrivateUsage]
+        room.prepare()
+        await here.fake.until_held()
+        here.fake.enqueue(Say("It is the tide."))
+        await here.say(session, "Why does it sink?")
+        preview = await session.history.preview()
+        assert room.preparation.begun and not room.preparation.ready()
+        session.compact()
+        here.fake.release()
+        await here.idle(session)
+        card = compactions(session)[-1]
+        assert (card.status, card.rung) == ("completed", "model")
+        assert preview.counts == counted(preview) == MessageCounts(card.summarised, card.cleared, card.snipped)
 
 
 async def test_what_an_exclusion_left_is_named_for_what_it_is(folder: Path) -> None:
