@@ -254,7 +254,7 @@ class _Tally:
         return replace(self, categories=dict(self.categories), fresh=list(self.fresh), waiting=list(self.waiting), unasked=[])
 
     def beside(self) -> _Tally:
-        """Another one that goes on for the moment: what waits here, which may be all of a long view, was just looked up and is left here."""
+        """Another one for the moment: what waits, which may be all of a long view, was just looked up and stays where it is."""
         return replace(self, categories=dict(self.categories), fresh=[], waiting=[], unasked=[])
 
     def counted(self, calibration: Calibration) -> Counted:

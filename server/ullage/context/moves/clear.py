@@ -16,12 +16,12 @@ CALL_CHARACTERS = 100
 """Of a placeholder, for what the tool was called with."""
 
 
-def clear(projection: Projection, numbers: ClearNumbers) -> tuple[Cleared, ...]:
-    """The results that can go, in log order.
+def clear(projection: Projection, numbers: ClearNumbers, start: int = 0) -> tuple[Cleared, ...]:
+    """The results that can go, in log order; those of the messages from `start`, a legal cut, on.
 
     Kept is what the numbers spare, what is short, what is cleared already, and what its placeholder would not make shorter.
     """
-    shown = results_in_view(projection)
+    shown = results_in_view(projection, start)
     kept = {cleared.seq for compaction in projection.active for cleared in compaction.cleared} | _kept(projection, shown, numbers)
     cleared: list[Cleared] = []
     gain = 0

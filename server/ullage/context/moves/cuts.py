@@ -38,6 +38,11 @@ PROPERTIES: tuple[Property, ...] = (
 )
 
 
+def is_legal(messages: Sequence[Message], cut: int) -> bool:
+    """Whether a cut may be made there."""
+    return all(holds(messages, cut) for holds in PROPERTIES)
+
+
 def legal_cuts(messages: Sequence[Message]) -> tuple[int, ...]:
     """Every legal cut, ascending. 0 is always one."""
     seen = tuple(messages)

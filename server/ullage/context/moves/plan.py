@@ -13,7 +13,7 @@ from typing import TypeAlias
 from ullage.context.blocks import Text
 from ullage.context.entries import Cleared, Logged, Snipped, UserPrompt
 from ullage.context.moves.clear import clear
-from ullage.context.moves.cuts import legal_cuts
+from ullage.context.moves.cuts import is_legal, legal_cuts
 from ullage.context.moves.news import has_news
 from ullage.context.moves.preview import preview
 from ullage.context.moves.sizes import Count, Sizes, sizes_after, sizes_now
@@ -29,6 +29,8 @@ SUMMARY_SHARE = 0.2
 """Of what a summary stands for, for estimates (Hermes: ratio 0.20)."""
 SMALLEST_SUMMARY = 300
 """Tokens that a handoff takes with hardly anything in it: its headings and what it is."""
+NEWEST = 4
+"""Times the tokens that a summary must cover to be as long as one gets: of so many of the newest a plan is tried first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,18 +86,44 @@ def plan(
     0 means that a summary is wanted in any case.
     """
     wanted = int(numbers.goal_share * line) if goal is None else goal
+    prelude = _prelude_tokens(projection, count)
+    usual_tail = min(numbers.summary.tail_tokens, int(numbers.summary.tail_share * line))
+    if wanted <= prelude and (planned := _from_the_newest(projection, numbers, usual_tail, count)):
+        return planned
     view = _View(projection, count)
     cleared = view.with_moves(clear(projection, numbers.clear))
-    prelude = _prelude_tokens(projection, count)
     if wanted > prelude:
         cheap = _with_snip(view, cleared, numbers, digest)
         if prelude + cheap.tokens <= wanted:
             return _alone(cheap, view)
-    usual_tail = min(numbers.summary.tail_tokens, int(numbers.summary.tail_share * line))
     # Where the usual tail leaves nothing to summarise it must be shorter.
     tails = (usual_tail, int(numbers.summary.tail_share * cleared.tokens), 0)
     cuts = (view.cut_from(cleared.sizes.start_of_tail(tail)) for tail in tails)
     return _with_summary(view, cleared, cuts, numbers.summary) or _alone(_with_snip(view, cleared, numbers, digest), view)
+
+
+def _from_the_newest(projection: Projection, numbers: UllageNumbers, tail: int, count: Count) -> Plan | None:
+    """The summary that is planned of the whole view, from its newest messages alone; None where these do not tell.
+
+    In a very long view nearly all is covered by the summary. How much that would take with its results cleared makes no difference any more
+    once the summary is as long as one gets, so nothing of it need be looked at.
+    """
+    summary = numbers.summary
+    longest = summary.user_message_tokens + summary.output_tokens
+    newest = NEWEST * (tail + max(longest, int(summary.output_tokens / SUMMARY_SHARE)))
+    start = len(projection.messages)
+    while start and (newest > 0 or not is_legal(projection.messages, start)):
+        start -= 1
+        newest -= count((projection.messages[start],))
+    if not start or numbers.clear.minimum_gain:
+        return None
+    view = _View(projection, count, start)
+    cleared = view.with_moves(clear(projection, numbers.clear, start))
+    cut = view.cut_from(cleared.sizes.start_of_tail(tail))
+    covered = cleared.sizes.before[cut]
+    if covered <= longest or int(SUMMARY_SHARE * covered) < summary.output_tokens:
+        return None
+    return _with_summary(view, cleared, (cut,), summary)
 
 
 def reactive_plan(
@@ -133,12 +161,13 @@ class _Moves:
 
 
 class _View:
-    """The view that is planned for, with what its messages take."""
+    """The view that is planned for, or its messages from a legal cut on, with what they take."""
 
-    def __init__(self, projection: Projection, count: Count) -> None:
+    def __init__(self, projection: Projection, count: Count, start: int = 0) -> None:
         self.projection = projection
         self.count = count
-        self.messages = tuple(projection.messages)
+        self._start = start
+        self.messages = tuple(projection.messages[start:] if start else projection.messages)
         self.cuts = legal_cuts(self.messages)
         self._now = sizes_now(self.messages, count)
         self.tokens = sum(self._now)
@@ -152,6 +181,10 @@ class _View:
         """The view with these results cleared."""
         sizes = Sizes(sizes_after(self.messages, self._now, cleared, self.count))
         return _Moves(cleared, None, sizes, sizes.total)
+
+    def last_seq_before(self, cut: int) -> int:
+        """Up to which entry a cut leaves all behind."""
+        return self.projection.last_seq_before(self._start + cut)
 
     def cut_from(self, start: int) -> int:
         """The first legal cut at or after a message; the last legal one where there is none."""
@@ -186,7 +219,7 @@ def _with_summary(view: _View, cleared: _Moves, cuts: Iterable[int], numbers: Su
 
 
 def _with_summary_to(view: _View, cleared: _Moves, cut: int, numbers: SummaryNumbers) -> Plan | None:
-    to = view.projection.last_seq_before(cut)
+    to = view.last_seq_before(cut)
     covered = [logged for logged in view.projection.entries if logged.seq <= to]
     left = cleared.sizes.total - cleared.sizes.before[cut]
     tokens = left + _summary_tokens(covered, cleared.sizes.before[cut], numbers, view.count)

@@ -26,13 +26,13 @@ class Shown:
     """Whether the model has replied since."""
 
 
-def results_in_view(projection: Projection) -> list[Shown]:
-    """In log order. Costs what is in view, however long the log is."""
-    messages = projection.messages
-    last_reply = max((index for index, message in enumerate(messages) if message.role == "assistant"), default=0)
+def results_in_view(projection: Projection, start: int = 0) -> list[Shown]:
+    """In log order; those of the messages from `start`, a legal cut, on. Costs what is in view from there on, however long the log is."""
+    messages = projection.messages[start:] if start else projection.messages
+    last_reply = max((index for index, message in enumerate(messages, start) if message.role == "assistant"), default=0)
     shown: list[Shown] = []
     calls: Mapping[str, ToolUse] = {}
-    for index, message in enumerate(messages):
+    for index, message in enumerate(messages, start):
         if message.role == "assistant":
             calls = {block.id: block for block in message.blocks if isinstance(block, ToolUse)}
             continue

@@ -28,6 +28,7 @@ from ullage.context.entries import Compaction, Entry, Logged, Prelude, Summarise
 from ullage.context.moves.plan import Plan, plan, reactive_plan
 from ullage.context.moves.preview import preview
 from ullage.context.policy import ClearNumbers, SnipNumbers, SummaryNumbers, UllageNumbers
+from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection, project
 from ullage.context.view.request import build_request
 
@@ -264,6 +265,45 @@ def test_no_plan_parts_a_call_from_its_result(entries: list[Logged], line: int):
         compacted = after(entries, made)
         assert compacted.pending_tool_uses == projection.pending_tool_uses
         assert interruptions(compacted) <= interruptions(projection)
+
+
+stretches = st.one_of(
+    st.builds(talk, st.integers(1, 4), st.integers(1, 900)),
+    st.builds(work, st.integers(1, 5), st.integers(1, 900)),
+)
+
+
+def nothing(*_: object) -> None:
+    """No plan."""
+
+
+@given(histories(), st.lists(stretches, max_size=12), st.sampled_from([1, 4]), lines, st.integers(0, 2_000))
+def test_of_a_long_view_the_newest_messages_tell_the_same_as_all(
+    first: list[Logged], then: list[list[Entry]], newest: int, line: int, tail: int
+):
+    entries = [logged.entry for logged in first]
+    more = log(*entries, *(entry for stretch in then for entry in stretch))
+    policy = replace(POLICY, goal_share=0.0, summary=replace(POLICY.summary, tail_tokens=tail, user_message_tokens=300, output_tokens=200))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("ullage.context.moves.plan.NEWEST", newest)
+        of_the_newest = make(more, line, policy)
+        patched.setattr("ullage.context.moves.plan._from_the_newest", nothing)
+        assert make(more, line, policy) == of_the_newest
+
+
+def test_in_a_very_long_view_what_the_summary_covers_is_not_looked_at():
+    policy = replace(POLICY, goal_share=0.0)
+    entries = log(*(entry for _ in range(40) for entry in (*talk(4, 200), *work(1, 1_000))))
+    counted: list[int] = []
+
+    def watched(messages: Sequence[Message]) -> int:
+        counted.append(len(messages))
+        return characters(messages)
+
+    made = plan(project(entries), policy, 10_000, watched, no_digest)
+    assert made is not None
+    assert made.summarise_to is not None
+    assert len(counted) < 200 < len(project(entries).messages)
 
 
 def sources_of(projection: Projection) -> set[int]:
