@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.entries import Compaction, Entry, Logged, ToolReturned
 from ullage.context.view.epoch import Epoch
-from ullage.context.view.fates import GONE, Fate, fates_under, is_message
+from ullage.context.view.fates import GONE, Becoming, Fate, is_message
 from ullage.context.view.projection import Projection
 from ullage.session.places import item_of_message
 from ullage.session.preview import ItemFate, by_hand, part_of, title_of_entry
@@ -41,13 +41,14 @@ def fate_page(projection: Projection, timeline: Timeline, number: int, group: Gr
     epoch = _epoch(projection, number)
     if epoch is None:
         return None
-    groups: dict[Group, list[tuple[Logged, Fate]]] = {"changed": [], "before": [], "kept": []}
-    for of_group, logged, fate in _become(epoch):
-        groups[of_group].append((logged, fate))
-    counts = (len(groups["changed"]), len(groups["before"]), len(groups["kept"]))
+    become = _Become(epoch)
+    groups: dict[Group, list[Logged]] = {"changed": [], "before": [], "kept": []}
+    for logged in epoch.entries:
+        if is_message(logged.entry):
+            groups[become.group(logged)].append(logged)
     restored = {file.path for file in epoch.made.restored} if epoch.made is not None else set[str]()
-    page = (_item_fate(logged, fate, restored, timeline) for logged, fate in islice(groups[group], offset, offset + limit))
-    return FatePage(*counts, tuple(page))
+    page = (_item_fate(logged, become.fate(logged), restored, timeline) for logged in groups[group][offset : offset + limit])
+    return FatePage(len(groups["changed"]), len(groups["before"]), len(groups["kept"]), tuple(page))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,22 +79,36 @@ def _epoch(projection: Projection, number: int) -> _EpochView | None:
     return _EpochView(entries[:end], epoch.active, made, seq)
 
 
-def _become(epoch: _EpochView) -> Iterator[tuple[Group, Logged, Fate]]:
-    without = {seq: each for seq, each in epoch.active.items() if seq != epoch.seq}
-    then = {**fates_under(epoch.entries, without), **by_hand(without.values())}
-    now = {**fates_under(epoch.entries, epoch.active), **by_hand(epoch.active.values())}
-    for logged in epoch.entries:
-        if is_message(logged.entry):
-            was, fate = then[logged.seq], now[logged.seq]
-            yield _group(was, fate), logged, replace(fate, compaction_id=was.compaction_id) if was.kind in GONE else fate
+class _Become:
+    """What becomes of messages in an epoch, and what had become of them before."""
 
+    def __init__(self, epoch: _EpochView) -> None:
+        without = {seq: each for seq, each in epoch.active.items() if seq != epoch.seq}
+        self._then, self._now = Becoming(epoch.entries, without), Becoming(epoch.entries, epoch.active)
+        self._out_then, self._out_now = by_hand(without.values()), by_hand(epoch.active.values())
 
-def _group(was: Fate, fate: Fate) -> Group:
-    if was.kind in GONE:
-        return "before"
-    if fate.kind != was.kind:
-        return "changed"
-    return "before" if fate.kind == "cleared" else "kept"
+    def group(self, logged: Logged) -> Group:
+        """Where it stands."""
+        if self._then.is_summarised(logged.seq) and logged.seq not in self._out_then:  # most of a long log, in most of its epochs
+            return "before"
+        was = self._was(logged)
+        if was.kind in GONE:
+            return "before"
+        fate = self._is(logged)
+        if fate.kind != was.kind:
+            return "changed"
+        return "before" if fate.kind == "cleared" else "kept"
+
+    def fate(self, logged: Logged) -> Fate:
+        """As of the epoch. Of what was gone before: the compaction that took it away then."""
+        was, fate = self._was(logged), self._is(logged)
+        return replace(fate, compaction_id=was.compaction_id) if was.kind in GONE else fate
+
+    def _was(self, logged: Logged) -> Fate:
+        return self._out_then.get(logged.seq) or self._then.of(logged)
+
+    def _is(self, logged: Logged) -> Fate:
+        return self._out_now.get(logged.seq) or self._now.of(logged)
 
 
 def _item_fate(logged: Logged, fate: Fate, restored: set[str], timeline: Timeline) -> ItemFate:

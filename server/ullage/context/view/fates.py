@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Literal, TypeAlias
 
@@ -55,26 +56,18 @@ def is_message(entry: Entry) -> bool:
 
 def fates(projection: Projection, since: int = 0) -> Mapping[int, Fate]:
     """By seq, for every prompt, reply, tool result and notice of the log from entry `since` on."""
-    return fates_under(projection.entries, projection.active_by_seq, since)
-
-
-def fates_under(entries: Sequence[Logged], active: Mapping[int, Compaction], since: int = 0) -> Mapping[int, Fate]:
-    """The same with just the compactions `active` (by seq) in force."""
-    become = _Become(active)
-    found: dict[int, Fate] = {}
-    for logged in islice(entries, place_of(entries, since), None):
-        if isinstance(logged.entry, Clipped):
-            if found.get(logged.entry.seq) == KEPT:
-                found[logged.entry.seq] = Fate("clipped")
-        elif isinstance(logged.entry, UserPrompt | AssistantReply | ToolReturned | Notice):
-            found[logged.seq] = become.of(logged)
-    return found
+    become = Becoming(projection.entries, projection.active_by_seq, since)
+    return {
+        logged.seq: become.of(logged)
+        for logged in islice(projection.entries, place_of(projection.entries, since), None)
+        if isinstance(logged.entry, UserPrompt | AssistantReply | ToolReturned | Notice)
+    }
 
 
 def counts(before: Projection, made: Compaction) -> MessageCounts:
     """How many messages the compaction, logged next, takes out of the view of `before`. Costs what is in view."""
     entries, seq = before.entries, before.entries[-1].seq + 1
-    was, becomes = _Become(before.active_by_seq), _Become({**before.active_by_seq, seq: made})
+    was, becomes = Becoming((), before.active_by_seq), Becoming((), {**before.active_by_seq, seq: made})
     out = all_taken_out(before.active)
     found: Counter[FateKind] = Counter()
     for logged in _left(entries, was):
@@ -86,7 +79,7 @@ def counts(before: Projection, made: Compaction) -> MessageCounts:
     return MessageCounts(found["summarised"], found["cleared"], found["snipped"])
 
 
-def _left(entries: Sequence[Logged], become: _Become) -> Iterator[Logged]:
+def _left(entries: Sequence[Logged], become: Becoming) -> Iterator[Logged]:
     """What a summary in force does not cover, and what stays of that all the same."""
     hidden_to = become.edits.handoff.last if become.edits.handoff is not None else 0
     for seq in sorted(become.carried):
@@ -96,15 +89,23 @@ def _left(entries: Sequence[Logged], become: _Become) -> Iterator[Logged]:
     yield from islice(entries, place_of(entries, hidden_to + 1), None)
 
 
-class _Become:
-    """What becomes of entries under compactions in force."""
+class Becoming:
+    """What becomes of entries, one by one, with just the compactions `active` (by seq) in force."""
 
-    def __init__(self, active: Mapping[int, Compaction]) -> None:
+    def __init__(self, entries: Sequence[Logged], active: Mapping[int, Compaction], since: int = 0) -> None:
+        """Of `entries` only those are looked at, from `since` on, that say what was shortened on arrival."""
         self._active = active
         self.edits = edits_of(active)
         self._cleared_by = {cleared.seq: compaction.id for compaction in active.values() for cleared in compaction.cleared}
+        later = islice(entries, place_of(entries, since), None)
+        self._clipped = {logged.entry.seq for logged in later if isinstance(logged.entry, Clipped)}
+        self._summarised_to = self.edits.handoff.last if self.edits.handoff is not None else 0
 
-    @property
+    def is_summarised(self, seq: int) -> bool:
+        """Whether it is in a summary in force, and nothing says that it stays all the same; quicker than `of`."""
+        return seq <= self._summarised_to and seq not in self.carried
+
+    @cached_property
     def carried(self) -> frozenset[int]:
         """The seqs of entries that stay although they are covered."""
         of_all = [snip.carried for snip in self.edits.snips]
@@ -122,6 +123,6 @@ class _Become:
             return Fate("snipped", self._active[snip.source].id)
         if seq in self._cleared_by:
             return Fate("cleared", self._cleared_by[seq])
-        if isinstance(entry, ToolReturned) and entry.full_output:
+        if seq in self._clipped or (isinstance(entry, ToolReturned) and entry.full_output):
             return Fate("clipped")
         return KEPT
