@@ -135,7 +135,7 @@ class Compactor:
     async def _foretold(self, draft: Draft, rung: Rung, card: ModelCard) -> Forecast:
         calibration = self._surroundings.calibration(card)
         now = replace(entry_of(draft), tokens_before=self._conversation.counted(calibration).used)
-        entry = await self._counted(await self._with_restored(now, draft, at_work=False))
+        entry = await self._counted(await self._with_restored(now, draft, at_work=False), calibration)
         entry = self._sparing(entry, draft, calibration)
         return Forecast(self._without_what_does_not_fit(entry, calibration), rung)
 
@@ -217,12 +217,15 @@ class Compactor:
                 1 + len(projection.active) + len(projection.undone),  # no epoch writes over the transcript of one that was undone
                 projection.messages,
             )
-        entry = await self._counted(await self._with_restored(entry, draft, at_work=at_work))
+        entry = await self._counted(await self._with_restored(entry, draft, at_work=at_work), calibration)
         return self._without_what_does_not_fit(self._sparing(entry, draft, calibration), calibration)
 
-    async def _counted(self, entry: Compaction) -> Compaction:
-        """With how many messages it takes out of view; in another thread, since all that is in view is looked at."""
+    async def _counted(self, entry: Compaction, calibration: Calibration) -> Compaction:
+        """With how many messages it takes out of view; in another thread, since all that is in view is looked at. Where no summary takes
+        the place of most of it, what it leaves is folded and counted there, too, and what follows finds that done."""
         view = self._conversation.projection.copy()
+        if entry.summarised is None:
+            await self._conversation.foresee(entry, calibration)
         return replace(entry, counts=await asyncio.to_thread(counts, view, entry))
 
     async def _with_restored(self, entry: Compaction, draft: Draft, *, at_work: bool) -> Compaction:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from ullage.context.counting.accounting import Account
 from ullage.context.counting.tokens import Calibration
 from ullage.context.engines.engine import Covered, Handoff, wants_files
 from ullage.context.entries import Compaction, Logged
@@ -207,10 +206,7 @@ class Rungs:
 
     def tokens_after(self, entry: Compaction, calibration: Calibration) -> int:
         """What the context would hold with one more compaction; nothing changes."""
-        entries = self._conversation.entries
-        logged = Logged(entries[-1].seq + 1, 0.0, entry)
-        after = self._conversation.projection.with_appended(logged)
-        return Account().count(after, calibration).used
+        return self._conversation.counted_with(entry, calibration).used
 
 
 def together(*texts: str) -> str:

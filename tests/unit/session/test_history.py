@@ -14,9 +14,9 @@ from tests.fake_api import Call, Say
 from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_project, summaries
 from tests.unit.session.harness import Stage, calls, compactions, items, stage
 from tests.unit.session.test_long_sessions import write
+from tests.unit.session.watched_folds import threads_of_folds
 from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import CompactionUndone, Entry
-from ullage.context.view.edits import Edits
 from ullage.context.view.projection import Projection
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
@@ -266,14 +266,6 @@ async def test_a_search_finds_what_was_said_in_any_session(folder: Path) -> None
 
 
 async def test_what_undo_and_redo_make_of_a_long_log_is_not_worked_out_on_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    folds: list[threading.Thread] = []
-    refold = Projection._refold  # pyright: ignore[reportPrivateUsage]
-
-    def watched(self: Projection, edits: Edits) -> None:
-        if self.entries:
-            folds.append(threading.current_thread())
-        refold(self, edits)
-
     write(tmp_path / "long", 60)
     async with stage(tmp_path / "long", settings=Settings(summary_engine="digest")) as here:
         session = await here.sessions.open(None)
@@ -284,7 +276,7 @@ async def test_what_undo_and_redo_make_of_a_long_log_is_not_worked_out_on_the_lo
         assert len(here.made(session)) == 1
     async with stage(tmp_path / "long") as here:
         session = await here.sessions.open(None)
-        monkeypatch.setattr(Projection, "_refold", watched)
+        folds = threads_of_folds(monkeypatch)
         await session.history.undo()
         await session.history.redo()
         await session.history.undo()

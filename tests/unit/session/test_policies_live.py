@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.unit.session import engines
 from tests.unit.session.engines import PROMPT, AsksModel, GivesRubbish, KeepsUp, Raises, RepeatsItself, SummarisesBeforeCalls, policy
 from tests.unit.session.filling import WINDOW, fill, make_project, summaries
 from tests.unit.session.harness import Stage, compactions, items, notices, rebuilt, stage
+from tests.unit.session.watched_folds import threads_of_folds
 from ullage.context.counting.measured import measured
 from ullage.context.counting.tokens import Calibration
 from ullage.context.engines.engine import Occasion, Unchanging, has_upkeep
@@ -155,6 +157,17 @@ async def test_upkeep_is_done_before_every_call_and_shown_as_one_line_that_count
     async with stage(folder, window=WINDOW, extra=[tried]) as again:
         opened = await again.sessions.open(session.id)
         assert notices(opened) == shown
+
+
+async def test_what_upkeep_makes_of_the_view_is_not_worked_out_on_the_loop(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = policy(KeepsUp(), full_at=FixedTokens(1_000_000))
+    async with stage(folder, window=WINDOW, settings=under("tried"), extra=[tried]) as here:
+        session = await here.new()
+        folds = threads_of_folds(monkeypatch)
+        await one_turn_of_reads(here, session, 4)
+        assert len(here.made(session)) == 3
+        assert folds
+        assert threading.main_thread() not in folds
 
 
 async def test_a_compaction_at_the_line_comes_with_upkeep_too_and_from_the_background(folder: Path) -> None:
