@@ -181,12 +181,13 @@ stage("history", { window: 60_000 }, (scenario) => {
 
       const timeline = await openTimeline(page, panel);
       await expectEventually(async () => (await timeline.locator(".epoch").count()) === 3, "there are three epochs");
-      const counted = await itemsOf(panel, "compaction")
+      const facts = await itemsOf(panel, "compaction")
         .first()
         .getByText(/\d+ messages summarised/)
         .textContent();
+      const counted = /\d+ messages summarised/.exec(facts ?? "")?.[0] ?? "no count";
       const first = timeline.locator(".epoch").nth(1);
-      await first.getByText(counted ?? "no count", { exact: true }).click();
+      await first.getByText(counted, { exact: true }).click();
       await expectEventually(
         async () => `${await first.locator(".fate-row").count()} messages summarised` === counted,
         "the list has as many messages as the card counts",
