@@ -53,12 +53,12 @@ def fate_page(projection: Projection, timeline: Timeline, number: int, group: Gr
 
 @dataclass(frozen=True, slots=True)
 class _EpochView:
-    """`entries` up to its end, and the compactions in force in it; `made`, of entry `seq`, is the one with which it began."""
+    """`entries` up to its end, and by seq the compactions in force `before` it and in it (`active`); it began with `made`."""
 
     entries: Sequence[Logged]
+    before: Mapping[int, Compaction]
     active: Mapping[int, Compaction]
     made: Compaction | None
-    seq: int
 
 
 def _epoch(projection: Projection, number: int) -> _EpochView | None:
@@ -70,39 +70,37 @@ def _epoch(projection: Projection, number: int) -> _EpochView | None:
     end = starts[number] if number < len(starts) else len(entries)
     made, seq = entries[start].entry, entries[start].seq
     made = made if isinstance(made, Compaction) else None
-    newest = max(projection.active_by_seq, default=0)
-    if newest == (seq if made is not None else 0):
-        return _EpochView(entries, projection.active_by_seq, made, seq)
     epoch = Epoch()
     for logged in islice(entries, start + 1):
         epoch = epoch.after(logged)
-    return _EpochView(entries[:end], epoch.active, made, seq)
+    before = {each: compaction for each, compaction in epoch.active.items() if each != seq}
+    newest = max(projection.active_by_seq, default=0)
+    if newest == (seq if made is not None else 0):
+        return _EpochView(entries, before, projection.active_by_seq, made)
+    return _EpochView(entries[:end], before, epoch.active, made)
 
 
 class _Become:
     """What becomes of messages in an epoch, and what had become of them before."""
 
     def __init__(self, epoch: _EpochView) -> None:
-        without = {seq: each for seq, each in epoch.active.items() if seq != epoch.seq}
-        self._then, self._now = Becoming(epoch.entries, without), Becoming(epoch.entries, epoch.active)
-        self._out_then, self._out_now = by_hand(without.values()), by_hand(epoch.active.values())
+        self._then, self._now = Becoming(epoch.entries, epoch.before), Becoming(epoch.entries, epoch.active)
+        self._out_then, self._out_now = by_hand(epoch.before.values()), by_hand(epoch.active.values())
 
     def group(self, logged: Logged) -> Group:
         """Where it stands."""
-        if self._then.is_summarised(logged.seq) and logged.seq not in self._out_then:  # most of a long log, in most of its epochs
-            return "before"
-        was = self._was(logged)
-        if was.kind in GONE:
-            return "before"
-        fate = self._is(logged)
-        if fate.kind != was.kind:
-            return "changed"
-        return "before" if fate.kind == "cleared" else "kept"
+        seq = logged.seq
+        if self._then.is_summarised(seq) and self._now.is_summarised(seq) and seq not in self._out_then:
+            return "before"  # most of a long log, in most of its epochs
+        was, fate = self._was(logged), self._is(logged)
+        if fate.kind in ("kept", "clipped") or (fate.kind == "pinned" and was.kind in ("pinned", *GONE)):
+            return "kept"  # or seen again: what took it away was undone since
+        return "before" if was.kind in GONE or was.kind == fate.kind else "changed"
 
     def fate(self, logged: Logged) -> Fate:
         """As of the epoch. Of what was gone before: the compaction that took it away then."""
         was, fate = self._was(logged), self._is(logged)
-        return replace(fate, compaction_id=was.compaction_id) if was.kind in GONE else fate
+        return replace(fate, compaction_id=was.compaction_id) if was.kind in GONE and fate.kind in GONE else fate
 
     def _was(self, logged: Logged) -> Fate:
         return self._out_then.get(logged.seq) or self._then.of(logged)

@@ -77,6 +77,25 @@ def told(entries: list[Logged], number: int) -> dict[str, str]:
             2,
             {"changed": "read_file cleared", "kept": "go kept, done kept, more kept, again kept, and kept"},
         ),
+        (  # an earlier one that was undone since leaves the count as it is
+            (
+                compaction("c", summarised=Summarised(5, "one")),
+                prompt("and"),
+                compaction("d", summarised=Summarised(8, "two")),
+                CompactionUndone("c"),
+            ),
+            3,
+            {
+                "changed": "more summarised, again summarised",
+                "before": "go summarised, read_file summarised, done summarised",
+                "kept": "and kept",
+            },
+        ),
+        (  # and what the model sees again for it stays
+            (compaction("c", cleared=[Cleared(4, "gone")]), compaction("d", snipped=Snipped(5, 6, "[cut]")), CompactionUndone("c")),
+            3,
+            {"changed": "done snipped, more snipped", "kept": "go kept, read_file kept, again kept"},
+        ),
         (
             (compaction("c", cleared=[Cleared(4, "gone")]), compaction("d", snipped=Snipped(5, 6, "[cut]"))),
             3,
