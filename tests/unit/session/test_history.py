@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.fake_api import Call, Say
+from tests.fake_api import Call, Hang, Reply, Say
 from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_project, summaries
 from tests.unit.session.harness import Stage, calls, compactions, items, stage
 from tests.unit.session.test_long_sessions import write
@@ -285,25 +285,6 @@ async def test_what_undo_and_redo_make_of_a_long_log_is_not_worked_out_on_the_lo
         assert threading.main_thread() not in folds
 
 
-async def test_a_turn_that_begins_while_an_undo_is_worked_out_comes_first(tmp_path: Path):
-    write(tmp_path / "long", 60)
-    async with stage(tmp_path / "long", settings=Settings(summary_engine="digest")) as here:
-        session = await here.sessions.open(None)
-        here.fake.enqueue(Say("Water."))
-        await here.say(session, "And now?")
-        session.compact()
-        await here.idle(session)
-        undo = asyncio.create_task(session.history.undo())
-        await asyncio.sleep(0)
-        here.fake.enqueue(Say("Still water."))
-        await session.prompt("And then?")
-        with pytest.raises(SessionError) as refused:
-            await undo
-        assert refused.value.reason == "session_busy"
-        await here.idle(session)
-        assert await session.history.undo() == here.made(session)[0].id
-
-
 def held_up(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
     """What an undo would make of the log takes until the second event; the first says that it is being worked out."""
     begun, may_end = asyncio.Event(), asyncio.Event()
@@ -318,6 +299,27 @@ def held_up(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Eve
 
     monkeypatch.setattr(Conversation, "foresee", slow)
     return begun, may_end
+
+
+async def test_a_turn_that_begins_while_an_undo_is_worked_out_comes_first(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
+        session = await here.new()
+        await fill(here, session, 3)
+        session.compact()
+        await here.idle(session)
+        begun, may_end = held_up(monkeypatch)
+        undo = asyncio.create_task(session.history.undo())
+        await begun.wait()
+        here.fake.enqueue(Hang(Reply((Say("Still water."),))))
+        await session.prompt("And then?")
+        await here.fake.until_held()
+        may_end.set()
+        with pytest.raises(SessionError) as refused:
+            await undo
+        assert refused.value.reason == "session_busy"
+        here.fake.release()
+        await here.idle(session)
+        assert await session.history.undo() == here.made(session)[0].id
 
 
 async def test_what_a_whole_turn_read_while_an_undo_was_worked_out_stays_seen(folder: Path, monkeypatch: pytest.MonkeyPatch):
