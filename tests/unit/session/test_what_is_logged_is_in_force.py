@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import ullage.session.compaction as compaction_module
-import ullage.session.session as session_module
+import ullage.session.prelude_in_use as prelude_module
 from tests.fake_api import Say
 from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_project, summaries
 from tests.unit.session.harness import Stage, compactions, stage
@@ -39,7 +39,7 @@ def cannot_be_stored(*_: object, **__: object) -> None:
 
 AFTER = {
     "what counts as seen": (Restoring, "after"),
-    "the rules": (session_module, "make_prelude"),
+    "the rules": (prelude_module, "make_prelude"),
     "what it cost": (Spending, "add"),
     "the draft ahead": (Preparation, "give_up"),
     "the record ahead": (ReadingAhead, "look"),
