@@ -9,7 +9,7 @@ from ullage.context.entries import AssistantReply, Cleared, Logged, Snipped, Too
 from ullage.context.moves.excluded import EXCLUDED_MESSAGE, EXCLUDED_RESULT, excluded
 from ullage.context.moves.plan import Count, Plan
 from ullage.context.moves.preview import preview
-from ullage.context.view.log_places import entry_at
+from ullage.context.view.log_places import entry_at, place_of
 from ullage.context.view.projection import Projection
 
 
@@ -41,10 +41,9 @@ def _with_results(entries: Sequence[Logged], seq: int, reply: AssistantReply) ->
     last = seq
     between: list[int] = []
     others: list[int] = []
-    for logged in entries:
-        if logged.seq <= seq or not waiting:
-            continue
-        if isinstance(logged.entry, AssistantReply):
+    for index in range(place_of(entries, seq + 1), len(entries)):
+        logged = entries[index]
+        if not waiting or isinstance(logged.entry, AssistantReply):
             break
         if isinstance(logged.entry, ToolReturned) and logged.entry.tool_use_id in waiting:
             waiting.discard(logged.entry.tool_use_id)
