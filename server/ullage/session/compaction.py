@@ -119,10 +119,11 @@ class Compactor:
         wanted = replace(wanted, foreseen=True)
         if prepared is not None:
             return await self._foretold(prepared.as_wanted(wanted), prepared.rung, card)
-        if in_work is not None:
-            return await self._foretold(*await self._as_if_written(in_work.as_wanted(wanted), card), card)
         try:
-            draft, rung = await self._foreseen(wanted, self._policy.policy, card, line)
+            if in_work is not None:
+                draft, rung = await self._as_if_written(in_work.as_wanted(wanted), card)
+            else:
+                draft, rung = await self._foreseen(wanted, self._policy.policy, card, line)
         except PolicyFailed as failure:
             draft = await self.stand_in(wanted, card, line, why=str(failure))
             rung = draft.rung
