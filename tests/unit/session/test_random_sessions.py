@@ -22,6 +22,7 @@ from tests.unit.session.harness import MODEL, Stage, compactions, items, stage
 from ullage.context import economy
 from ullage.context.blocks import Text
 from ullage.context.economy import Economy
+from ullage.context.view.projection import Projection
 from ullage.session.errors import SessionError
 from ullage.session.items import AssistantItem, UserItem
 from ullage.session.session import Session
@@ -76,6 +77,7 @@ step = st.builds(
             "unpin",
             "pin a file",
             "exclude",
+            "exclude what was done",
             "preview",
             "preview while it answers",
             "cold cache",
@@ -156,7 +158,9 @@ class Story:
         if gauge.measure == "usage":
             assert sum(category.tokens for category in gauge.categories) == gauge.used
         assert all(text in texts_in_view(session) for text in self.pinned.values())
-        in_force = {each.id for each in session._conversation.projection.active}  # pyright: ignore[reportPrivateUsage]
+        projection = session._conversation.projection  # pyright: ignore[reportPrivateUsage]
+        assert [*projection.complete_messages] == [*Projection(projection.entries).complete_messages]
+        in_force = {each.id for each in projection.active}
         for exclusion, text in self.excluded.items():
             if exclusion in in_force:
                 assert not any(text in shown for shown in texts_in_view(session))
@@ -229,6 +233,10 @@ class Story:
                 session.history.pin_file(path, pinned=True)
             case "exclude":
                 await self._exclude(session, step.number)
+            case "exclude what was done":
+                for item in [item for item in items(session) if not isinstance(item, UserItem)][step.number : step.number + 1]:
+                    with suppress(SessionError):
+                        await session.history.exclude(item.id)
             case "preview":
                 await self._preview(session)
             case "preview while it answers":
