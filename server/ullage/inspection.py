@@ -17,8 +17,8 @@ from ullage.context.entries import AssistantReply, Entry, Logged, MessageCounts,
 from ullage.context.view.fates import Fate, fates, is_message
 from ullage.context.view.pins import pins
 from ullage.context.view.projection import Projection
-from ullage.session.epochs import EpochInfo, epochs
-from ullage.session.places import items_of_entry
+from ullage.session.history.epochs import EpochInfo, epochs
+from ullage.session.history.places import items_of_entry
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore, SessionRecord

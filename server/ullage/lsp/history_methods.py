@@ -11,9 +11,9 @@ from ullage.lsp.items import RestoredFile
 from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # takes long to import
-    from ullage.session.epochs import EpochInfo
     from ullage.session.finding import Found
-    from ullage.session.preview import ItemFate, Preview, PreviewCost
+    from ullage.session.history.epochs import EpochInfo
+    from ullage.session.history.preview import ItemFate, Preview, PreviewCost
     from ullage.session.sessions import Sessions
 
 USUAL_HITS, MOST_HITS = 30, 200

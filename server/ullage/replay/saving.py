@@ -1,4 +1,4 @@
-"""Whether a policy that saves would compact before its line, at each request of a simulated session; the agent has `session/saving.py`."""
+"""Whether it pays to compact before the line, asked as often as the agent would in a simulated session (`session/compacting/saving.py`)."""
 
 from __future__ import annotations
 

@@ -17,10 +17,10 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.context.record.left_out import names_left_out
 from ullage.models.model import UNPARSABLE_INPUT
 from ullage.session.approvals import Approvals, Refused
+from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.conversation import Conversation
 from ullage.session.identifiers import new_id
 from ullage.session.items import ToolCallItem, ToolStatus
-from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
 from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome

@@ -11,7 +11,7 @@ from typing import Literal
 from ullage.context.blocks import ToolUse
 from ullage.context.entries import AssistantReply, Logged, Outcome, ToolReturned, TurnEnded, UserPrompt
 from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, ModelError, UnknownModel
-from ullage.session.fullness import ContextFull
+from ullage.session.compacting.fullness import ContextFull
 from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ullage.context.entries import FileTouch, Notice, RestoredFile
+from ullage.session.compacting.restoring import Restoring
 from ullage.session.prelude import RulesInForce
-from ullage.session.restoring import Restoring
 from ullage.session.surroundings import Surroundings
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.reads import FileReads

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ullage.session.places import items_of_entry
+from ullage.session.history.places import items_of_entry
 from ullage.store.log_store import LogStore
 from ullage.store.search import SearchHit, SearchIndex
 

@@ -10,7 +10,7 @@ from ullage.context.economy import SUMMARY_OUTPUT_TOKENS, took
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, SpentInVain
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
-from ullage.session.fullness import Fullness
+from ullage.session.compacting.fullness import Fullness
 from ullage.session.items import Category, Gauge
 
 TAIL_TOKENS = 20_000

@@ -1,6 +1,6 @@
 """One session: its queue of prompts, and one thing at a time that is done for it (a turn, or a compaction).
 
-What a turn consists of stands in `loop.py` and `turn.py`; when and how it is compacted in `room.py` and `compaction.py`.
+What a turn consists of stands in `loop.py` and `turn.py`; when and how it is compacted in `compacting/`.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ from ullage.models.model import Model
 from ullage.session.approvals import Approvals
 from ullage.session.attachments import Ref, attach
 from ullage.session.calls import Calls
-from ullage.session.compaction import Compactor
+from ullage.session.compacting.compaction import Compactor
+from ullage.session.compacting.cooling import Cooling
+from ullage.session.compacting.draft import Wanted
+from ullage.session.compacting.fullness import prompt_tokens
+from ullage.session.compacting.policy_in_use import PolicyInUse
+from ullage.session.compacting.restoring import Restoring
+from ullage.session.compacting.room import Room
+from ullage.session.compacting.while_editing import WhileEditing
 from ullage.session.conversation import Conversation
-from ullage.session.cooling import Cooling
 from ullage.session.display import SNAPSHOT_ITEMS, Display
-from ullage.session.draft import Wanted
 from ullage.session.endings import INTERRUPTED, RESUMED, ending_of, interrupted_result, is_unfinished, turn_is_open
 from ullage.session.errors import SessionError
 from ullage.session.file_notices import FileNotices
-from ullage.session.fullness import prompt_tokens
 from ullage.session.gauge import Spending, make_gauge
-from ullage.session.history import History
+from ullage.session.history.history import History
+from ullage.session.history.pinned import pinned_items
 from ullage.session.identifiers import new_id
 from ullage.session.items import Gauge, Item, ModelChanged, NoticeItem, PinsChanged, SessionState, Snapshot, Update
 from ullage.session.loop import run_turn
 from ullage.session.model_in_use import ModelInUse
-from ullage.session.pinned import pinned_items
-from ullage.session.policy_in_use import PolicyInUse
 from ullage.session.prelude import RulesInForce
 from ullage.session.prelude_in_use import PreludeInUse
 from ullage.session.prompt_queue import PromptQueue
-from ullage.session.restoring import Restoring
-from ullage.session.room import Room
 from ullage.session.surroundings import Surroundings
 from ullage.session.titles import title_of
 from ullage.session.turn import Turn
-from ullage.session.while_editing import WhileEditing
 from ullage.session.work import Work
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import SessionRecord

@@ -10,16 +10,16 @@ from ullage.context.entries import AssistantReply, Notice
 from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
 from ullage.models.model import ModelCard, Reply
 from ullage.session.calls import Calls
+from ullage.session.compacting.draft import Wanted
+from ullage.session.compacting.fullness import ContextFull
+from ullage.session.compacting.room import Room
 from ullage.session.conversation import Conversation
-from ullage.session.draft import Wanted
 from ullage.session.file_notices import FileNotices
-from ullage.session.fullness import ContextFull
 from ullage.session.identifiers import new_id
 from ullage.session.incoming import Incoming
 from ullage.session.items import RetryInfo
 from ullage.session.model_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce
-from ullage.session.room import Room
 from ullage.session.surroundings import Surroundings
 
 OUTPUT_TOKENS = 32_000

@@ -19,7 +19,7 @@ from tests.unit.session.filling import (
     when_asked_for_a_summary,
 )
 from tests.unit.session.harness import Stage, compactions, stage
-from ullage.session import while_editing
+from ullage.session.compacting import while_editing
 
 RECORD = Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ===")
 

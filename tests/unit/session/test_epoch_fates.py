@@ -16,9 +16,9 @@ from tests.unit.session.filling import WINDOW, fill, make_project
 from ullage.context.entries import Cleared, Compaction, CompactionUndone, Entry, Logged, RestoredFile, Snipped, Summarised
 from ullage.context.view.fates import counts, is_message
 from ullage.context.view.projection import Projection
-from ullage.session.epoch_fates import FatePage, Group, fate_page
-from ullage.session.epochs import epochs
 from ullage.session.errors import SessionError
+from ullage.session.history.epoch_fates import FatePage, Group, fate_page
+from ullage.session.history.epochs import epochs
 from ullage.session.settings import Settings
 from ullage.session.timeline import Timeline
 

@@ -19,8 +19,8 @@ from tests.unit.session.filling import (
 from tests.unit.session.harness import Stage, calls, compactions, items, stage
 from ullage.context.entries import MessageCounts
 from ullage.inspection import run
+from ullage.session.history.preview import Preview
 from ullage.session.items import AssistantItem, UserItem
-from ullage.session.preview import Preview
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 

@@ -22,7 +22,7 @@ from ullage.context.moves.plan import Plan
 from ullage.context.policies.none import NONE
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import FixedCharacters, FixedTokens, LineNumbers, Measure, Policy
-from ullage.session import while_editing
+from ullage.session.compacting import while_editing
 from ullage.session.items import AssistantItem, NoticeItem, StateChanged
 from ullage.session.session import Session
 from ullage.session.settings import Settings

@@ -12,7 +12,7 @@ from tests.unit.session.filling import SUMMARY, asks_for_summary, summaries, whe
 from tests.unit.session.harness import Stage, compactions, stage
 from ullage.context import economy
 from ullage.models.model import ModelCard
-from ullage.session import cooling, saving
+from ullage.session.compacting import cooling, saving
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ullage.session.spend_guard import SpendGuard
+from ullage.session.compacting.spend_guard import SpendGuard
 
 
 @pytest.mark.parametrize(

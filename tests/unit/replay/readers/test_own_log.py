@@ -16,7 +16,7 @@ from ullage.context.entries import Cleared, Clipped, CompactionUndone, Entry, Su
 from ullage.replay.readers import NotATranscript, read
 from ullage.replay.readers.own_log import BY_THE_USER
 from ullage.replay.transcript import RecordedCompaction
-from ullage.session import history
+from ullage.session.history import history
 from ullage.store.log_store import LogStore
 
 SESSION: tuple[Entry, ...] = (

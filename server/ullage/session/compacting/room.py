@@ -25,18 +25,18 @@ from ullage.context.entries import (
     Trigger,
 )
 from ullage.context.policies.ullage import ULLAGE
-from ullage.session.breaker import Breaker
-from ullage.session.compaction import Compactor
+from ullage.session.compacting.breaker import Breaker
+from ullage.session.compacting.compaction import Compactor
+from ullage.session.compacting.draft import Draft, NothingToCompact, Wanted
+from ullage.session.compacting.fullness import ContextFull, Fullness, is_held, refuse_where_held, refuse_where_nothing_helps, ways_out
+from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
+from ullage.session.compacting.preparation import Preparation
+from ullage.session.compacting.saving import Due, Saving
+from ullage.session.compacting.spent_in_vain import discard, spend_in_vain, spent_on
 from ullage.session.conversation import Conversation, in_any_case
-from ullage.session.draft import Draft, NothingToCompact, Wanted
-from ullage.session.fullness import ContextFull, Fullness, is_held, refuse_where_held, refuse_where_nothing_helps, ways_out
 from ullage.session.identifiers import new_id
 from ullage.session.items import CompactionItem, CompactionStatus
 from ullage.session.model_in_use import ModelInUse
-from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
-from ullage.session.preparation import Preparation
-from ullage.session.saving import Due, Saving
-from ullage.session.spent_in_vain import discard, spend_in_vain, spent_on
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline import compaction_item
 from ullage.store.errors import StoreFailed

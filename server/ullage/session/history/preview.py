@@ -19,8 +19,8 @@ from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import all_taken_out
 from ullage.models.model import ModelCard
+from ullage.session.history.places import item_of_message, items_of_entry
 from ullage.session.items import RestoredFileItem, ToolCallItem
-from ullage.session.places import item_of_message, items_of_entry
 from ullage.session.timeline import Timeline
 
 Part: TypeAlias = Literal["user", "assistant", "tool", "notice", "record"]

@@ -22,17 +22,17 @@ from ullage.context.redact import redact
 from ullage.context.view.log_places import place_of
 from ullage.context.view.request import Request
 from ullage.models.model import Model, ModelCard
-from ullage.session.api_summary import NotForTheApi, write_api_summary
-from ullage.session.breaker import Breaker
+from ullage.session.compacting.api_summary import NotForTheApi, write_api_summary
+from ullage.session.compacting.breaker import Breaker
+from ullage.session.compacting.draft import Draft, NothingToCompact, Wanted, entry_of
+from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
+from ullage.session.compacting.reading_ahead import ReadingAhead
+from ullage.session.compacting.restoring import Restoring
+from ullage.session.compacting.source_texts import source_texts
+from ullage.session.compacting.spend_guard import SpendGuard
+from ullage.session.compacting.spent_in_vain import Spent, spend_in_vain, spent_on
+from ullage.session.compacting.summary import SummaryFailed, write_summary
 from ullage.session.conversation import Conversation
-from ullage.session.draft import Draft, NothingToCompact, Wanted, entry_of
-from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
-from ullage.session.reading_ahead import ReadingAhead
-from ullage.session.restoring import Restoring
-from ullage.session.source_texts import source_texts
-from ullage.session.spend_guard import SpendGuard
-from ullage.session.spent_in_vain import Spent, spend_in_vain, spent_on
-from ullage.session.summary import SummaryFailed, write_summary
 from ullage.session.surroundings import Surroundings
 
 

@@ -37,18 +37,18 @@ from ullage.context.view.message import Message
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.seen import touches_in_view
 from ullage.context.view.taken_out import taken_out
-from ullage.session.compaction import Compactor
+from ullage.session.compacting.compaction import Compactor
+from ullage.session.compacting.draft import NothingToCompact, Wanted
+from ullage.session.compacting.room import NOTHING_TO_COMPACT, Room
 from ullage.session.conversation import Conversation, in_any_case
-from ullage.session.draft import NothingToCompact, Wanted
-from ullage.session.epoch_fates import FatePage, Group, fate_page
-from ullage.session.epochs import EpochInfo, epochs
 from ullage.session.errors import SessionError
+from ullage.session.history.epoch_fates import FatePage, Group, fate_page
+from ullage.session.history.epochs import EpochInfo, epochs
+from ullage.session.history.places import entry_of_item, first_of_item
+from ullage.session.history.preview import BY_THE_USER, ItemFate, Preview, cost_of, fates_of, lines_of
 from ullage.session.identifiers import new_id
 from ullage.session.items import RestoredFileItem
 from ullage.session.model_in_use import ModelInUse
-from ullage.session.places import entry_of_item, first_of_item
-from ullage.session.preview import BY_THE_USER, ItemFate, Preview, cost_of, fates_of, lines_of
-from ullage.session.room import NOTHING_TO_COMPACT, Room
 from ullage.session.surroundings import Surroundings
 from ullage.workspace.folders import OutsideWorkspace
 

@@ -23,7 +23,7 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request
 from ullage.models.errors import ModelError
 from ullage.models.model import Model, ModelCard, Reply, Retrying
-from ullage.session.summary import ATTEMPTS, SECONDS, SummaryFailed
+from ullage.session.compacting.summary import ATTEMPTS, SECONDS, SummaryFailed
 
 THINKING_TOKENS = 4_096
 """What the model may think before it writes, beyond what it may write: the API's limit covers both."""

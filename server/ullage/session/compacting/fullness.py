@@ -8,7 +8,7 @@ from ullage.context.blocks import Text
 from ullage.context.counting.accounting import Counted
 from ullage.context.counting.tokens import estimate_block, estimate_prelude
 from ullage.context.entries import Prelude, UserPrompt
-from ullage.session.policy_in_use import PolicyInUse
+from ullage.session.compacting.policy_in_use import PolicyInUse
 
 
 class ContextFull(Exception):

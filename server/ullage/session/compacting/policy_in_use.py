@@ -15,7 +15,7 @@ from ullage.context.engines.engine import PathOf, has_upkeep
 from ullage.context.moves.clip import Arrival, Clip
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Never, Policy
-from ullage.session.breaker import Breaker
+from ullage.session.compacting.breaker import Breaker
 from ullage.session.surroundings import Surroundings
 
 logger = logging.getLogger(__name__)

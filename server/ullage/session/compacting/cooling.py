@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable
 
 from ullage.context.economy import COOLING_SECONDS
-from ullage.session.room import Room
+from ullage.session.compacting.room import Room
 
 
 class Cooling:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from ullage.context.blocks import Usage
 from ullage.context.entries import SpentInVain
 from ullage.models.model import ModelCard
+from ullage.session.compacting.draft import Draft
 from ullage.session.conversation import Conversation
-from ullage.session.draft import Draft
 
 
 class Spent:

@@ -27,13 +27,13 @@ from ullage.context.view.fates import counts
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.request import Message, request_so_far
 from ullage.models.model import Model, ModelCard
-from ullage.session.api_summary import possible
+from ullage.session.compacting.api_summary import possible
+from ullage.session.compacting.draft import Draft, Forecast, NothingToCompact, Wanted, entry_of
+from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
+from ullage.session.compacting.restoring import Restoring
+from ullage.session.compacting.rungs import Rungs, together
+from ullage.session.compacting.spent_in_vain import discard, spend_in_vain, spent_on
 from ullage.session.conversation import Conversation, in_any_case
-from ullage.session.draft import Draft, Forecast, NothingToCompact, Wanted, entry_of
-from ullage.session.policy_in_use import PolicyFailed, PolicyInUse
-from ullage.session.restoring import Restoring
-from ullage.session.rungs import Rungs, together
-from ullage.session.spent_in_vain import discard, spend_in_vain, spent_on
 from ullage.session.surroundings import Surroundings
 from ullage.store.transcripts import write_transcript
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ullage.context.view.log_places import entry_at
 from ullage.context.view.projection import Projection
+from ullage.session.history.places import items_of_entry
 from ullage.session.items import PinnedItems
-from ullage.session.places import items_of_entry
 
 
 def pinned_items(projection: Projection) -> PinnedItems:

@@ -12,9 +12,9 @@ from ullage.context.policy import RestoreNumbers
 from ullage.context.restore import FileEdit, choose, resume_text, take
 from ullage.context.view.projection import Projection
 from ullage.context.view.seen import touches_in_view, whole_in_view
+from ullage.session.compacting.signs import gathered
 from ullage.session.conversation import Conversation
 from ullage.session.prelude import RulesInForce
-from ullage.session.signs import gathered
 from ullage.session.surroundings import Surroundings
 from ullage.tools.tool import PlanEntry
 from ullage.workspace.folders import OutsideWorkspace

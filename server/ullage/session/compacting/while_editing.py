@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from ullage.session.room import Room
+from ullage.session.compacting.room import Room
 
 PAUSE_SECONDS = 1.5
 """About a thought's length."""

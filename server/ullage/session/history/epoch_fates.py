@@ -15,8 +15,8 @@ from ullage.context.entries import Compaction, Entry, Logged, ToolReturned
 from ullage.context.view.epoch import Epoch
 from ullage.context.view.fates import GONE, Becoming, Fate, is_message
 from ullage.context.view.projection import Projection
-from ullage.session.places import item_of_message
-from ullage.session.preview import ItemFate, by_hand, part_of, title_of_entry
+from ullage.session.history.places import item_of_message
+from ullage.session.history.preview import ItemFate, by_hand, part_of, title_of_entry
 from ullage.session.timeline import Timeline
 
 Group: TypeAlias = Literal["changed", "before", "kept"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 
-from ullage.session.draft import Draft
+from ullage.session.compacting.draft import Draft
 
 
 class Preparation:
