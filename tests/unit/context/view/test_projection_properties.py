@@ -148,11 +148,13 @@ def test_undo_right_after_a_compaction_gives_back_the_request_there_was(log: lis
 
 @given(histories(), st.data())
 def test_undo_after_later_turns_gives_the_request_of_a_log_that_never_had_the_compaction(log: list[Logged], data: st.DataObject):
-    """But for what was thought meanwhile: that was thought under another prefix."""
+    """But for what was thought meanwhile: that was thought under another prefix, under which the API signed its blocks, too."""
     active = active_compactions(log)
     assume(active)
     seq = data.draw(st.sampled_from(sorted(active)))
     undone = followed_by(log, CompactionUndone(active[seq].id), ENDS_A_USER_MESSAGE)
+    if any(later > seq and is_a_block_alone(made) for later, made in active.items()):
+        undone = [without_thinking(logged) for logged in undone]
     projection = project(undone)
     never_had_it = [
         without_thinking(logged) if isinstance(logged.entry, AssistantReply) and seq in projection.key_at(logged.seq)[1:] else logged
@@ -163,7 +165,8 @@ def test_undo_after_later_turns_gives_the_request_of_a_log_that_never_had_the_co
 
 
 def without_thinking(logged: Logged) -> Logged:
-    assert isinstance(logged.entry, AssistantReply)
+    if not isinstance(logged.entry, AssistantReply):
+        return logged
     return replace(logged, entry=replace(logged.entry, blocks=tuple(block for block in logged.entry.blocks if not is_thinking(block))))
 
 
