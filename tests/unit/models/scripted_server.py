@@ -47,6 +47,7 @@ class ScriptedServer:
         self._answers = list(answers)
         self._pages = pages or {}
         self._port = 0
+        self._connections: set[asyncio.Task[None]] = set()
         self.calls: list[Received] = []
         """What was posted."""
         self.client_left = asyncio.Event()
@@ -67,17 +68,27 @@ class ScriptedServer:
 
     async def start(self) -> None:
         """Listens; after a stop on the same port again."""
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", self._port)
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self._port)
         self._port = int(self._server.sockets[0].getsockname()[1])
 
     async def stop(self) -> None:
+        """Closes the socket and every connection, those on which an answer is held, too."""
         self._server.close()
+        held = list(self._connections)
+        for connection in held:
+            connection.cancel()
+        await asyncio.gather(*held, return_exceptions=True)
         await self._server.wait_closed()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connection = asyncio.create_task(self._serve(reader, writer))
+        self._connections.add(connection)
+        connection.add_done_callback(self._connections.discard)
+        connection.add_done_callback(lambda _: writer.close())
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         request = await _read(reader)
         if request is None:
-            writer.close()
             return
         answer = self._answer_to(request)
         head = [f"HTTP/1.1 {answer.status}", f"content-type: {answer.content_type}", "connection: close"]
@@ -87,7 +98,6 @@ class ScriptedServer:
         if answer.hold:
             await reader.read()
             self.client_left.set()
-        writer.close()
 
     def _answer_to(self, request: Received) -> Answer:
         if self._refused_header in request.headers:
