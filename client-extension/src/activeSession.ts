@@ -8,6 +8,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import type { ServerConnection } from "./client";
 import type { ClientMethod, Gauge, ModelInfo, ParamsOf, ResultOf, SessionState, Snapshot, UpdateParams } from "./protocol";
+import { Opening } from "./opening";
 import { reopen } from "./reopen";
 
 const REMEMBERED = "ullage.activeSession";
@@ -34,6 +35,8 @@ export class ActiveSession implements vscode.Disposable {
   /** An update of this session. */
   readonly onUpdate = this.updated.event;
   private readonly subscription: vscode.Disposable;
+  /** A server that has just begun knows no session yet, while the panel still shows the one of before. */
+  private readonly opening = new Opening();
   private head: SessionHead | undefined;
 
   constructor(
@@ -51,7 +54,7 @@ export class ActiveSession implements vscode.Disposable {
   async reopen(): Promise<string | undefined> {
     const ask = (sessionId: string | undefined) => this.connection.request("ullage/session/open", { sessionId });
     const remembered = this.head?.sessionId ?? this.memory.get<string>(REMEMBERED);
-    const { snapshot, passedOver } = await reopen(ask, remembered, () => delay(REOPEN_PAUSE));
+    const { snapshot, passedOver } = await this.opening.during(reopen(ask, remembered, () => delay(REOPEN_PAUSE)));
     this.replace(snapshot);
     return passedOver;
   }
@@ -66,14 +69,16 @@ export class ActiveSession implements vscode.Disposable {
 
   /** Everything that the panel draws; undefined where no session is open. */
   async snapshot(): Promise<Snapshot | undefined> {
+    await this.opening.settled();
     if (this.head === undefined) {
       return undefined;
     }
     return this.connection.request("ullage/session/snapshot", { sessionId: this.head.sessionId });
   }
 
-  /** A request about this session. @throws Error where none is open or the server refuses. */
+  /** A request about this session; it waits while that is being opened. @throws Error where none is open or the server refuses. */
   async request<M extends SessionMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">): Promise<ResultOf<M>> {
+    await this.opening.settled();
     if (this.head === undefined) {
       throw new Error("No session is open");
     }
