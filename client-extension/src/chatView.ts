@@ -107,7 +107,7 @@ export class ChatView implements vscode.WebviewViewProvider {
         return this.answer(message.id, this.files.find(message.query));
       case "command":
         if (PANEL_COMMANDS.includes(message.command)) {
-          await vscode.commands.executeCommand(message.command);
+          await vscode.commands.executeCommand(message.command, ...(message.argument ? [message.argument] : []));
         }
         return;
       case "openLink":

@@ -39,7 +39,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
       await chat.focus();
     },
     "ullage.openSession": () => pickSession(connection, session),
-    "ullage.searchSessions": () => searchSessions(connection, session, chat),
+    "ullage.searchSessions": (words) => searchSessions(connection, session, chat, typeof words === "string" ? words : ""),
     "ullage.stop": () => session.request("ullage/session/cancel", {}),
     "ullage.selectModel": () => pickModel(session),
     "ullage.setApiKey": () => apiKey.ask(),

@@ -12,8 +12,8 @@ interface HitPick extends vscode.QuickPickItem {
   hit?: SearchHit;
 }
 
-/** Shows what is found while words are typed; what is chosen is opened in the panel. */
-export function searchSessions(connection: ServerConnection, session: ActiveSession, chat: ChatView): void {
+/** Shows what is found while words are typed, to begin with for `words`; what is chosen is opened in the panel. */
+export function searchSessions(connection: ServerConnection, session: ActiveSession, chat: ChatView, words = ""): void {
   const pick = vscode.window.createQuickPick<HitPick>();
   const search = new NewestOnly(
     async (query: string) => (query === "" ? undefined : { query, ...(await connection.request("ullage/workspace/search", { query })) }),
@@ -38,6 +38,11 @@ export function searchSessions(connection: ServerConnection, session: ActiveSess
   });
   pick.onDidHide(() => pick.dispose());
   pick.show();
+  if (words !== "") {
+    pick.value = words;
+    pick.busy = true;
+    search.put(words.trim());
+  }
 }
 
 async function open({ sessionId, itemId }: SearchHit, session: ActiveSession, chat: ChatView): Promise<void> {

@@ -32,7 +32,8 @@ export interface Host {
   request: <M extends PassThroughMethod>(method: M, params: ParamsOf<M>) => Promise<ResultOf<M>>;
   /** @throws Refused */
   findFiles: (query: string) => Promise<FileSuggestion[]>;
-  runCommand: (command: PanelCommand) => void;
+  /** With what it is about, where it takes that; empty: nothing. */
+  runCommand: (command: PanelCommand, argument?: string) => void;
   openLink: (href: string) => void;
   openFile: (path: string, line?: number) => void;
   copy: (text: string) => void;
@@ -74,7 +75,7 @@ export function connectHost(receive: (message: Exclude<ToPanel, { type: "respons
   return {
     request: (method, params) => ask((id) => ({ type: "request", id, method, params })) as Promise<never>,
     findFiles: (query) => ask((id) => ({ type: "findFiles", id, query })) as Promise<FileSuggestion[]>,
-    runCommand: (command) => api.postMessage({ type: "command", command }),
+    runCommand: (command, argument = "") => api.postMessage({ type: "command", command, argument }),
     openLink: (href) => api.postMessage({ type: "openLink", href }),
     openFile: (path, line) => api.postMessage({ type: "openFile", path, line }),
     copy: (text) => api.postMessage({ type: "copy", text }),

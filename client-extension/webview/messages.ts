@@ -59,7 +59,7 @@ export type ToHost =
   | { type: "resync" }
   | { type: "request"; id: number; method: PassThroughMethod; params: ParamsOf<PassThroughMethod> }
   | { type: "findFiles"; id: number; query: string }
-  | { type: "command"; command: PanelCommand }
+  | { type: "command"; command: PanelCommand; argument?: string }
   /** A web address. */
   | { type: "openLink"; href: string }
   /** A path in the workspace, absolute or relative to a folder. `line` counts from 1. */

@@ -162,7 +162,7 @@ export class Panel {
         this.epochs.open(this.state?.session);
         return;
       case "search":
-        this.actions.runCommand("ullage.searchSessions");
+        this.actions.runCommand("ullage.searchSessions", command.words);
         return;
       case "undo":
         void this.actions.send("ullage/session/undoCompaction", {});

@@ -60,6 +60,9 @@ export function costRows(cost: PreviewCost): CostRow[] {
 export function breakEven(cost: PreviewCost): string {
   const extra = cost.summary + cost.nextAfter - cost.nextBefore;
   const saved = cost.laterBefore - cost.laterAfter;
+  if (extra === 0 && saved === 0) {
+    return "Costs nothing, and saves nothing: this model has no price.";
+  }
   if (extra <= 0) {
     return "Cheaper from the next request on.";
   }

@@ -4,7 +4,7 @@ export type SlashCommand =
   | { name: "compact"; focus: string }
   | { name: "preview"; focus: string }
   | { name: "timeline" }
-  | { name: "search" }
+  | { name: "search"; words: string }
   | { name: "undo" }
   | { name: "redo" }
   | { name: "new" }
@@ -26,7 +26,7 @@ export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
   { name: "undo", summary: "Undo the last compaction" },
   { name: "redo", summary: "Redo the compaction that was undone" },
   { name: "timeline", summary: "Show what became of the conversation" },
-  { name: "search", summary: "Search all sessions of this workspace" },
+  { name: "search", argument: "[words]", summary: "Search all sessions of this workspace" },
   { name: "context", summary: "Show what the context is made of" },
   { name: "model", argument: "[name]", summary: "Choose the model of this session" },
   { name: "new", summary: "Start a new session" },
@@ -52,11 +52,12 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
       return { name, focus: argument };
     case "model":
       return { name, model: argument };
+    case "search":
+      return { name, words: argument };
     case "undo":
     case "redo":
     case "new":
     case "timeline":
-    case "search":
     case "context":
     case "help":
       return argument === "" ? { name } : undefined;

@@ -2,6 +2,7 @@ import "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { MarkdownView } from "../../client-extension/webview/markdown";
+import { recordMarkdown } from "../../client-extension/webview/recordMarkdown";
 
 interface Opened {
   links: string[];
@@ -151,4 +152,11 @@ test("a text that does not go on from the one before is drawn anew", () => {
   markdown.update("one\n\ntwo");
   markdown.update("three");
   assert.equal(markdown.element.textContent?.trim(), "three");
+});
+
+test("a name in a record keeps its underscores, also where they would mean emphasis", () => {
+  const { markdown } = view();
+  markdown.update(recordMarkdown("- __init__.py: _private readings_ `__main__`"));
+  assert.equal(markdown.element.textContent?.trim(), "__init__.py: _private readings_ __main__");
+  assert.equal(markdown.element.querySelector("strong, em"), null);
 });

@@ -177,6 +177,13 @@ function checkBreakEven(expected: string, changes: Partial<PreviewCost>): void {
 }
 
 const FIRST = "a request that the provider's cache does not hold yet.";
+checkBreakEven("Costs nothing, and saves nothing: this model has no price.", {
+  summary: 0,
+  nextBefore: 0,
+  nextAfter: 0,
+  laterBefore: 0,
+  laterAfter: 0,
+});
 checkBreakEven("Cheaper from the next request on.", { summary: 0, nextAfter: 0.05 });
 checkBreakEven(`Costs $0.04 more at first: ${FIRST} Each later request is $0.05 cheaper: paid back after about 1.`, {
   summary: 0,
@@ -232,7 +239,7 @@ test("a reply's title has no marks of Markdown; what others wrote stays as it is
 
 test("a folder's name in a record does not become a part of the list before it", () => {
   const record = "data/\n- readings.csv: dip_mm\ntankgauge/\n- table.py\n- tank.py\n  more of it\n\nEnd";
-  assert.equal(recordMarkdown(record), "data/\n- readings.csv: dip_mm\n\ntankgauge/\n- table.py\n- tank.py\n  more of it\n\nEnd");
+  assert.equal(recordMarkdown(record), "data/\n- readings.csv: dip\\_mm\n\ntankgauge/\n- table.py\n- tank.py\n  more of it\n\nEnd");
 });
 
 test("the focus field has a name that is seen", async () => {

@@ -12,8 +12,9 @@ check("/compact first line\nsecond line", { name: "compact", focus: "first line\
 check("/preview", { name: "preview", focus: "" });
 check("/preview the failing test", { name: "preview", focus: "the failing test" });
 check("/timeline", { name: "timeline" });
-check("/search", { name: "search" });
-check("/search for the bug in tank.py", undefined);
+check("/search", { name: "search", words: "" });
+check("/search dip_mm", { name: "search", words: "dip_mm" });
+check("/timeline of the bug in tank.py", undefined);
 check("/undo", { name: "undo" });
 check("/redo", { name: "redo" });
 check("/new", { name: "new" });

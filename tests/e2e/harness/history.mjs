@@ -1,5 +1,6 @@
 /** What a user does with the history of a conversation in the panel: preview, timeline, pins, search. */
 
+import { expectEventually } from "./eventually.mjs";
 import { sendPrompt } from "./panel.mjs";
 import { runCommand } from "./workbench.mjs";
 
@@ -44,8 +45,11 @@ export function revealed(panel) {
  * @param {string} shown
  */
 export async function searchFor(page, panel, words, shown) {
-  await sendPrompt(panel, "/search");
-  await page.getByPlaceholder("Words that were said or returned").pressSequentially(words);
+  await sendPrompt(panel, `/search ${words.slice(0, 3)}`);
+  const box = page.getByPlaceholder("Words that were said or returned");
+  await expectEventually(async () => (await box.inputValue()) === words.slice(0, 3), "the search begins with what was typed");
+  await box.press("End");
+  await box.pressSequentially(words.slice(3));
   const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: shown }).first();
   await row.waitFor();
   return row;

@@ -237,6 +237,13 @@ async def test_epochs_and_fates_tell_what_became_of_everything(folder: Path) -> 
         (first, second), fates = await session.history.epochs()
         assert (first.current, second.current, second.undone) == (True, False, True)
         assert not fates
+        await next_request(here, session)
+        (first, second), _ = await session.history.epochs()
+        assert (first.requests, second.requests) == (requests + 1, 1)
+        await session.history.redo()
+        await next_request(here, session)
+        (first, second), _ = await session.history.epochs()
+        assert (first.requests, second.requests) == (requests + 1, 2)
 
 
 async def test_the_transcript_of_an_epoch_that_was_undone_is_not_written_over(folder: Path) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from ullage.context.entries import AssistantReply, Compaction, Logged, SpentInVain
+from ullage.context.entries import AssistantReply, Compaction, CompactionRedone, CompactionUndone, Logged, SpentInVain
 from ullage.context.view.projection import Projection
 
 
@@ -26,18 +27,37 @@ class EpochInfo:
 
 
 def epochs(projection: Projection) -> tuple[EpochInfo, ...]:
-    """All of them, oldest first; those of compactions that were undone too. The last one whose compaction is in force is current."""
+    """All of them, oldest first; those of compactions that were undone too. The last one whose compaction is in force is current.
+
+    What was asked while a compaction was undone counts for the epoch that was in force again.
+    """
     undone = {each.id for each in projection.undone}
+    undone_then: set[str] = set()
     found: list[EpochInfo] = []
+    at = 0
     for logged in projection.entries:
-        if not found or isinstance(logged.entry, Compaction):
+        entry = logged.entry
+        if not found or isinstance(entry, Compaction):
             found.append(_begun(logged, len(found) + 1, undone))
-        if isinstance(logged.entry, AssistantReply):
-            found[-1] = _with_cost(replace(found[-1], requests=found[-1].requests + 1), logged.entry.cost)
-        elif isinstance(logged.entry, SpentInVain):
-            found[-1] = _with_cost(found[-1], logged.entry.cost)
+            at = len(found) - 1
+        if isinstance(entry, CompactionUndone | CompactionRedone):
+            (undone_then.add if isinstance(entry, CompactionUndone) else undone_then.discard)(entry.compaction_id)
+            at = _in_force(found, undone_then)
+        elif isinstance(entry, AssistantReply):
+            found[at] = _with_cost(replace(found[at], requests=found[at].requests + 1), entry.cost)
+        elif isinstance(entry, SpentInVain):
+            found[at] = _with_cost(found[at], entry.cost)
     current = max((index for index, each in enumerate(found) if not each.undone), default=None)
     return tuple(replace(each, current=index == current) for index, each in enumerate(found))
+
+
+def _in_force(found: Sequence[EpochInfo], undone: Collection[str]) -> int:
+    """The place of the newest epoch whose compaction was not undone then; 0 where there is none."""
+    for index in range(len(found) - 1, 0, -1):
+        compaction = found[index].compaction
+        if compaction is None or compaction.id not in undone:
+            return index
+    return 0
 
 
 def _begun(logged: Logged, number: int, undone: set[str]) -> EpochInfo:
