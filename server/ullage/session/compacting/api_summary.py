@@ -21,9 +21,8 @@ from ullage.context.view.breakpoints import place
 from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request
-from ullage.models.errors import ModelError
-from ullage.models.model import Model, ModelCard, Reply, Retrying
-from ullage.session.compacting.summary import ATTEMPTS, SECONDS, SummaryFailed
+from ullage.models.model import Model, ModelCard
+from ullage.session.compacting.summary import SummaryFailed, reply_in_time
 
 THINKING_TOKENS = 4_096
 """What the model may think before it writes, beyond what it may write: the API's limit covers both."""
@@ -63,7 +62,7 @@ async def write_api_summary(
     plan, cut = as_possible
     beginning = request.messages[:cut]
     told = replace(request, messages=beginning, breakpoints=place(beginning), summarise=instructions(focus))
-    reply = await _answer(model, told, min(asked.output_tokens + THINKING_TOKENS, card.max_output))
+    reply = await reply_in_time(model, told, min(asked.output_tokens + THINKING_TOKENS, card.max_output), "The API")
     block = judged(reply.compaction, reply.stop_reason)
     if isinstance(block, Rejected):
         raise SummaryFailed(block.reason, reply.usage)
@@ -74,24 +73,6 @@ async def possible(planned: Plan, entries: Sequence[Logged], calibration: Calibr
     """The plan as the API can carry it out, and how many messages it gets; None where it cannot."""
     # In another thread: for a long log it takes a second, and nobody's typing may wait for it.
     return await asyncio.to_thread(_possible, planned, entries, calibration)
-
-
-async def _answer(model: Model, request: Request, tokens: int) -> Reply:
-    reply: Reply | None = None
-    try:
-        async with asyncio.timeout(SECONDS):
-            async for event in model.stream(request, tokens):
-                if isinstance(event, Retrying) and event.attempt > ATTEMPTS:
-                    raise SummaryFailed(f"The API could not write its summary: {event.reason}")
-                if isinstance(event, Reply):
-                    reply = event
-    except TimeoutError:
-        raise SummaryFailed(f"The API took more than {SECONDS:.0f} s over its summary") from None
-    except ModelError as error:
-        raise SummaryFailed(f"The API could not write its summary: {error}") from error
-    if reply is None:
-        raise SummaryFailed("The API's summary ended before it was whole")
-    return reply
 
 
 def _possible(planned: Plan, entries: Sequence[Logged], calibration: Calibration) -> tuple[Plan, int] | None:

@@ -50,21 +50,30 @@ async def write_summary(model: Model, request: Request, focus: str, asked: Asked
     return WrittenSummary(checked.text, _both(written.usage, checked.usage))
 
 
-async def _write(model: Model, request: Request, asked: Asked) -> WrittenSummary:
+async def reply_in_time(model: Model, request: Request, tokens: int, writer: str) -> Reply:
+    """The reply to a request for a summary, of at most `tokens`. `writer` is who is told to have failed, as a sentence begins with it.
+
+    Raises `SummaryFailed`. Cancelling ends the call at once.
+    """
     reply: Reply | None = None
     try:
         async with asyncio.timeout(SECONDS):
-            async for event in model.stream(request, asked.output_tokens):
+            async for event in model.stream(request, tokens):
                 if isinstance(event, Retrying) and event.attempt > ATTEMPTS:
-                    raise SummaryFailed(f"The model could not write the summary: {event.reason}")
+                    raise SummaryFailed(f"{writer} could not write the summary: {event.reason}")
                 if isinstance(event, Reply):
                     reply = event
     except TimeoutError:
-        raise SummaryFailed(f"The model took more than {SECONDS:.0f} s over the summary") from None
+        raise SummaryFailed(f"{writer} took more than {SECONDS:.0f} s over the summary") from None
     except ModelError as error:
-        raise SummaryFailed(f"The model could not write the summary: {error}") from error
+        raise SummaryFailed(f"{writer} could not write the summary: {error}") from error
     if reply is None:
-        raise SummaryFailed("The model's summary ended before it was whole")
+        raise SummaryFailed(f"{writer}'s summary ended before it was whole")
+    return reply
+
+
+async def _write(model: Model, request: Request, asked: Asked) -> WrittenSummary:
+    reply = await reply_in_time(model, request, asked.output_tokens, "The model")
     accepted = accept(reply.blocks, reply.stop_reason, marked=not asked.prompt)
     if isinstance(accepted, Rejected):
         raise SummaryFailed(accepted.reason, reply.usage)
