@@ -73,6 +73,7 @@ stage("a turn", {}, (scenario) => {
     await api.enqueue([count("README.md")], { say: "Counted one." }, [count("AGENTS.md")], { say: "Counted another." });
     const panel = await openPanel(page);
     await sendPrompt(panel, "Count the README");
+    await approval(panel).waitFor();
     await screenshot("1-asked");
     await answerApproval(panel, /^Always allow/);
     await itemsOf(panel, "assistant").getByText("Counted one.").waitFor();

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -308,7 +310,11 @@ def held_up(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Eve
     return begun, may_end
 
 
-async def test_a_turn_that_begins_while_an_undo_is_worked_out_comes_first(folder: Path, monkeypatch: pytest.MonkeyPatch):
+@asynccontextmanager
+async def while_an_undo_is_worked_out(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncGenerator[tuple[Stage, Session, asyncio.Task[str], asyncio.Event]]:
+    """A compacted session whose undo, the task, ends once the event is set."""
     async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
         session = await here.new()
         await fill(here, session, 3)
@@ -317,6 +323,11 @@ async def test_a_turn_that_begins_while_an_undo_is_worked_out_comes_first(folder
         begun, may_end = held_up(monkeypatch)
         undo = asyncio.create_task(session.history.undo())
         await begun.wait()
+        yield here, session, undo, may_end
+
+
+async def test_a_turn_that_begins_while_an_undo_is_worked_out_comes_first(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    async with while_an_undo_is_worked_out(folder, monkeypatch) as (here, session, undo, may_end):
         here.fake.enqueue(Hang(Reply((Say("Still water."),))))
         await session.prompt("And then?")
         await here.fake.until_held()
@@ -331,14 +342,7 @@ async def test_a_turn_that_begins_while_an_undo_is_worked_out_comes_first(folder
 
 async def test_what_a_whole_turn_read_while_an_undo_was_worked_out_stays_seen(folder: Path, monkeypatch: pytest.MonkeyPatch):
     (folder / "tank.py").write_text("CAPACITY = 100\n")
-    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
-        session = await here.new()
-        await fill(here, session, 3)
-        session.compact()
-        await here.idle(session)
-        begun, may_end = held_up(monkeypatch)
-        undo = asyncio.create_task(session.history.undo())
-        await begun.wait()
+    async with while_an_undo_is_worked_out(folder, monkeypatch) as (here, session, undo, may_end):
         here.fake.enqueue([Call("read_file", {"path": "tank.py"})], Say("It holds 100."))
         await here.say(session, "How much does it hold?")
         may_end.set()
@@ -347,14 +351,7 @@ async def test_what_a_whole_turn_read_while_an_undo_was_worked_out_stays_seen(fo
 
 
 async def test_a_session_that_is_deleted_while_an_undo_is_worked_out_stays_deleted(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
-        session = await here.new()
-        await fill(here, session, 3)
-        session.compact()
-        await here.idle(session)
-        begun, may_end = held_up(monkeypatch)
-        undo = asyncio.create_task(session.history.undo())
-        await begun.wait()
+    async with while_an_undo_is_worked_out(folder, monkeypatch) as (here, session, undo, may_end):
         deleting = asyncio.create_task(here.sessions.delete(session.id))
         await asyncio.sleep(0)
         may_end.set()
