@@ -1,4 +1,4 @@
-"""Files that were read together and clipped, since all of them were too long."""
+"""What was clipped since it was too long: not overwritten unseen, and its names told in the record."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.fake_api import Call, Say
 from tests.unit.session.harness import calls, stage
+from ullage.session.settings import Settings
 
 NAMES = [f"tank{number}.py" for number in range(11)]
 
@@ -24,3 +25,21 @@ async def test_what_was_clipped_away_is_not_overwritten(tmp_path: Path) -> None:
         await here.idle(session)
         assert "you have seen only a part" in calls(session)[-1].output
         assert (tmp_path / path).read_text().startswith("level_0 = 0\nlevel_1")
+
+
+async def test_the_record_names_what_stood_in_the_part_that_was_clipped_away(tmp_path: Path) -> None:
+    lines = [f"line {number} of the log\n" for number in range(2_000)]
+    (tmp_path / "tank.log").write_text("".join((*lines, "fill_height_mm = 731\n", *lines)))
+    async with stage(tmp_path, settings=Settings(summary_engine="digest")) as here:
+        here.fake.enqueue(Call("bash", {"command": "cat tank.log"}), Say("Read."))
+        session = await here.new()
+        await session.prompt("Print the log")
+        session.answer_permission((await here.asked(session)).id, "allow_once")
+        await here.idle(session)
+        assert calls(session)[0].full_output
+        assert "fill_height_mm" not in str(here.fake.requests[-1].body)
+        session.compact()
+        await here.idle(session)
+        here.fake.enqueue(Say("On."))
+        await here.say(session, "Go on")
+        assert "fill_height_mm" in str(here.fake.requests[-1].body["messages"])
