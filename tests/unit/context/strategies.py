@@ -5,10 +5,12 @@ Ids are few, so that the same one is drawn again; texts are short, so that what 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from hypothesis import strategies as st
 
+from tests.unit.context.logs import characters
 from ullage.context.blocks import (
     AssistantBlock,
     CompactionBlock,
@@ -19,6 +21,8 @@ from ullage.context.blocks import (
     ToolSpec,
     ToolUse,
 )
+from ullage.context.engines.engine import Handoff
+from ullage.context.engines.entry import planned_entry
 from ullage.context.entries import (
     AssistantReply,
     Attachment,
@@ -29,6 +33,7 @@ from ullage.context.entries import (
     CompactionRedone,
     CompactionUndone,
     Entry,
+    EntryPinned,
     FileTouch,
     Logged,
     Notice,
@@ -41,6 +46,12 @@ from ullage.context.entries import (
     TurnEnded,
     UserPrompt,
 )
+from ullage.context.moves.cuts import legal_cuts
+from ullage.context.moves.exclude import exclude
+from ullage.context.moves.plan import Plan
+from ullage.context.moves.snip import seq_after
+from ullage.context.moves.spare import spare
+from ullage.context.view.projection import Projection, project
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT
 
 Chunk = Sequence[Entry]
@@ -125,11 +136,11 @@ def interrupted_turns(draw: st.DrawFn) -> list[Entry]:
 
 
 @st.composite
-def compactions(draw: st.DrawFn, last_seq: int, number: int, *, carrying: bool = True) -> Compaction:
-    """A compaction of any kinds over any ranges up to `last_seq` and a little beyond; `carrying` any entries."""
+def compactions(draw: st.DrawFn, last_seq: int, number: int) -> Compaction:
+    """A compaction of any kinds over any ranges up to `last_seq` and a little beyond, that carries any entries."""
     seqs = st.integers(1, last_seq + 2)
     first, last = sorted((draw(seqs), draw(seqs)))
-    carried = tuple(draw(st.sets(seqs, max_size=2))) if carrying else ()
+    carried = tuple(draw(st.sets(seqs, max_size=2)))
     snipped = Snipped(first, last, draw(st.sampled_from([f"[snipped by {number}]", f"[snipped by {number}]", EXCLUDED_MESSAGE])), carried)
     placeholder = draw(st.sampled_from([f"[cleared by {number}]", EXCLUDED_RESULT]))
     acknowledgement = draw(st.sampled_from(["", "", "I have read it."]))
@@ -154,11 +165,25 @@ def compactions(draw: st.DrawFn, last_seq: int, number: int, *, carrying: bool =
 
 
 @st.composite
-def histories(draw: st.DrawFn, max_chunks: int = 7, *, carrying: bool = True) -> list[Logged]:
+def histories(draw: st.DrawFn, max_chunks: int = 7) -> list[Logged]:
     """A whole log: turns, interrupted ones, stray entries, compactions, undo, redo and changes of the prelude, in any order.
 
-    `carrying`: compactions carry entries without what these belong to, as no pin does. Requests are valid all the same.
+    Its compactions say more than any of ours does: ranges that part calls from their results, carried entries without what these belong
+    to. Requests are valid all the same. `planned_histories()` are those whose compactions are ours.
     """
+    return draw(_histories(lambda entries, number: compactions(len(entries), number), max_chunks))
+
+
+@st.composite
+def planned_histories(draw: st.DrawFn, max_chunks: int = 7) -> list[Logged]:
+    """The same with pins, and with compactions as plans make them: ranges between legal cuts, and nothing carried but what was pinned."""
+    return draw(_histories(_planned, max_chunks))
+
+
+@st.composite
+def _histories(
+    draw: st.DrawFn, compaction: Callable[[list[Entry], int], st.SearchStrategy[Compaction | None]], max_chunks: int
+) -> list[Logged]:
     entries: list[Entry] = [draw(preludes)]
     made = 0
     for _ in range(draw(st.integers(1, max_chunks))):
@@ -170,12 +195,55 @@ def histories(draw: st.DrawFn, max_chunks: int = 7, *, carrying: bool = True) ->
                 entries.extend(draw(interrupted_turns()))
             case "compaction":
                 made += 1
-                entries.append(draw(compactions(len(entries), made, carrying=carrying)))
+                entry = draw(compaction(entries, made))
+                entries.extend([entry] if entry is not None else [])
             case "undo or redo":
                 entries.append(draw(st.builds(draw(st.sampled_from([CompactionUndone, CompactionRedone])), compaction_ids)))
             case _:
                 entries.append(draw(_stray(len(entries))))
     return numbered(entries)
+
+
+@st.composite
+def _planned(draw: st.DrawFn, entries: list[Entry], number: int) -> Compaction | None:
+    """A compaction of any moves that a plan can have, or what the user takes out by hand; None where there is nothing to do.
+
+    What the user pins before it is logged before it.
+    """
+    seqs = st.integers(1, len(entries))
+    entries.extend(EntryPinned(seq, draw(st.sampled_from([True, True, False]))) for seq in draw(st.lists(seqs, max_size=2)))
+    view = project(numbered(entries))
+    planned = draw(st.sampled_from([exclude(view, draw(seqs), characters), None]))
+    if planned is None:
+        cuts = st.sampled_from(legal_cuts(view.messages))
+        planned = spare(draw(_plans(view, cuts, number)), view, characters)
+    if planned is None:
+        return None
+    blocks = st.builds(CompactionBlock, st.just(f'{{"type":"compaction","content":"Block {number}","signature":"s"}}'), st.just("practice"))
+    told = Handoff(
+        f"Handoff {number}",
+        resume=draw(st.sampled_from(["", "Go on."])),
+        acknowledgement=draw(st.sampled_from(["", "", "I have read it."])),
+        block=None if planned.carried or planned.cleared else draw(st.one_of(st.none(), blocks)),
+    )
+    made = planned_entry(f"c{number}", "threshold", planned, told, "digest", policy="ullage", tokens_before=0)
+    restored = RestoredFile("a.py", f"a.py as restored by {number}", "whole", "0" * 64)
+    return replace(made, restored=draw(st.sampled_from([(), (restored,)])))
+
+
+@st.composite
+def _plans(draw: st.DrawFn, view: Projection, cuts: st.SearchStrategy[int], number: int) -> Plan:
+    """Any moves between legal cuts of the view."""
+    results = [logged.seq for logged in view.entries if isinstance(logged.entry, ToolReturned)]
+    cleared = tuple(Cleared(seq, f"[cleared by {number}]") for seq in results if draw(st.booleans()))
+    kind = draw(st.sampled_from(["clear", "snip", "summarise", "summarise"]))
+    first, last = sorted((draw(cuts), draw(cuts)))
+    empty = Plan(view.entries[-1].seq, cleared, None, None, 0, 0)
+    if kind == "snip" and first < last:
+        return replace(empty, snipped=Snipped(seq_after(view, first), view.last_seq_before(last), f"[snipped by {number}]"))
+    if kind == "summarise" and last > 0:
+        return replace(empty, summarise_to=view.last_seq_before(last), covers=1)
+    return empty
 
 
 def _stray(last_seq: int) -> st.SearchStrategy[Entry]:

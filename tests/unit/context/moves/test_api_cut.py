@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 
 from tests.unit.context.logs import calls, characters, compaction, drawn, prompt, returned, says, session
-from tests.unit.context.strategies import histories
+from tests.unit.context.strategies import planned_histories
 from tests.unit.context.validity import problems
 from ullage.context.blocks import CompactionBlock, ToolUse
 from ullage.context.entries import Cleared, EntryPinned, Logged, Summarised
@@ -81,7 +81,7 @@ def test_messages_that_are_not_as_they_were() -> None:
     assert not keeps_turns(view.messages, 4, cleared)
 
 
-@given(histories())
+@given(planned_histories())
 def test_the_turns_that_are_kept_follow_the_block(entries: list[Logged]) -> None:
     entries = [*entries, Logged(len(entries) + 1, 0.0, prompt("Go on."))]
     view = Projection(entries)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 
 from tests.unit.context.logs import calls, compaction, drawn, log, prompt, returned, says
-from tests.unit.context.strategies import histories
+from tests.unit.context.strategies import planned_histories
 from ullage.context.entries import Compaction, Entry, Logged, Snipped, Summarised, UserPrompt
 from ullage.context.moves.news import carried
 from ullage.context.moves.preview import preview
@@ -85,7 +85,7 @@ def test_it_goes_on_after_a_handoff():
     )
 
 
-@given(histories())
+@given(planned_histories())
 def test_only_the_range_goes_and_no_call_is_parted_from_its_result(entries: list[Logged]):
     projection = project(entries)
     snipped = snip(projection, SnipNumbers(2, 3), no_digest)

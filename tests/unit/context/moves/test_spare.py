@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.context.logs import calls, characters, compaction, drawn, prompt, returned, says, session
-from tests.unit.context.strategies import histories
+from tests.unit.context.strategies import planned_histories
 from tests.unit.context.validity import problems
 from ullage.context.entries import AssistantReply, Cleared, EntryPinned, Logged, Snipped, Summarised, ToolReturned, UserPrompt
 from ullage.context.moves.plan import Plan
@@ -70,7 +70,7 @@ def test_with_nothing_pinned_a_plan_stays_as_it_is():
     assert spare(planned, Projection(HISTORY[:-1]), characters) is planned
 
 
-@given(histories(), st.data())
+@given(planned_histories(), st.data())
 def test_pinned_entries_in_view_are_in_view_after_any_summary(history: list[Logged], data: st.DataObject):
     last = history[-1].seq
     candidates = [each.seq for each in history if isinstance(each.entry, UserPrompt | AssistantReply | ToolReturned)]

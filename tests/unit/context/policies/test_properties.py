@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from tests.fake_api.validation import validate_request
 from tests.unit.context.engines.rehearsal import occasion, tokens
 from tests.unit.context.logs import prompt
-from tests.unit.context.strategies import histories, turns
+from tests.unit.context.strategies import planned_histories, turns
 from tests.unit.context.validity import problems
 from ullage.context.engines.engine import Covered, Handoff
 from ullage.context.engines.entry import planned_entry
@@ -47,7 +47,7 @@ model_texts = st.sampled_from([None, "What a model wrote.", "# What a model wrot
 @st.composite
 def boundaries(draw: st.DrawFn) -> list[Logged]:
     """A log up to a place where an engine is asked."""
-    log = draw(histories(max_chunks=10, carrying=False))
+    log = draw(planned_histories(max_chunks=10))
     return log[: draw(st.integers(1, len(log)))] if draw(st.booleans()) else log
 
 
