@@ -46,7 +46,8 @@ def choose(edits: Sequence[FileEdit], numbers: RestoreNumbers) -> tuple[str, ...
 def take(path: str, text: str | None, near_lines: Sequence[int], numbers: RestoreNumbers, budget: int, sha256: str = "") -> RestoredFile:
     """What the model gets of one file, in about `budget` tokens and never more than `numbers.file_tokens`.
 
-    The whole text where it fits; else an outline and the parts around `near_lines` (counted from 1); else only its name.
+    The whole text where it fits; else an outline and the parts around `near_lines` (where it was edited, counted from 1; its beginning
+    where there are none); else only its name.
     `text` is None where the file is gone. `sha256` is of the whole text.
     """
     if text is None:
@@ -62,8 +63,9 @@ def take(path: str, text: str | None, near_lines: Sequence[int], numbers: Restor
     near = parts(text, near_lines, room - estimate_text(found))
     shown = "\n\n".join(part for part in (f"outline, with line numbers:\n{found}" if found else "", near) if part)
     lines = text.count("\n") + 1
-    note = f"read again now, {lines:,} lines: outline and parts; read the rest where it is needed"
-    return RestoredFile(path, _framed(path, note, shown), "outline and parts near the edits", sha256, whole=False)
+    what = _shown_of_it(bool(found), bool(near), edited=bool(near_lines))
+    note = f"read again now, {lines:,} lines: {what}; read the rest where it is needed"
+    return RestoredFile(path, _framed(path, note, shown), what, sha256, whole=False)
 
 
 def resume_text(todo: str, rules_changed: bool, at_work: bool) -> str:
@@ -79,6 +81,12 @@ def resume_text(todo: str, rules_changed: bool, at_work: bool) -> str:
     else:
         lines.append("Nothing is to be done because of this: the user speaks next.")
     return "\n".join(lines)
+
+
+def _shown_of_it(outlined: bool, in_part: bool, *, edited: bool) -> str:
+    """What is shown of a file that is too long to be shown whole."""
+    part = "parts near the edits" if edited else "the beginning"
+    return " and ".join(each for each in (outlined and "outline", in_part and part) if each) or "only its name"
 
 
 def _when(edit: FileEdit) -> float:

@@ -39,14 +39,31 @@ def test_a_file_that_fits_comes_whole():
 
 def test_a_long_file_comes_as_an_outline_and_the_parts_near_the_edits():
     file = take("a.py", LONG, [1502], NUMBERS, 50_000)
-    assert not file.whole
+    assert (file.note, file.whole) == ("outline and parts near the edits", False)
     assert "1: def function_0(level: int) -> int:" in file.text
     assert "    return level + 500" in file.text
     assert "    return level + 900" not in file.text
 
 
-def test_without_edits_the_beginning_is_shown():
-    assert "    return level + 3\n" in take("a.py", LONG, [], NUMBERS, 50_000).text
+def test_without_edits_the_beginning_is_shown_and_is_not_said_to_be_edited():
+    file = take("a.py", LONG, [], NUMBERS, 50_000)
+    assert "    return level + 3\n" in file.text
+    assert file.note == "outline and the beginning"
+    assert "edit" not in file.text
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "note"),
+    [
+        ("x = 1; " * 4_000, [], "outline"),
+        ("\n".join(["    level 2900 mm  "] * 2_000), [], "the beginning"),
+        ("\n".join(["    level 2900 mm  "] * 2_000), [1_000], "parts near the edits"),
+    ],
+)
+def test_what_is_shown_of_a_long_file_is_what_is_said_of_it(text: str, lines: list[int], note: str):
+    file = take("levels.txt", text, lines, NUMBERS, 50_000)
+    assert file.note == note
+    assert f"lines: {note};" in file.text
 
 
 def test_a_file_that_is_gone_is_named():
