@@ -136,7 +136,7 @@ function renderFacts(gauge: Gauge): string[] {
     const price = gauge.freesCost != null ? ` for about ${formatDollars(gauge.freesCost)}` : "";
     facts.push(`Compacting now would free about ${formatTokens(gauge.frees)}${price}`);
   } else {
-    facts.push("Compacting now would free nothing");
+    facts.push("Compacting now would free little");
   }
   facts.push(gauge.auto ? "Compacts by itself at 100%" : "Does not compact by itself");
   return facts;

@@ -136,7 +136,7 @@ function factsOf(gauge: Gauge): string[] {
   return [
     gauge.cacheHitRate == null ? "" : `${formatShare(gauge.cacheHitRate)} read from cache`,
     gauge.cost == null ? "" : `${formatDollars(gauge.cost)} so far`,
-    gauge.frees > 0 ? `Compacting would free about ${formatTokens(gauge.frees)}${price}` : "Compacting would free nothing",
+    gauge.frees > 0 ? `Compacting would free about ${formatTokens(gauge.frees)}${price}` : "Compacting would free little",
     gauge.auto ? "Compacts by itself at 100%" : "Does not compact by itself",
   ].filter((fact) => fact !== "");
 }

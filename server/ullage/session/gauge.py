@@ -13,12 +13,6 @@ from ullage.models.model import ModelCard
 from ullage.session.compacting.fullness import Fullness
 from ullage.session.items import Category, Gauge
 
-TAIL_TOKENS = 20_000
-"""What usually stays as it is, or a quarter of what there is: a guess, as the next."""
-
-HANDOFF_TOKENS = 4_000
-"""What a summary usually takes, or a fifth of what there is: a guess for what a compaction would free."""
-
 
 class Spending:
     """Tokens and dollars of one session so far, call by call."""
@@ -61,9 +55,8 @@ class Spending:
         return self._read_from_cache / self._sent if self._sent else None
 
 
-def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Policy, *, auto: bool) -> Gauge:
-    """The gauge now."""
-    frees = would_free(full)
+def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Policy, frees: int, *, auto: bool) -> Gauge:
+    """The gauge now. `frees` is how many tokens a compaction would free (`left_over.py`)."""
     return Gauge(
         used=full.used,
         line=full.line,
@@ -79,15 +72,6 @@ def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Poli
         policy=policy.name,
         measure=policy.measure,
     )
-
-
-def would_free(full: Fullness) -> int:
-    """About how many tokens a compaction now would free: all but what is fixed, the tail and a usual summary."""
-    fixed = sum(tokens for name, tokens in full.counted.categories if name in ("system", "rules", "tools"))
-    used = full.counted.used
-    tail = min(TAIL_TOKENS, used // 4)
-    record = min(HANDOFF_TOKENS, used // 5)
-    return max(0, used - fixed - tail - record)
 
 
 def _would_cost(full: Fullness, card: ModelCard, output: int) -> float | None:

@@ -24,6 +24,7 @@ from ullage.context.entries import (
     TurnEnded,
     UserPrompt,
 )
+from ullage.context.view.epoch import EpochKey
 from ullage.context.view.seen import touches_in_view
 from ullage.models.model import Model
 from ullage.session.approvals import Approvals
@@ -32,7 +33,8 @@ from ullage.session.calls import Calls
 from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.cooling import Cooling
 from ullage.session.compacting.draft import Wanted
-from ullage.session.compacting.fullness import prompt_tokens
+from ullage.session.compacting.fullness import Fullness, prompt_tokens
+from ullage.session.compacting.left_over import LeftOver
 from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.compacting.room import Room
@@ -90,6 +92,7 @@ class Session:
         self._tools = dict(renewed())
         self._model = ModelInUse(model, self._model_changed)
         self._spending = Spending(entries)
+        self._left_over = LeftOver()
         self._conversation = Conversation(
             record.id, surroundings.store, entries, self._describe, self._display.tell, surroundings.clock, self._appended
         )
@@ -111,7 +114,14 @@ class Session:
             self._prelude.renew,
         )
         self.history = History(
-            self._conversation, surroundings, self._compactor, self._model, self._room, lambda: self.busy, self._epoch_changed
+            self._conversation,
+            surroundings,
+            self._compactor,
+            self._model,
+            self._room,
+            lambda: self.busy,
+            self._epoch_changed,
+            self._foretold,
         )
         self._while_editing = WhileEditing(self._room, lambda: not self.busy, lambda: self._work.begin(self._compact_while_idle()))
         self._cooling = Cooling(self._room, lambda: not self.busy, lambda: self._work.begin(self._compact_before_cold()))
@@ -169,8 +179,9 @@ class Session:
         return self._work.is_running
 
     def _gauge(self) -> Gauge:
-        auto = self._policy.by_itself
-        return make_gauge(self._room.fullness(), self._spending, self._model.card, self._surroundings.policy, auto=auto)
+        full, policy = self._room.fullness(), self._surroundings.policy
+        frees = self._left_over.would_free(full, policy, self._conversation.projection)
+        return make_gauge(full, self._spending, self._model.card, policy, frees, auto=self._policy.by_itself)
 
     def _show_gauge(self) -> None:
         self._display.set_gauge(self._gauge())
@@ -384,6 +395,10 @@ class Session:
     def _epoch_changed(self, in_view: Sequence[FileTouch]) -> None:
         self._room.preparation.give_up()
         self._reads.keep_only(in_view)
+
+    def _foretold(self, key: EpochKey, full: Fullness, left: int) -> None:
+        self._left_over.foretold(key, full, self._surroundings.policy, left)
+        self._show_gauge()
 
     def _returned(self, result: ToolReturned) -> None:
         now = self._conversation.clock()

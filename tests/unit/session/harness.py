@@ -22,6 +22,7 @@ from ullage.session.items import (
     ItemRemoved,
     ItemUpdated,
     NoticeItem,
+    Snapshot,
     ToolCallItem,
     Update,
 )
@@ -132,6 +133,12 @@ def compactions(session: Session) -> list[CompactionItem]:
 
 def notices(session: Session) -> list[NoticeItem]:
     return [item for item in items(session) if isinstance(item, NoticeItem)]
+
+
+def but_for_the_guess(session: Session) -> Snapshot:
+    """What a front end sees, without what a compaction would free: a preview knows that better than the guess before it."""
+    snapshot = session.snapshot()
+    return replace(snapshot, seq=0, gauge=replace(snapshot.gauge, frees=0, frees_cost=None))
 
 
 def rebuilt(watcher: Watcher, session: Session) -> list[Item]:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.fake_api import Call, Hang, Reply, Say
 from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_project, summaries
-from tests.unit.session.harness import Stage, calls, compactions, items, stage
+from tests.unit.session.harness import Stage, but_for_the_guess, calls, compactions, items, stage
 from tests.unit.session.test_long_sessions import write
 from tests.unit.session.watched_folds import threads_of_folds
 from ullage.context.counting.tokens import Calibration
@@ -54,9 +54,9 @@ async def test_a_preview_says_what_would_go_and_changes_nothing(folder: Path) ->
         here.fake.add_rules(summaries())
         session = await here.new()
         await fill(here, session, 3)
-        before, asked = session.snapshot(), len(here.fake.requests)
+        before, asked = but_for_the_guess(session), len(here.fake.requests)
         preview = await session.history.preview("the units")
-        assert session.snapshot() == before
+        assert but_for_the_guess(session) == before
         assert len(here.fake.requests) == asked
         assert (preview.policy, preview.rung, preview.nothing) == ("ullage", "model", "")
         assert preview.tokens_before == before.gauge.used

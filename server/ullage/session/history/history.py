@@ -39,6 +39,7 @@ from ullage.context.view.seen import touches_in_view
 from ullage.context.view.taken_out import taken_out
 from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.draft import NothingToCompact, Wanted
+from ullage.session.compacting.fullness import Fullness
 from ullage.session.compacting.room import NOTHING_TO_COMPACT, Room
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.errors import SessionError
@@ -67,7 +68,8 @@ _Change = TypeVar("_Change", bound=Change)
 
 
 class History:
-    """The history of one session. `changed` is called after the epoch has changed, with what is in view of files then."""
+    """The history of one session. `changed` is called after the epoch has changed, with what is in view of files then; `foretold` when it
+    is known how many tokens a compaction would leave, with the epoch and what there was."""
 
     def __init__(
         self,
@@ -78,6 +80,7 @@ class History:
         room: Room,
         busy: Callable[[], bool],
         changed: Callable[[Sequence[FileTouch]], None],
+        foretold: Callable[[EpochKey, Fullness, int], None],
     ) -> None:
         self._conversation = conversation
         self._surroundings = surroundings
@@ -86,6 +89,7 @@ class History:
         self._room = room
         self._busy = busy
         self._changed = changed
+        self._foretold = foretold
         self._one_changes = asyncio.Lock()
         self._is_closed = False
         self._seen: tuple[EpochKey, int, Sequence[FileTouch]] = (), 0, ()
@@ -94,15 +98,17 @@ class History:
     async def preview(self, focus: str = "") -> Preview:
         """What a compaction by hand would do now. Changes nothing and calls no model."""
         card, full = self._model.card, self._room.fullness()
-        policy = self._surroundings.policy.name
+        policy, key = self._surroundings.policy.name, self._conversation.projection.key
         wanted = Wanted(new_id("c"), "manual", focus)
         prepared, in_work = self._room.prepared(wanted), self._room.in_work(wanted)
         try:
             forecast = await self._compactor.forecast(wanted, card, full.line, prepared, in_work)
         except NothingToCompact:
             used = full.counted.used
+            self._foretold(key, full, used)
             return Preview(policy, "moves", used, used, full.line, "", MessageCounts(0, 0, 0), (), (), None, NOTHING_TO_COMPACT)
         entry = forecast.entry
+        self._foretold(key, full, entry.estimated_after)
         before = self._conversation.projection.copy()
         after = before.with_appended(Logged(before.entries[-1].seq + 1, self._conversation.clock(), entry))
         calibration = self._surroundings.calibration(card)
