@@ -9,6 +9,7 @@ from functools import cached_property
 
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.entries import AssistantReply, Logged, ToolReturned
+from ullage.context.record.shell import plain
 
 COMMAND_CHARACTERS = 90
 
@@ -36,10 +37,20 @@ class Call:
         return None
 
     @cached_property
+    def plain(self) -> str | None:
+        """The command without what only says where it ran and how much of its output was wanted; None where there is none."""
+        return None if self.command is None else plain(self.command)
+
+    @property
+    def is_of_a_file(self) -> bool:
+        """Whether it names one file that it is about."""
+        return any(isinstance(self.input.get(key), str) for key in PATH_KEYS)
+
+    @cached_property
     def source(self) -> str:
         """What was called, in a line: the command, shortened, or the tool with its path."""
-        if self.command is not None:
-            return one_line(self.command, COMMAND_CHARACTERS)
+        if self.plain is not None:
+            return one_line(self.plain, COMMAND_CHARACTERS)
         path = next((path for key in PATH_KEYS if isinstance(path := self.input.get(key), str)), None)
         return self.returned.tool if path is None else f"{self.returned.tool} {path}"
 

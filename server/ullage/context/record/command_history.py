@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ullage.context.record.calls import EXIT_CODE, Call, one_line, path_in_a_line
+from ullage.context.record.shell import hides_its_end, only_looks
 from ullage.context.view.fold import NO_OUTPUT
 
 OUTCOME_CHARACTERS = 60
@@ -15,6 +16,8 @@ SEARCHED_CHARACTERS = 3_000
 """The end of a failed output is where the error stands; the start is looked at as well."""
 LAST_OPEN = 3
 CHANGED_NAMED = 4
+NOT_RUN = ("Sibling tool call errored",)
+"""What Claude Code says of a call that it left out since another one beside it had failed."""
 CHANGES_LOOKED_AT = 60
 """Since an error came up, for the files among them that are named with it."""
 MATCHED_CHARACTERS = 500
@@ -28,10 +31,12 @@ class CommandFact:
     command: str
     runs: int
     ended: str
-    """`ok`, `failed`, `exit N`, or `refused by the user`."""
+    """`ok`, `failed`, `exit N`, `ran` where the log does not tell how it ended, or `refused by the user`."""
     last_line: str
     """The last line that it printed, shortened; may be empty."""
     seq: int
+    only_looks: bool = False
+    """It listed, printed or searched: what it showed is past, and what matters of it is among the names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,32 +59,38 @@ class ErrorFact:
 
 
 def command_history(calls: Sequence[Call]) -> tuple[CommandFact, ...]:
-    """One fact a command, the last run last."""
+    """One fact a command, the last run last. Where it ran and how much of its output was wanted makes no other command of it."""
     latest: dict[str, tuple[Call, int]] = {}
     for call in calls:
-        if call.command is None:
+        if call.plain is None:
             continue
-        _, runs = latest.pop(call.command, (call, 0))
-        latest[call.command] = (call, runs + 1)
+        _, runs = latest.pop(call.plain, (call, 0))
+        latest[call.plain] = (call, runs + 1)
     return tuple(_command_fact(call, runs) for call, runs in latest.values())
 
 
 def _command_fact(call: Call, runs: int) -> CommandFact:
     last = last_line(call.returned.content) if call.returned.refusal is None else ""
-    return CommandFact(call.source, runs, _ended(call), last, call.seq)
+    return CommandFact(call.source, runs, _ended(call), last, call.seq, only_looks(call.command or ""))
 
 
 def error_history(calls: Sequence[Call]) -> tuple[ErrorFact, ...]:
-    """The errors in order; the same one from the same call only once, where it came last."""
+    """The errors in order; the same one from the same call only once, where it came last.
+
+    That a tool could not read or edit a file as it was asked to is none: the agent saw it and went on in another way.
+    """
     pending: dict[str, _Pending] = {}
     settled: list[ErrorFact] = []
     changes: list[str] = []
     for call in calls:
-        if call.returned.refusal is not None:
+        if call.returned.refusal is not None or (call.command is None and call.is_of_a_file):
+            changes += _changed(call)
             continue
-        source = call.command or call.source
-        if call.failed:
+        source = call.plain or call.source
+        if call.failed or tells_of_failure(call):
             text = error_line(call.returned.content)
+            if text in NOT_RUN:
+                continue
             known = pending.pop(source, None)
             if known is not None and known.text != text:
                 settled.append(known.fact(f"gave way to another error (#{call.seq})", changes))
@@ -91,10 +102,14 @@ def error_history(calls: Sequence[Call]) -> tuple[ErrorFact, ...]:
             changed = was.changed(changes)
             how = f"after changes in {', '.join(changed)}" if changed else "without a change of files"
             settled.append(was.fact(f"worked later (#{call.seq}), {how}", changes))
-        changes += (path_in_a_line(touch.path) for touch in call.returned.touched if touch.kind != "read")
+        changes += _changed(call)
     facts = {(fact.source, fact.text): fact for fact in settled}
     facts.update({(each.source, each.text): each.fact("", changes) for each in pending.values()})
     return tuple(sorted(facts.values(), key=lambda fact: fact.seq))
+
+
+def _changed(call: Call) -> list[str]:
+    return [path_in_a_line(touch.path) for touch in call.returned.touched if touch.kind != "read"]
 
 
 def last_open(errors: Sequence[ErrorFact]) -> tuple[ErrorFact, ...]:
@@ -123,11 +138,31 @@ def _ended(call: Call) -> str:
         return "refused by the user"
     if call.exit_code:
         return f"exit {call.exit_code}"
-    return "failed" if call.returned.is_error else "ok"
+    if call.returned.is_error or tells_of_failure(call):
+        return "failed"
+    return "ran" if hides_its_end(call.command or "") else "ok"
 
 
-NAMING_WORDS = ("error", "exception", "fatal", "panic")
-TELLING_WORDS = (*NAMING_WORDS, "fail", "cannot", "not found", "no such", "denied", "refused", "undefined", "timed out", "warning")
+FAILURE = re.compile(
+    r"\bFAIL(?:ED|URE)?\b|^\W*(?:\[[\w:.-]+\] ?)?(?:ERROR|[Ee]rror|fatal|panic)\b[:\[ ]|\b[1-9]\d* (?:failed|failures?|errors?)\b",
+    re.MULTILINE,
+)
+FAILURE_CHARACTERS = 600
+"""Of the end of what a command printed, where it says how it went."""
+
+
+def tells_of_failure(call: Call) -> bool:
+    """Whether a command that hides its exit code (`make | tail`) says at its end that it failed."""
+    command = call.command
+    if command is None or call.exit_code or not hides_its_end(command) or only_looks(command):
+        return False
+    return FAILURE.search(call.returned.content[-FAILURE_CHARACTERS:]) is not None
+
+
+NAMING = re.compile(r"error|exception|fatal|panic", re.IGNORECASE)
+TELLING = re.compile(
+    rf"{NAMING.pattern}|(?<!\w)(?:fail|cannot|not found|no such|denied|refused|undefined|timed out|warning(?!\w))", re.IGNORECASE
+)
 NAMED_ERROR = re.compile(r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b.*:|^(?:error|fatal|panic)\b[^:]*:|\berror(?:\[\w+\])?: ", re.IGNORECASE)
 
 
@@ -138,22 +173,24 @@ def error_line(output: str) -> str:
         searched = f"{output[:SEARCHED_CHARACTERS]}\n{output[-SEARCHED_CHARACTERS:]}"
     lines = [line.strip() for line in searched.splitlines() if any(map(str.isalnum, line))]
     lines = [line for line in lines if not EXIT_CODE.fullmatch(line)] or lines
-    telling = [line for line in lines if _has_word(line, TELLING_WORDS)]
-    named = [line for line in telling if _has_word(line, NAMING_WORDS) and NAMED_ERROR.search(line[:MATCHED_CHARACTERS])]
-    if named:
-        return one_line(named[-1], ERROR_CHARACTERS)
-    return one_line((telling or lines or ["(no output)"])[0], ERROR_CHARACTERS)
+    telling = [line for line in lines if TELLING.search(line)]
+    named = [line for line in telling if NAMING.search(line) and NAMED_ERROR.search(line[:MATCHED_CHARACTERS])]
+    told = named[-1] if named else (telling or lines or ["(no output)"])[0]
+    return one_line(WRAPPED.sub("", told), ERROR_CHARACTERS)
 
 
-def _has_word(line: str, words: Sequence[str]) -> bool:
-    lowered = line.lower()
-    return any(word in lowered for word in words)
+WRAPPED = re.compile(r"^<\w+>|</\w+>$")
+"""Some agents wrap what a tool says of its failure in a tag."""
+
+
+ADDED_LINES = (NO_OUTPUT, "Shell cwd was reset to ")
+"""What the tools of Ullage and of Claude Code add of their own."""
 
 
 def last_line(output: str) -> str:
     """The last line with a word in it, shortened; empty where there is none. What a tool adds itself is no such line."""
     for line in reversed(output[-2_000:].splitlines()):
         stripped = line.strip()
-        if any(map(str.isalnum, stripped)) and stripped != NO_OUTPUT and not EXIT_CODE.fullmatch(stripped):
+        if any(map(str.isalnum, stripped)) and not stripped.startswith(ADDED_LINES) and not EXIT_CODE.fullmatch(stripped):
             return one_line(stripped, OUTCOME_CHARACTERS)
     return ""

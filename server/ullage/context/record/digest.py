@@ -18,6 +18,7 @@ from ullage.context.record.file_history import file_history
 from ullage.context.record.places import places
 from ullage.context.record.quotes import Quotes, quote
 from ullage.context.record.sections import Focus, Section, Share, fitting, spend
+from ullage.context.record.sentences import is_firm
 from ullage.context.redact import redact
 
 DIGEST_TOKENS = 8_000
@@ -92,7 +93,7 @@ def brief(entries: Sequence[Logged]) -> str:
     read = [fact.path for fact in files if not fact.changed]
     if read:
         lines.append("Read: " + _some(read, 8))
-    commands = command_history(calls)[-4:]
+    commands = [fact for fact in command_history(calls) if not fact.only_looks][-4:]
     if commands:
         lines.append("Ran: " + _some([f"`{one_line(fact.command, 60)}` ({fact.ended})" for fact in commands], 4))
     return redact("\n".join(lines))
@@ -113,8 +114,8 @@ def _shares(found: Facts, quotes: Quotes, focus: Focus) -> list[Share]:
     errors = [fact for fact in reversed(found.errors) if wording.error_line(fact) not in open_errors]
     return [
         Share(CONSTRAINTS, 0.15, _constraint_lines(unquoted), focus.newest(buried, wording.said_line)),
-        Share(DECISIONS, 0.2, [], focus.newest(found.decisions, wording.decision_line)),
-        Share(COMMANDS, 0.3, [], focus.newest(found.commands, wording.command_line)),
+        Share(DECISIONS, 0.2, [], focus.newest(found.decisions, wording.decision_line, lambda said: not is_firm(said.text))),
+        Share(COMMANDS, 0.3, [], focus.newest(found.commands, wording.command_line, lambda fact: fact.only_looks)),
         Share(ERRORS, 0.25, open_errors, focus.first(errors, wording.error_line)),
         Share(TASKS, 0.1, [wording.task_line(task) for task in open_tasks], focus.first(done_tasks, wording.task_line)),
     ]

@@ -40,9 +40,11 @@ class Focus:
         numbered = [(index, line(fact)) for index, fact in enumerate(facts)]
         return sorted(numbered, key=lambda each: not self.concerns(each[1]))
 
-    def newest(self, facts: Sequence[Fact], line: Callable[[Fact], str]) -> list[Placed]:
-        """As `first`, but of `facts` in the order in which they happened: the newest first, each in its old place."""
-        return [(len(facts) - index, text) for index, text in self.first(list(reversed(facts)), line)]
+    def newest(self, facts: Sequence[Fact], line: Callable[[Fact], str], later: Callable[[Fact], bool] = lambda _: False) -> list[Placed]:
+        """As `first`, but of `facts` in the order in which they happened: the newest first, each in its old place. Those of which `later`
+        says so come after all others."""
+        numbered = [(index, line(fact), later(fact)) for index, fact in reversed(list(enumerate(facts)))]
+        return [(index, text) for index, text, _ in sorted(numbered, key=lambda each: (not self.concerns(each[1]), each[2]))]
 
 
 @dataclass(slots=True)

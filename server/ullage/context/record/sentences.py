@@ -57,6 +57,13 @@ LATIN_DECISIONS = (
 )
 OTHER_DECISIONS = r"决定|因为|改用|原因|採用|決定|なぜなら|대신|결정|решил\w*|потому что|вместо"
 
+FIRM = re.compile(
+    r"\b(?:decid\w+|going with|went with|i'll use|i will use|we(?:'ll| will) use|chose|opt(?:ed)? for|settled on|root cause|turns out|"
+    r"entschied\w*|entscheid\w*|décid\w+)|决定|改用|採用|決定|결정|решил"
+)
+HEADING_WORDS = 4
+"""A line of so few words without a stop is a heading: no sentence that says something."""
+
 
 @dataclass(frozen=True, slots=True)
 class Markers:
@@ -91,7 +98,12 @@ def constraints_in(text: str) -> list[str]:
 def decisions_in(text: str) -> list[str]:
     """The sentences of an assistant's text that state a decision or a reason, each on one line."""
     found = (sentence for sentence in _sentences(text) if not sentence.endswith(("?", ":")) and DECISION.stand_in(sentence))
-    return [sentence for sentence in found if not _looks_like_code(sentence)]
+    return [sentence for sentence in found if not _looks_like_code(sentence) and not is_heading(sentence)]
+
+
+def is_firm(sentence: str) -> bool:
+    """Whether a decision says of itself that it is one, or names a cause; others give some reason."""
+    return FIRM.search(sentence.lower()) is not None
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -110,6 +122,11 @@ def _sentences(text: str) -> Iterator[str]:
             continue  # a row of a table
         if SHORTEST <= len(sentence) <= LONGEST:
             yield sentence
+
+
+def is_heading(sentence: str) -> bool:
+    """Whether it is a line of a few words that says nothing."""
+    return sentence.isascii() and len(sentence.split()) <= HEADING_WORDS and sentence[-1] not in ".!;"
 
 
 def _looks_like_code(sentence: str) -> bool:

@@ -13,6 +13,7 @@ from ullage.context.record.words import basename
 
 DECISION_CHARACTERS = 200
 TRIED_SHOWN = 2
+COMMAND_CHARACTERS, LAST_LINE_CHARACTERS = 70, 50
 FILE_CHARACTERS = 540
 """Of the names in a line: so that none is far from its file."""
 ELSEWHERE_CHARACTERS = 480
@@ -110,8 +111,8 @@ def _place(fact: FileFact) -> str:
 def command_line(fact: CommandFact) -> str:
     """A command: how it ended, how often it ran, its last line."""
     runs = f", {fact.runs} runs" if fact.runs > 1 else ""
-    last = f": {fact.last_line}" if fact.last_line else ""
-    return f"- `{fact.command}`: {fact.ended}{runs} (#{fact.seq}){last}"
+    last = f": {one_line(fact.last_line, LAST_LINE_CHARACTERS)}" if fact.last_line else ""
+    return f"- `{one_line(fact.command, COMMAND_CHARACTERS)}`: {fact.ended}{runs} (#{fact.seq}){last}"
 
 
 def error_line(fact: ErrorFact) -> str:
@@ -120,8 +121,8 @@ def error_line(fact: ErrorFact) -> str:
         return f"- {fact.text} (`{one_line(fact.source, 40)}`, #{fact.seq}): {fact.fix}"
     more = len(fact.tried) - TRIED_SHOWN
     tried = ", ".join(basename(path) for path in fact.tried[:TRIED_SHOWN]) + (f" and {more} more" if more > 0 else "")
-    since = f"; changed since: {tried}" if tried else ""
-    return f"- {fact.text} (`{one_line(fact.source, 40)}`, #{fact.seq}): not seen to work since{since}"
+    since = f", tried: {tried}" if tried else ""
+    return f"- {fact.text} (`{one_line(fact.source, 40)}`, #{fact.seq}): open{since}"
 
 
 def task_line(task: Task) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,11 @@ from ullage.replay.readers.values import JsonObject, as_json_text, as_list, as_o
 NO_PAGES = "It holds documents (PDF) whose pages are not known: the context was larger by them than is shown"
 
 
+REFUSED = ("The user doesn't want to proceed with this tool use.", "Permission for this tool use was denied.")
+"""How Claude Code tells the model that the user did not allow a call."""
+REASON = re.compile(r"\bthe user said:\s*(.+)", re.DOTALL | re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Result:
     """A tool's result as it lies in a user message."""
@@ -23,6 +29,14 @@ class Result:
     is_error: bool
     media_tokens: int = 0
     """Of images and documents in it, for which `content` has words alone."""
+
+
+def refusal_in(result: Result) -> str | None:
+    """What the user said where they refused the call, empty where nothing; None where they did not refuse."""
+    if not result.is_error or not result.content.startswith(REFUSED):
+        return None
+    said = REASON.search(result.content)
+    return said[1].strip() if said else ""
 
 
 def assistant_blocks(content: list[Json], model: str, tally: Tally) -> list[AssistantBlock]:

@@ -9,7 +9,7 @@ from ullage.context.blocks import Json, ToolUse
 from ullage.context.entries import Entry, Notice, ToolReturned, UserPrompt
 from ullage.replay.readers.claude_attachments import attachment_text, is_silent
 from ullage.replay.readers.claude_branches import reply_key
-from ullage.replay.readers.claude_content import Result, media_tokens, result_of, text_of
+from ullage.replay.readers.claude_content import Result, media_tokens, refusal_in, result_of, text_of
 from ullage.replay.readers.claude_line import Line
 from ullage.replay.readers.claude_reply import Reply
 from ullage.replay.readers.flaws import (
@@ -142,7 +142,8 @@ class Entries:
     def _tool_returned(self, call: ToolUse, returned: _Returned) -> ToolReturned:
         result = returned.result
         touched = () if result.is_error else touched_by_call(call, returned.line.file, self._folder)
-        return ToolReturned(call.id, call.name, result.content, result.is_error, len(result.content), touched=touched)
+        refusal = refusal_in(result)
+        return ToolReturned(call.id, call.name, result.content, result.is_error, len(result.content), touched=touched, refusal=refusal)
 
     def _emit_words(self, line: Line) -> None:
         if line.is_hidden:

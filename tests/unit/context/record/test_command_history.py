@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.unit.context.work import calls_of, edited, ran, read
-from ullage.context.entries import Entry
+from ullage.context.entries import Entry, ToolReturned
 from ullage.context.record.calls import one_line
 from ullage.context.record.command_history import command_history, error_history, error_line, last_line
 
@@ -27,11 +29,36 @@ ValueError: level below zero: -4
         ("Timed out", True, "failed", "Timed out"),
         ("it says exit code 3 in the middle\nand ends well", False, "ok", "and ends well"),
         ("total 3\n-----\n\n", False, "ok", "total 3"),
+        ("3 passed\nShell cwd was reset to /src", False, "ok", "3 passed"),
     ],
 )
 def test_how_a_command_ended(result: str, failed: bool, ended: str, last: str):
     (fact,) = command_history(calls_of(ran("make", result, failed=failed)))
     assert (fact.command, fact.ended, fact.last_line, fact.runs) == ("make", ended, last, 1)
+
+
+@pytest.mark.parametrize(
+    ("command", "result", "ended"),
+    [
+        ("make test 2>&1 | tail -5", "3 passed in 0.1s", "ran"),
+        ("make test | tail -5", "collected 4 items\nFAILED test_tank.py::test_level", "failed"),
+        ("make test | tail -5", "1 failed, 3 passed", "failed"),
+        ("make test | tail -5", "0 failed, 3 passed", "ran"),
+        ("make lint | head", "[lint] ERROR task failed", "failed"),
+        ("make lint | head", "error: no such target", "failed"),
+        ("make lint | head", "error_log.py is clean", "ran"),
+        ("grep -rn FAILED . | head", "notes.md: FAILED once", "ran"),
+        ("make test", "FAILED is what it says and yet it ends well", "ok"),
+    ],
+)
+def test_how_a_command_ended_whose_exit_code_is_that_of_another_program(command: str, result: str, ended: str):
+    (fact,) = command_history(calls_of(ran(command, result)))
+    assert fact.ended == ended
+
+
+def test_where_a_command_ran_and_how_much_of_its_output_was_wanted_makes_no_other_of_it():
+    facts = command_history(calls_of(ran("make test 2>&1 | tail -5"), ran("git status"), ran("cd src && make test | tail -50")))
+    assert [(fact.command, fact.runs, fact.only_looks) for fact in facts] == [("git status", 1, True), ("make test", 2, False)]
 
 
 def test_a_command_that_ran_again_stands_where_it_ran_last():
@@ -57,6 +84,8 @@ def test_other_tools_are_no_commands():
         ("nothing telling here\nnor here", "nothing telling here"),
         ("", "(no output)"),
         ("---\n***", "(no output)"),
+        ("<tool_error>No such tank</tool_error>", "No such tank"),
+        ("warning_test.c:3: all is well\n--- FAIL: test_level", "--- FAIL: test_level"),
     ],
 )
 def test_the_line_that_says_what_went_wrong(output: str, expected: str):
@@ -90,6 +119,19 @@ def test_an_error_that_gives_way_to_another_is_kept_with_it():
 def test_the_same_error_again_counts_once_where_it_came_last():
     facts = error_history(calls_of(ran("make", "error: no", failed=True), edited("a.c"), ran("make", "error: no", failed=True)))
     assert [(fact.seq, fact.tried) for fact in facts] == [(6, ("a.c",))]
+
+
+def test_an_error_that_shows_in_a_part_of_the_output_is_one_until_the_command_works():
+    assert errors(ran("make | tail", "error: no"), edited("a.c"), ran("make")) == [("error: no", "worked later (#6), after changes in a.c")]
+
+
+def test_that_a_file_could_not_be_read_or_edited_as_asked_is_no_error_to_keep():
+    failed = [entry if not isinstance(entry, ToolReturned) else replace(entry, is_error=True) for entry in edited("a.c")]
+    assert errors(failed, ran("make", "error: no", failed=True)) == [("error: no", "")]
+
+
+def test_a_call_that_was_left_out_since_another_failed_is_no_error():
+    assert errors(ran("make", "<tool_use_error>Sibling tool call errored</tool_use_error>", failed=True)) == []
 
 
 def test_files_that_were_only_read_are_not_taken_for_a_fix():

@@ -128,6 +128,15 @@ def test_the_focus_comes_first():
     assert "make valves" in digest(entries, "the valves, please", 600)
 
 
+def test_of_commands_those_that_do_something_come_first_and_of_decisions_those_that_say_so():
+    looked = [ran(f"grep -rn tank_{number} src/part_{number}") for number in range(30)]
+    reasons = [says(f"The gauge of tank number {number} is red because it is low and nobody looked.") for number in range(30)]
+    text = digest(work(asked("go"), says("I chose litres for every gauge."), ran("make report"), *looked, *reasons), "")
+    assert "`make report`: ok" in text
+    assert "I chose litres for every gauge." in text
+    assert "tank number 29" in text
+
+
 def test_hundreds_of_changed_files_are_all_named():
     entries = work(*(edited(f"src/module_{number}.py") for number in range(300)))
     text = digest(entries, "")

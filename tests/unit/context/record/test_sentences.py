@@ -20,6 +20,8 @@ from ullage.context.record.sentences import (
     OTHER_DECISIONS,
     constraints_in,
     decisions_in,
+    is_firm,
+    is_heading,
     sentences,
 )
 
@@ -91,6 +93,28 @@ def test_decisions(text: str, expected: bool):
     assert bool(decisions_in(text)) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("The Design Decision", False), ("Decision Matrix", False), ("I chose SQLite.", True), ("Decision: SQLite, since it is there", True)],
+)
+def test_a_heading_is_no_decision(text: str, expected: bool):
+    assert bool(decisions_in(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("We decided to keep the file.", True),
+        ("The root cause is a stale cache.", True),
+        ("Das haben wir so entschieden.", True),
+        ("Tests pass because they use new files only.", False),
+        ("It is a bullet rather than a table.", False),
+    ],
+)
+def test_which_decisions_say_that_they_are_one(sentence: str, expected: bool):
+    assert is_firm(sentence) is expected
+
+
 def test_blank_lines_cost_no_more_than_others():
     text = "\n" * 200_000  # took minutes when the start of a fence could be any number of lines away
     assert list(sentences(text)) == []
@@ -117,7 +141,8 @@ BETWEEN = [" ", "\n", "  \n", ". ", "! ", "?", "; \t", "。", "！x", ": ", "- "
 def test_how_markers_are_looked_for_changes_nothing(text: str):
     said = list(sentences(text))
     assert constraints_in(text) == [each for each in said if not each.endswith("?") and ALL_CONSTRAINTS.search(each.lower())]
-    assert decisions_in(text) == [each for each in said if not each.endswith(("?", ":")) and ALL_DECISIONS.search(each.lower())]
+    told = [each for each in said if not each.endswith(("?", ":")) and ALL_DECISIONS.search(each.lower())]
+    assert decisions_in(text) == [each for each in told if not is_heading(each)]
     assert CONSTRAINT.stand_in(text) == bool(ALL_CONSTRAINTS.search(text.lower()))
     assert DECISION.stand_in(text) == bool(ALL_DECISIONS.search(text.lower()))
 

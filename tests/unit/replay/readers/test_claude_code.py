@@ -297,6 +297,28 @@ def test_a_call_that_failed_touched_nothing(claude: Claude, tmp_path: Path):
     assert (returned.is_error, returned.touched) == (True, ())
 
 
+NO = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+
+
+@pytest.mark.parametrize(
+    ("content", "is_error", "expected"),
+    [
+        (NO, True, ""),
+        (f"{NO} To tell you how to proceed, the user said:\nNot in this folder.", True, "Not in this folder."),
+        ("Permission for this tool use was denied. The user said:\nlater", True, "later"),
+        (NO, False, None),
+        ("not found: the user said: no", True, None),
+    ],
+)
+def test_a_call_that_the_user_refused(claude: Claude, tmp_path: Path, content: str, is_error: bool, expected: str | None):
+    claude.user("Go")
+    claude.assistant("m1", use("t", "Bash", command="rm a.py"))
+    claude.user([result("t", content, is_error=is_error)])
+    returned = main_of(claude, tmp_path).entries[-1].entry
+    assert isinstance(returned, ToolReturned)
+    assert returned.refusal == expected
+
+
 def test_images_and_unknown_blocks_leave_their_size(claude: Claude, tmp_path: Path):
     png = base64.b64encode(b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + struct.pack(">II", 560, 280) + bytes(8)).decode()
     claude.user([text("See"), {"type": "image", "source": {"type": "base64", "data": png}}, {"type": "hologram", "data": "x"}])
