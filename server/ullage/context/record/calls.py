@@ -9,7 +9,7 @@ from functools import cached_property
 
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.entries import AssistantReply, Logged, ToolReturned
-from ullage.context.record.shell import plain
+from ullage.context.record.shell import hides_its_end, only_looks, plain, tells_of_failure
 
 COMMAND_CHARACTERS = 90
 
@@ -41,6 +41,16 @@ class Call:
         """The command without what only says where it ran and how much of its output was wanted; None where there is none."""
         return None if self.command is None else plain(self.command)
 
+    @cached_property
+    def only_looks(self) -> bool:
+        """Whether it ran a command that changes and checks nothing."""
+        return self.command is not None and only_looks(self.command)
+
+    @cached_property
+    def hides_its_end(self) -> bool:
+        """Whether it ran a command of whose end the log does not tell (`make | tail`)."""
+        return self.command is not None and hides_its_end(self.command)
+
     @property
     def is_of_a_file(self) -> bool:
         """Whether it names one file that it is about."""
@@ -71,6 +81,15 @@ class Call:
     def failed(self) -> bool:
         """Whether the call says of itself that it failed."""
         return self.returned.is_error or self.exit_code not in (None, 0)
+
+    @cached_property
+    def seems_failed(self) -> bool:
+        """Whether it failed, or hides how it ended and printed at its end that it failed."""
+        return self.failed or (self.hides_its_end and not self.only_looks and tells_of_failure(self.returned.content))
+
+    def look_ahead(self) -> None:
+        """Works out now what takes longest."""
+        _ = self.plain, self.only_looks, self.exit_code, self.seems_failed
 
 
 def answered_calls(entries: Sequence[Logged]) -> list[Call]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ullage.context.record.calls import EXIT_CODE, Call, one_line, path_in_a_line
-from ullage.context.record.shell import hides_its_end, only_looks
 from ullage.context.view.fold import NO_OUTPUT
 
 OUTCOME_CHARACTERS = 60
@@ -71,7 +70,7 @@ def command_history(calls: Sequence[Call]) -> tuple[CommandFact, ...]:
 
 def _command_fact(call: Call, runs: int) -> CommandFact:
     last = last_line(call.returned.content) if call.returned.refusal is None else ""
-    return CommandFact(call.source, runs, _ended(call), last, call.seq, only_looks(call.command or ""))
+    return CommandFact(call.source, runs, _ended(call), last, call.seq, call.only_looks)
 
 
 def error_history(calls: Sequence[Call]) -> tuple[ErrorFact, ...]:
@@ -87,7 +86,7 @@ def error_history(calls: Sequence[Call]) -> tuple[ErrorFact, ...]:
             changes += _changed(call)
             continue
         source = call.plain or call.source
-        if call.failed or tells_of_failure(call):
+        if call.seems_failed:
             text = error_line(call.returned.content)
             if text in NOT_RUN:
                 continue
@@ -138,25 +137,9 @@ def _ended(call: Call) -> str:
         return "refused by the user"
     if call.exit_code:
         return f"exit {call.exit_code}"
-    if call.returned.is_error or tells_of_failure(call):
+    if call.seems_failed:
         return "failed"
-    return "ran" if hides_its_end(call.command or "") else "ok"
-
-
-FAILURE = re.compile(
-    r"\bFAIL(?:ED|URE)?\b|^\W*(?:\[[\w:.-]+\] ?)?(?:ERROR|[Ee]rror|fatal|panic)\b[:\[ ]|\b[1-9]\d* (?:failed|failures?|errors?)\b",
-    re.MULTILINE,
-)
-FAILURE_CHARACTERS = 600
-"""Of the end of what a command printed, where it says how it went."""
-
-
-def tells_of_failure(call: Call) -> bool:
-    """Whether a command that hides its exit code (`make | tail`) says at its end that it failed."""
-    command = call.command
-    if command is None or call.exit_code or not hides_its_end(command) or only_looks(command):
-        return False
-    return FAILURE.search(call.returned.content[-FAILURE_CHARACTERS:]) is not None
+    return "ran" if call.hides_its_end else "ok"
 
 
 NAMING = re.compile(r"error|exception|fatal|panic", re.IGNORECASE)

@@ -107,7 +107,7 @@ def read_ahead(entries: Sequence[Logged], reading: Reading) -> int:
     for entry in new:
         _ = entry.constraints
         if entry.call is not None:
-            _ = entry.call.command, entry.call.exit_code
+            entry.call.look_ahead()
     for entry in new[-RECENT_ENTRIES:]:
         _ = entry.mentions, entry.decisions
     return len(new)

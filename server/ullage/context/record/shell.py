@@ -26,6 +26,12 @@ LOOKING_SUBCOMMANDS = {
     "sed": re.compile(r"-n"),
 }
 """Where it depends on one of the words that follow."""
+FAILURE = re.compile(
+    r"\bFAIL(?:ED|URE)?\b|^\W*(?:\[[\w:.-]+\] ?)?(?:ERROR|[Ee]rror|fatal|panic)\b[:\[ ]|\b[1-9]\d* (?:failed|failures?|errors?)\b",
+    re.MULTILINE,
+)
+FAILURE_CHARACTERS = 600
+"""Of the end of what a command printed, where it says how it went."""
 WORDS_LOOKED_AT = 6
 """Of a command, for its subcommand: options and their values may stand before it."""
 
@@ -50,6 +56,11 @@ def only_looks(command: str) -> bool:
 def hides_its_end(command: str) -> bool:
     """Whether its exit code is that of a program which only shows what the one before it printed."""
     return "pipefail" not in command and PIPED.search(QUOTED.sub("''", command)) is not None
+
+
+def tells_of_failure(output: str) -> bool:
+    """Whether the end of what a command printed says that it failed."""
+    return FAILURE.search(output[-FAILURE_CHARACTERS:]) is not None
 
 
 def _looks(part: str) -> bool:
