@@ -62,7 +62,7 @@ class Bash:
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
         """Running asks."""
         check_input(self.spec.input_schema, input)
-        return command_need(text(input, "command"))
+        return command_need(text(input, "command"), posix_shell=not _is_command_prompt(_shell()))
 
     async def run(self, call: ToolCall) -> ToolOutcome:
         """The output and how it ended. A command that fails is an error."""
@@ -94,6 +94,10 @@ def _shell() -> list[str]:
     if bash is not None:
         return [bash, "-c"]
     return [os.environ.get("COMSPEC", "cmd.exe"), "/c"] if sys.platform == "win32" else ["/bin/sh", "-c"]
+
+
+def _is_command_prompt(shell: list[str]) -> bool:
+    return shell[-1] == "/c"
 
 
 def _bounded(output: Callable[[str], None]) -> Callable[[str], None]:

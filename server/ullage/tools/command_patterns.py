@@ -1,132 +1,164 @@
-"""What a shell command would have to be allowed as: the pattern of each of its parts.
+"""What a shell command would have to be allowed as.
 
-A pattern is either the first words of a command and ` *` (`git status *`: whatever follows), or a command's exact text.
-Only commands of plain words become the first kind; whatever a shell would expand, redirect or run in turn stays exact.
-This decides what need not be asked again, not what is safe: every pattern was first allowed by the user.
+That is either the names of the commands that it consists of (`git status`, `pytest`), each with whatever options and files are known
+to do no harm, or the line exactly as it stands. It becomes the first only where every command of it, with all its words, is on the
+list in `harmless_commands.py`, and nothing else stands in the line. The same is asked of the line that is to be run later: what
+was once allowed covers it only where it is harmless by the list of that day, so that no word can be smuggled in behind a name.
+
+What is always allowed is kept as a text with its kind before it. A text without one was written by an older version, which told
+dangerous commands from others by a list of their own; it matches nothing, and the user is asked once more.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from ullage.tools.harmless_commands import COMMANDS, LONGEST_NAME, NAMED, Harmless, Takes
+from ullage.tools.shell_words import Word, plain_commands
+
+HARMLESS = "harmless: "
+EXACTLY = "exactly: "
+
+SHOWN_CHARACTERS = 100
+"""An exact command that is longer is not repeated in the button; the panel shows all of it above."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]*")
+"""The name of a project's script or target: no option, assignment, path or file of options."""
+
+_PYTHON = re.compile(r"python3\.\d+")
+_CLUSTER = re.compile(r"-([A-Za-z]+)(\d*)")
+_NUMBER = re.compile(r"-\d+")
+_ANY_OPTION = re.compile(r"--?[A-Za-z0-9][A-Za-z0-9,._-]*")
 
 
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
+def command_patterns(command: str, *, posix_shell: bool = True) -> tuple[str, ...]:
+    """One text for each command of the line, without repetitions, or one for the whole line as it stands.
 
-
-WITH_SUBCOMMAND = _words(
-    "apt apt-get brew bundle cargo composer dotnet gh git go gradle helm make mvn npm npx pip pip3 pipx pnpm poetry rustup swift "
-    "terraform uv uvx yarn"
-)
-"""Programs whose second word says what they do; a pattern takes both."""
-
-RUNNERS = frozenset({"run", "exec", "dlx"})
-"""Second words that run what the third one names; a pattern takes all three."""
-
-CLOSED_SUBCOMMANDS = _words(
+    Nothing where it holds characters that nobody sees: what is allowed once and for all has to be what was read. `posix_shell` says
+    that a shell of Unix reads the line; other shells (`cmd.exe`) quote otherwise, so that nothing is known of its words.
     """
-    api apply auth bisect checkout ci clean clone config create delete deploy destroy difftool fetch filter-branch grep init
-    login mergetool publish pull push rebase remote remove reset restore secret set submodule token uninstall update upgrade x
-    """
-)
-"""Second words that set what will be run, run what they are given, delete, overwrite or send away, as those below."""
-
-NEVER_OPEN = _words(
-    """
-    . ack ag alias at awk bash batch bind bsdtar builtin bun bunx busybox chmod chown chroot command compgen complete coproc cp
-    cpio crontab csh curl dash dd declare deno doas docker emacs enable entr env eval exec expect export fd fdfind find fish
-    flock ftp gawk gdb getopts hash iex install ionice ipython irb julia kill killall ksh kubectl launchctl less let lldb ln
-    local ltrace lua luajit man mapfile mawk more mosh mv mysql nano nc ncat netcat nice node nodejs nohup nsenter nvim open
-    osascript parallel perl php pkexec pkill powershell printf psql pwsh py pypy python r read readarray readonly rg rm rmdir
-    rscript rsync ruby runuser scp screen script sed set setarch setpriv setsid sftp sh shopt shred socat sort source sqlite ssh
-    start stdbuf strace su sudo systemctl systemd-run tar taskset tclsh tee telnet time timeout tmux trap truncate ts-node tsx
-    typeset unset unshare vi view vim vimdiff watch watchexec wget xargs xdg-open zip zsh
-    cprofile code http.server pdb profile runpy timeit trace
-    """
-)
-"""Programs that run what they are given, delete, overwrite or send away: only their exact command can be remembered. Names
-are without the version that may end them (`python3.12`); the last line are modules, after `python -m`."""
-
-KEYWORDS = _words("! [[ case do done elif else esac fi for function if in select then time until while { }")
-"""Words of the shell's own language, after which anything may be run."""
-
-SEPARATORS = frozenset({";", "&&", "||", "|", "&"})
-
-OPEN_END = " *"
-
-NOT_PLAIN = frozenset("$`\\\n\r<>()")
-"""Characters with which a command is more than its words. Some uses are harmless; then it is only asked once more."""
-
-NOT_LITERAL = frozenset("'\"*?[{}~#")
-"""Characters that are lost or mean another thing once a command was taken apart into words."""
-
-VERSION = re.compile(r"[\d.]*(?:\.exe)?$", re.IGNORECASE)
-
-HARMLESS_REDIRECTION = re.compile(r"(?<!\S)(?:[12&]?>>?\s*/dev/null|2>&1)(?=[\s;&|]|$)")
+    if any(character not in "\n\t" and not character.isprintable() for character in command):
+        return ()
+    return (_harmless(command) if posix_shell else ()) or (f"{EXACTLY}{command}",)
 
 
-def command_patterns(command: str) -> tuple[str, ...]:
-    """One pattern for each part of the command, without repetitions; the whole command where it is not plain.
-
-    So is one with a part that only its exact text can stand for, where the words alone would not say it: `rm '*'` is not `rm *`.
-    """
-    command = command.strip()
-    parts = _parts(command)
-    if parts is None:
-        return (command,)
-    patterns = tuple(dict.fromkeys(_pattern(words) for words in parts))
-    is_open = all(pattern.endswith(OPEN_END) for pattern in patterns)
-    return patterns if is_open or not NOT_LITERAL.intersection(command) else (command,)
+def shown_pattern(pattern: str) -> str:
+    """What the user reads on the button."""
+    if pattern.startswith(HARMLESS):
+        return f"`{pattern.removeprefix(HARMLESS)} *`"
+    command = pattern.removeprefix(EXACTLY)
+    return f"exactly `{command}`" if len(command) <= SHOWN_CHARACTERS and "\n" not in command else "exactly this command"
 
 
-def _parts(command: str) -> list[list[str]] | None:
-    """The words of each part of a command of plain words; None for any other."""
-    harmless = HARMLESS_REDIRECTION.sub(" ", command)
-    if NOT_PLAIN.intersection(harmless):
-        return None
-    lexer = shlex.shlex(harmless, posix=True, punctuation_chars=";&|")
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    try:
-        tokens = list(lexer)
-    except ValueError:  # a quotation that does not end
-        return None
-    parts: list[list[str]] = [[]]
-    for token in tokens:
-        if token in SEPARATORS:
-            parts.append([])
-        elif set(token) <= set(";&|"):
-            return None
+def _harmless(command: str) -> tuple[str, ...]:
+    """The names of the commands; nothing where one of them is not known to be harmless."""
+    names: list[str] = []
+    moved = False
+    for words in plain_commands(command) or []:
+        named = _named(words)
+        if named is None:
+            return ()
+        length, rule = named
+        if (moved and rule.here) or not _fits(rule, words[length:]):
+            return ()
+        moved = moved or words[0].text == "cd"
+        names.append(" ".join(word.text for word in words[:length]))
+    return tuple(f"{HARMLESS}{name}" for name in dict.fromkeys(names))
+
+
+def _named(words: Sequence[Word]) -> tuple[int, Harmless] | None:
+    """How many of the first words say what is done, and what may follow them."""
+    texts = [word.text if word.bare else "" for word in words[: LONGEST_NAME + 1]]
+    names = ["python3" if _PYTHON.fullmatch(text) else text for text in texts]
+    for length in range(len(names), 0, -1):
+        script = NAMED.get(" ".join(names[: length - 1]))
+        if script is not None and _NAME.fullmatch(names[length - 1]):
+            return length, script
+        rule = COMMANDS.get(" ".join(names[:length]))
+        if rule is not None:
+            return length, rule
+    return None
+
+
+def _fits(rule: Harmless, words: Sequence[Word]) -> bool:
+    """Whether all words are such as do no harm after this name."""
+    operands: list[Word] = []
+    awaited: Takes = "nothing"
+    for word in words:
+        if word.begins_with_glob and not rule.any_option:
+            return False
+        if awaited != "nothing":
+            if word.has_glob or not _is_value(word.text, awaited):
+                return False
+            awaited = "nothing"
+        elif word.text.startswith("-") and word.text != "-":
+            takes = _option(rule, word)
+            if takes is None:
+                return False
+            awaited = takes
         else:
-            parts[-1].append(token)
-    if not parts[-1] and len(parts) > 1:
-        parts.pop()  # a separator at the end
-    return parts if all(words and words[0] not in KEYWORDS for words in parts) else None
+            operands.append(word)
+    return awaited == "nothing" and _are_operands(rule, operands)
 
 
-def _pattern(words: list[str]) -> str:
-    program = words[0]
-    if _kind(program) == "python" and words[1:2] == ["-m"] and len(words) > 2:
-        return f"{program} -m {_pattern(words[2:])}"
-    telling = _words_that_say_what_is_done(words)
-    return f"{' '.join(words[:telling])}{OPEN_END}" if telling else shlex.join(words)
+def _option(rule: Harmless, word: Word) -> Takes | None:
+    """What the word after this option has to be; None where it is not known to be harmless."""
+    text = word.text
+    name, equals, value = text.partition("=")
+    if text == "--":
+        return "nothing" if rule.operands != "none" else None  # behind it stands what a script gets
+    if rule.options.get(text) == "perhaps" or _NUMBER.fullmatch(text):
+        return "nothing"
+    if rule.any_option:
+        return "nothing" if _ANY_OPTION.fullmatch(name) and _is_value(value, "place") else None
+    if word.has_glob:
+        return None
+    if text in rule.options:
+        return rule.options[text]
+    if equals:
+        takes = rule.options.get(name, "nothing")
+        return "nothing" if takes != "nothing" and _is_value(value, takes) else None
+    cluster = _CLUSTER.fullmatch(text)
+    if cluster is None:
+        return None
+    *others, last = cluster.group(1)
+    if any(rule.options.get(f"-{letter}") != "nothing" for letter in others):
+        return None
+    takes = rule.options.get(f"-{last}")
+    return "nothing" if takes is not None and cluster.group(2) else takes
 
 
-def _words_that_say_what_is_done(words: list[str]) -> int:
-    """How many of the first words; 0 where all of them do."""
-    count = 1 if words[0] not in WITH_SUBCOMMAND else 3 if words[1:2] and words[1] in RUNNERS else 2
-    taken = words[:count]
-    if len(taken) < count or not all(map(_is_plain_name, taken)) or not NEVER_OPEN.isdisjoint(map(_kind, taken)):
-        return 0
-    return 0 if count == 2 and taken[1] in CLOSED_SUBCOMMANDS else count
+def _are_operands(rule: Harmless, operands: Sequence[Word]) -> bool:
+    if rule.first is not None and operands:
+        first, *operands = operands
+        if first.has_glob or first.text.startswith("@") or not rule.first.fullmatch(first.text):
+            return False
+    match rule.operands:
+        case "none":
+            return not operands
+        case "text":
+            return True
+        case "one place":
+            return len(operands) == 1 and not operands[0].has_glob and operands[0].text != "-" and is_inside(operands[0].text)
+        case "places":
+            return all(is_inside(word.text) for word in operands)
 
 
-def _kind(program: str) -> str:
-    """The program's name as it stands in the lists here."""
-    return VERSION.sub("", program).casefold() or program
+def _is_value(text: str, takes: Takes) -> bool:
+    return not text.startswith(("-", "@")) and (takes in ("text", "perhaps") or is_inside(text))
 
 
-def _is_plain_name(word: str) -> bool:
-    """A name and not an option, an assignment (`PATH=. x`) or a path, behind which anything may stand."""
-    return word.replace("-", "").replace("_", "").replace(".", "").replace(":", "").isalnum() and not word.startswith("-")
+def is_inside(text: str) -> bool:
+    """Whether the word, as a path or with a path in it, stays below the folder where it is used, but for symbolic links."""
+    if text == "/dev/null":
+        return True
+    if text.startswith(("-", "@", "!")) and text != "-":
+        return False
+    pieces = re.split(r"[=:,]", text)
+    return "\\" not in text and not any(piece.startswith(("/", "~")) or any(map(_is_above, piece.split("/"))) for piece in pieces)
+
+
+def _is_above(component: str) -> bool:
+    return component.startswith(".") and component != "." and fnmatchcase("..", component)

@@ -18,7 +18,7 @@ class PermissionNeed:
     """What has to be allowed before a call runs.
 
     `pattern` is what "allow always" would allow from then on in this workspace, in words for the user (for a command
-    its first words, for an edit the path's folder or name). It is empty where every call has to be asked for anew, so
+    its name or its exact text, for an edit the path's folder or name). It is empty where every call has to be asked for anew, so
     that there is nothing to remember. `description` says to the user what is about to happen.
     """
 
@@ -26,7 +26,7 @@ class PermissionNeed:
     pattern: str
     description: str
     parts: tuple[str, ...] = ()
-    """What has to be allowed one by one where the call has several parts (`cd src && pytest`); empty means `pattern`."""
+    """What has to be allowed one by one, and is remembered: a call can have several parts (`cd src && pytest`). Empty means `pattern`."""
 
 
 @dataclass(frozen=True, slots=True)

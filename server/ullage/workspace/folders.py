@@ -5,6 +5,7 @@ What git ignores is a question of `ignore.py`; what stands in a file one of `fil
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,15 @@ OWN_FOLDER = ".ullage"
 
 READABLE_IN_OWN_FOLDER = frozenset({"tool-results", "transcripts"})
 """What the agent may read there: plain copies of what it was told. The database it gets at with `recall` only."""
+
+
+def compared(name: str) -> str:
+    """A file's name as the most forgiving file system reads it: without case, and without what HFS+ or NTFS take for nothing.
+
+    To find out whether a name may be one of those that are guarded; names that differ may come out the same.
+    """
+    seen = "".join(character for character in name if unicodedata.category(character) != "Cf")
+    return seen.partition(":")[0].rstrip(" .").casefold()
 
 
 class OutsideWorkspace(Exception):
@@ -77,9 +87,9 @@ class Folders:
         return not inside or inside[0] not in READABLE_IN_OWN_FOLDER
 
     def _parts_below_folders(self, path: Path) -> list[str]:
-        """The names on the way to the path from its workspace folder (included), as one compares them where case does not count."""
+        """The names on the way to the path from its workspace folder (included), as one compares them."""
         below = [path.relative_to(root.parent).parts for root in self.roots if path.is_relative_to(root)]
-        return [part.casefold() for part in max(below, key=len, default=path.parts)]
+        return [compared(part) for part in max(below, key=len, default=path.parts)]
 
     def _named(self) -> str:
         return ", ".join(f"`{root.as_posix()}`" for root in self.roots)

@@ -27,6 +27,20 @@ def test_a_command_that_is_always_allowed(remembered: Remembered) -> None:
     assert not remembered.allows(command_need("npm publish"))
 
 
+def test_a_command_that_is_not_known_is_allowed_as_it_stands(remembered: Remembered) -> None:
+    remembered.allow(command_need("./run.sh all"))
+    assert remembered.allows(command_need("./run.sh all"))
+    assert not remembered.allows(command_need("./run.sh all x"))
+    assert not remembered.allows(command_need("./run.sh"))
+
+
+def test_a_folder_that_is_always_allowed_does_not_hold_what_steers(remembered: Remembered) -> None:
+    remembered.allow(edit_need("src/a.py"))
+    remembered.allow(edit_need("package.json"))
+    assert not remembered.allows(edit_need("src/.vscode/tasks.json"))
+    assert not remembered.allows(edit_need("src/.git/config"))
+
+
 def test_edits_of_a_folder_that_are_always_allowed(remembered: Remembered) -> None:
     remembered.allow(edit_need("src/a.py"))
     assert remembered.allows(edit_need("src/deep/b.py"))

@@ -31,6 +31,24 @@ from ullage.tools.tool import BadToolInput, PermissionNeed
         ("rm '*'", "rm *", False),
         ("rm '~'", "rm ~", False),
         ("rm 'a 2>&1 b'", "rm 'a b'", False),
+        ("git diff", "git diff --stat -- src", True),
+        ("git diff", "git diff --output=x", False),
+        ("npm test", "npm test -- x", False),
+        ("npm run build", "npm run deploy", False),
+        ("npm run build", "cd other && npm run build", False),
+        ("make", "make clean", False),
+        ("find . -name x", "find . -exec rm x", False),
+        ("cat src/a", "cat /etc/passwd", False),
+        ("ls", "ls -x --color", True),
+        ("ls", "./ls", False),
+        ("ls", "sudo ls", False),
+        ("ls", "ls & rm x", False),
+        ("cd build && rm -r out", "rm -r out", False),
+        ("cd build && rm -r out", "cd build && rm -r out", True),
+        ("mytool a", "mytool a", True),
+        ("mytool a", "mytool a b", False),
+        ("mytool *", "mytool a", False),
+        ("rm x", "rm x ", False),
         ("python3.12 -m pytest", "python3.12 evil.py", False),
         ("git config user.name x", "git config core.fsmonitor x", False),
     ],
@@ -38,6 +56,13 @@ from ullage.tools.tool import BadToolInput, PermissionNeed
 def test_commands(remembered: str, asked: str, covered: bool) -> None:
     allowed = Allowed(patterns_of(command_need(remembered)))
     assert allowed.covers(command_need(asked)) is covered
+
+
+@pytest.mark.parametrize("command", ["pytest -q", "git status", "mytool a", "rm -r build", "ls *", "cd src && mytool"])
+def test_what_an_older_version_remembered_covers_nothing(command: str) -> None:
+    """It kept the first words with ` *`, or the words of a command, without a word on which of both it was."""
+    older = [command, f"{command} *", "pytest *", "git status *", "git *", "mytool *", "mytool", "ls *", "cd *", "*", " *", ""]
+    assert not Allowed(older).covers(command_need(command))
 
 
 @pytest.mark.parametrize(
@@ -74,6 +99,19 @@ def test_edits(remembered: str, asked: str, covered: bool) -> None:
         ".cargo/config.toml",
         ".claude/settings.json",
         "sub/.gitlab-ci.yml",
+        ".git",
+        "sub/.git",
+        ".git/config",
+        ".Git/config",
+        ".g\u200cit/config",
+        ".git./config",
+        ".git /config",
+        ".git::$INDEX_ALLOCATION/config",
+        "GIT~1/config",
+        "mirror.git/hooks/post-receive",
+        ".vscode/tasks.json",
+        ".vscode./tasks.json",
+        "Tanks.Code-Workspace",
     ],
 )
 def test_what_steers_other_programs_is_asked_each_time(path: str) -> None:
@@ -94,6 +132,9 @@ def test_reading_is_free_and_the_rest_asks(workplace: Workplace) -> None:
     command = tools["bash"].permission({"command": "npm test"})
     assert command is not None
     assert (command.action, command.pattern, command.description) == ("command", "`npm test *`", "Run `npm test`")
+    script = tools["bash"].permission({"command": "sh run.sh"})
+    assert script is not None
+    assert script.pattern == "exactly `sh run.sh`"
     edit = tools["edit_file"].permission({"path": "./src/../src/a.py", "old_text": "a", "new_text": "b"})
     assert edit is not None
     assert (edit.action, edit.pattern, edit.description) == ("edit", "edits of `src/**`", "Edit src/a.py")
@@ -105,6 +146,15 @@ def test_a_link_does_not_hide_what_is_edited(workplace: Workplace) -> None:
     need = workplace.tools["write_file"].permission({"path": "harmless.json", "content": ""})
     assert need is not None
     assert need.pattern == ""
+
+
+@pytest.mark.parametrize(
+    "name", [".ullage/ullage.db", ".ULLAGE/x", "sub/.ullage/x", ".ull\u200dage/x", ".ullage./x", ".ullage/tool-results/a.txt"]
+)
+def test_the_own_records_are_refused(workplace: Workplace, name: str) -> None:
+    for tool, rest in (("write_file", {"content": ""}), ("edit_file", {"old_text": "a", "new_text": "b"})):
+        with pytest.raises(BadToolInput, match="Ullage"):
+            workplace.tools[tool].permission({"path": name, **rest})
 
 
 def test_wrong_input_is_not_asked_for(workplace: Workplace) -> None:

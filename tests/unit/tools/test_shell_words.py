@@ -1,0 +1,89 @@
+"""What is read of a line is what a shell does: the shell itself is asked."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ullage.tools.command_patterns import HARMLESS, command_patterns
+from ullage.tools.shell_words import plain_commands
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("ls  -l\ta", [["ls", "-l", "a"]]),
+        ("ls 'a b'\"c d\"e", [["ls", "a bc de"]]),
+        ("ls '' \"\"", [["ls", "", ""]]),
+        ("a && b || c | d; e", [["a"], ["b"], ["c"], ["d"], ["e"]]),
+        ("a 2>&1 b >/dev/null", [["a", "b"]]),
+        ("a HEAD~1 x^", [["a", "HEAD~1", "x^"]]),
+        ("a '$x `y` \\ > ; |'", [["a", "$x `y` \\ > ; |"]]),
+        ("a $x", None),
+        ('a "$x"', None),
+        ("a\nb", None),
+        ("", None),
+    ],
+)
+def test_plain_words(line: str, words: list[list[str]] | None) -> None:
+    commands = plain_commands(line)
+    assert (commands and [[word.text for word in command] for command in commands]) == words
+
+
+@pytest.mark.parametrize(
+    ("word", "has_glob", "begins_with_glob"),
+    [("a*", True, False), ("*a", True, True), ("'*'a", False, False), ("''*", True, True), ("a[b]", True, False), ("?", True, True)],
+)
+def test_globs(word: str, has_glob: bool, begins_with_glob: bool) -> None:
+    commands = plain_commands(word)
+    assert commands is not None
+    assert (commands[0][0].has_glob, commands[0][0].begins_with_glob) == (has_glob, begins_with_glob)
+
+
+PIECES = [
+    "pytest", "ls", "other", "echo", "cat", "src", "a", "-l", "-q", "--", "x=1", "1", "2", "EOF", "cd", "touch", "made", "-", ".",
+    " ", " ", " ", "\t", "\n", ";", "&", "&&", "|", "||", ">", ">>", "<", "2>&1", ">/dev/null", "(", ")", "{", "}", "[", "]",
+    "$", "`", "'", '"', "\\", "*", "?", "~", "#", "!", "^", "%", "@", ",", ":", "=", "/",
+]  # fmt: skip
+
+
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join))
+def test_bash_runs_nothing_but_what_was_read(folder_with_programs: Path, line: str) -> None:
+    """The shell itself is asked: no program but those named runs, and nothing is written."""
+    patterns = command_patterns(f"ls {line}")
+    if not patterns or not patterns[0].startswith(HARMLESS):
+        return
+    names = {pattern.removeprefix(HARMLESS) for pattern in patterns}
+    work = folder_with_programs / "work"
+    before = sorted(path.name for path in work.iterdir())
+    ran = subprocess.run(
+        ["/bin/bash", "-c", f"ls {line}"],
+        cwd=work,
+        env={"PATH": str(folder_with_programs / "bin"), "RAN": str(folder_with_programs / "ran"), "HOME": "/nowhere"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    assert b"syntax error" not in ran.stderr
+    assert b"not found" not in ran.stderr
+    log = folder_with_programs / "ran"
+    assert set(log.read_text().split()) <= names if log.exists() else True
+    log.unlink(missing_ok=True)
+    assert sorted(path.name for path in work.iterdir()) == before
+
+
+@pytest.fixture
+def folder_with_programs(tmp_path: Path) -> Path:
+    """Programs that only say that they ran, and a folder to run them in."""
+    for name in ("pytest", "ls", "cat", "other", "touch", "a", "made"):
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(f'#!/bin/sh\necho {name} >> "$RAN"\n')
+        program.chmod(0o755)
+    (tmp_path / "work" / "src").mkdir(parents=True)
+    return tmp_path
