@@ -33,6 +33,7 @@ from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.compacting.preparation import Preparation
 from ullage.session.compacting.saving import Due, Saving
 from ullage.session.compacting.spent_in_vain import discard, spend_in_vain, spent_on
+from ullage.session.compacting.taken_back import TakenBack
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.identifiers import new_id
 from ullage.session.items import CompactionItem, CompactionStatus
@@ -49,6 +50,10 @@ RETRY_AFTER = 20
 
 ASK_AGAIN_SHARE = 0.05
 """Of the line. A policy that found nothing to do at its line is asked again within the turn once so much has come since."""
+
+TAKEN_BACK_SHARE = 0.25
+"""Of the line. Where the user undid the newest compaction, none is made by itself before so much more has come or the window is as good as
+full: a few turns, as many as there are between the warning and the line."""
 
 NOTHING_TO_COMPACT = "There is nothing to compact: a summary would not be shorter than the conversation"
 
@@ -76,6 +81,7 @@ class Room:
         self._breaker = Breaker()
         self._in_vain_at = -RETRY_AFTER
         self._saving = Saving(conversation, surroundings)
+        self._taken_back = TakenBack(conversation)
         self._nothing_below = 0
         self._measuring = Measuring()
         self._in_work: Draft | None = None
@@ -107,13 +113,16 @@ class Room:
         self._policy.take_over()
         await self._keep_up()
         full = self.fullness()
-        if full.used + more < full.line and not is_held(full, more, self._policy):
+        held = is_held(full, more, self._policy)
+        if full.used + more < full.line and not held:
             if not await self._save(full, at_work=more == 0):
                 self._prepare_from(full)
             return
         refuse_where_nothing_helps(full, self._conversation.projection.prelude, self._policy)
+        if not held and self._is_kept(full, more):
+            self._prepare_from(full)
+            return
         now = self._conversation.clock()
-        held = is_held(full, more, self._policy)
         may = self._policy.by_itself and not self._breaker.is_open(now) and self._replied_since_compaction()
         may = may and (held or self._has_grown(full, more))
         if may and (held or more or full.used >= self._nothing_below):
@@ -139,12 +148,16 @@ class Room:
             return "no"
         return self._saving.due(full.counted, self._model.card)
 
+    def _is_kept(self, full: Fullness, more: int = 0, share: float = TAKEN_BACK_SHARE) -> bool:
+        """Whether the user undid the newest compaction and less than that share of the line has come since."""
+        return self._taken_back.holds(full.counted.used + more, int(full.line * share))
+
     def _may_save(self) -> bool:
         if not (self._policy.policy.saves and self._policy.by_itself and self._replied_since_compaction()):
             return False
         if self._breaker.is_open(self._conversation.clock()) or self._in_vain_at + RETRY_AFTER > last_seq(self._conversation):
             return False
-        return not self._saving.was_taken_back()
+        return not self._taken_back.is_so()
 
     async def _try_to_save(self, *, at_work: bool, by_program: bool = False) -> bool:
         made = await self._attempt(Wanted(new_id("c"), "economy", by_program=by_program), at_work=at_work)
@@ -211,7 +224,7 @@ class Room:
         full = self.fullness()
         if not self._has_grown(full) or not self._replied_since_compaction():
             return False
-        return full.used + self._usual_growth() >= full.line
+        return full.used + self._usual_growth() >= full.line and not self._is_kept(full)
 
     def _usual_growth(self) -> int:
         """Tokens; looked up once for each entry, since it is asked for at every keystroke."""
@@ -240,7 +253,7 @@ class Room:
             self.preparation.give_up()
 
     def _prepare_from(self, full: Fullness) -> None:
-        near = full.used >= full.line * self._policy.policy.line.warn_share
+        near = full.used >= full.line * self._policy.policy.line.warn_share and not self._is_kept(full, share=ASK_AGAIN_SHARE)
         by_model = self._model.card.writes_summaries and self._surroundings.settings.summary_engine == "model"
         if near and self._policy.by_itself and by_model and self._replied_since_compaction():
             self.prepare()

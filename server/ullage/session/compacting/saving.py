@@ -63,12 +63,6 @@ class Saving:
         """When the newest request of this epoch started (Unix seconds); 0 where there was none."""
         return self._up_to_date(counted).last_at
 
-    def was_taken_back(self) -> bool:
-        """Whether the newest compaction was one that was to save, and the user undid it: up to the line they want all of it kept."""
-        projection = self._conversation.projection
-        newest = projection.newest_compaction
-        return newest is not None and newest.trigger == "economy" and newest in projection.undone
-
     def _up_to_date(self, counted: Counted) -> Carried:
         projection = self._conversation.projection
         entries = projection.entries

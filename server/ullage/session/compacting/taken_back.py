@@ -1,0 +1,56 @@
+"""Whether the user undid the newest compaction: they want all of it kept, and none is made by itself before much more has come.
+
+Without that an undo would only put a compaction off: at the line the next prompt, or a pause in typing, made it again.
+"""
+
+from __future__ import annotations
+
+from ullage.context.entries import AssistantReply, Compaction, CompactionRedone, CompactionUndone, Entry
+from ullage.context.view.taken_out import taken_out
+from ullage.session.conversation import Conversation
+
+
+class TakenBack:
+    """Looks for one session; costs what was logged since it was last asked.
+
+    What the user takes out by hand counts as no compaction, nor what a policy does before every call, nor what is cleared for an undo.
+    """
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._read = 0
+        self._newest = ""
+        self._before: Entry | None = None
+        self._is_so = False
+        self._first_request: int | None = None
+        """Tokens of the first after the undo; None where there was none that was priced."""
+
+    def is_so(self) -> bool:
+        """Whether the newest compaction is undone."""
+        entries = self._conversation.entries
+        for index in range(self._read, len(entries)):
+            self._take(entries[index].entry)
+        self._read = len(entries)
+        return self._is_so
+
+    def holds(self, used: int, more: int) -> bool:
+        """Whether it is and the context, which holds `used` tokens, has not grown by `more` since the first request after the undo."""
+        return self.is_so() and (self._first_request is None or used < self._first_request + more)
+
+    def _take(self, entry: Entry) -> None:
+        match entry:
+            case Compaction() if self._makes_room(entry):
+                self._newest, self._is_so = entry.id, False
+            case CompactionUndone(compaction_id=self._newest):
+                self._is_so, self._first_request = True, None
+            case CompactionRedone(compaction_id=self._newest):
+                self._is_so = False
+            case AssistantReply(usage=usage) if usage is not None and self._is_so and self._first_request is None:
+                self._first_request = usage.total_input_tokens
+            case _:
+                pass
+        self._before = entry
+
+    def _makes_room(self, made: Compaction) -> bool:
+        for_an_undo = isinstance(self._before, CompactionUndone) and made.rung == "moves"
+        return made.trigger != "upkeep" and not for_an_undo and not taken_out(made)

@@ -1,0 +1,117 @@
+"""A compaction that came by itself and that the user undid: it is not made again before much more has come."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.fake_api import Say
+from tests.unit.session.filling import WINDOW, fill, make_project
+from tests.unit.session.harness import Stage, compactions, items, stage
+from ullage.session.compacting import while_editing
+from ullage.session.items import UserItem
+from ullage.session.session import Session
+from ullage.session.settings import Settings
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_project(tmp_path)
+
+
+async def chat(here: Stage, session: Session, words: int = 1) -> None:
+    here.fake.enqueue(Say("I see."))
+    await here.say(session, "word " * words)
+
+
+async def compacted_at_the_line(here: Stage) -> Session:
+    """A session that was compacted at its line, and went on for a turn."""
+    session = await here.new()
+    while not compactions(session):
+        await fill(here, session, 1)
+    await chat(here, session)
+    return session
+
+
+def state_of(session: Session) -> list[tuple[str, str]]:
+    return [(card.trigger, card.status) for card in compactions(session)]
+
+
+async def test_the_next_requests_are_as_if_it_had_never_been_made(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
+        session = await compacted_at_the_line(here)
+        await session.history.undo()
+        gauge = session.snapshot().gauge
+        assert gauge.used > gauge.line
+        for _ in range(3):
+            await chat(here, session)
+            assert "round 0" in str(here.fake.requests[-1].body["messages"][0])
+        assert state_of(session) == [("threshold", "undone")]
+        assert not here.refused()
+
+
+async def test_nor_is_it_made_again_because_the_user_goes_on_editing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(while_editing, "PAUSE_SECONDS", 0.0)
+    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
+        session = await compacted_at_the_line(here)
+        assert await session.history.undo()
+        session.user_edits()
+        await asyncio.sleep(0)
+        await here.idle(session)
+        assert not session.near_the_line()
+        assert state_of(session) == [("threshold", "undone")]
+
+
+async def test_after_a_quarter_of_the_line_it_comes_again(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
+        session = await compacted_at_the_line(here)
+        await session.history.undo()
+        undone, line = session.snapshot().gauge.used, session.snapshot().gauge.line
+        used = undone
+        while len(compactions(session)) == 1:
+            used = session.snapshot().gauge.used
+            await chat(here, session, 900)
+        assert state_of(session) == [("threshold", "undone"), ("threshold", "completed")]
+        assert 0.15 * line < used - undone < 0.35 * line
+        assert not here.refused()
+
+
+async def test_in_a_full_window_it_comes_at_once(folder: Path) -> None:
+    async with stage(folder, settings=Settings(summary_engine="digest")) as here:
+        session = await here.new()
+        while not compactions(session):
+            await chat(here, session, 30_000)
+        await session.history.undo()
+        await chat(here, session)
+        gauge = session.snapshot().gauge
+        assert gauge.line < gauge.used < 0.98 * gauge.size < gauge.used + 0.25 * gauge.line
+        await chat(here, session, int(0.2 * gauge.line))
+        assert state_of(session) == [("threshold", "undone"), ("threshold", "completed")]
+        assert not here.refused()
+
+
+async def test_what_was_cleared_so_that_the_undo_fits_is_no_compaction_that_the_user_wanted(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
+        session = await compacted_at_the_line(here)
+        model = session._model  # pyright: ignore[reportPrivateUsage]
+        model.card = replace(model.card, window=30_000)
+        await session.history.undo(fit=True)
+        model.card = replace(model.card, window=WINDOW)
+        here.sessions.configure(replace(here.settings, line_cap=10_000))
+        for _ in range(2):
+            await chat(here, session)
+        assert [trigger for trigger, _ in state_of(session)] == ["threshold", "manual"]
+
+
+async def test_a_message_that_was_taken_out_and_put_back_tells_nothing(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
+        session = await here.new()
+        await fill(here, session, 3)
+        said = next(item for item in items(session) if isinstance(item, UserItem))
+        taken_out = await session.history.exclude(said.id)
+        await session.history.undo(taken_out)
+        await fill(here, session, 4)
+        assert ("threshold", "completed") in state_of(session)
