@@ -156,7 +156,7 @@ class Compactor:
         if cut is not None:
             return await self._rungs.by_program(replace(draft, plan=cut[0]), [], calibration), "api"
         draft = await self._rungs.by_program(draft, [], calibration)
-        return draft, "model" if asks and self._rungs.may_ask_model(draft.wanted, card, []) else draft.rung
+        return draft, "model" if asks and self._rungs.may_ask_model(draft, card, []) else draft.rung
 
     async def _planned(self, wanted: Wanted, policy: Policy, card: ModelCard, line: int) -> Draft:
         """A draft without its summary. Raises `NothingToCompact` and `PolicyFailed`."""

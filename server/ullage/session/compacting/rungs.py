@@ -24,7 +24,7 @@ from ullage.context.view.request import Request
 from ullage.models.model import Model, ModelCard
 from ullage.session.compacting.api_summary import NotForTheApi, write_api_summary
 from ullage.session.compacting.breaker import Breaker
-from ullage.session.compacting.draft import Draft, NothingToCompact, Wanted, entry_of
+from ullage.session.compacting.draft import Draft, NothingToCompact, entry_of
 from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.compacting.reading_ahead import ReadingAhead
 from ullage.session.compacting.restoring import Restoring
@@ -89,7 +89,7 @@ class Rungs:
                 self.api_breaker.failed(self._surroundings.clock())
                 skipped.append(str(failure))
                 spent.add(failure.usage)
-        if asked is not None and self.may_ask_model(draft.wanted, card, skipped):
+        if asked is not None and self.may_ask_model(draft, card, skipped):
             try:
                 return await self._by_model(draft, asked, request, model, card, calibration, tuple(skipped), spent)
             except SummaryFailed as failure:
@@ -112,6 +112,8 @@ class Rungs:
     def may_ask_api(self, draft: Draft, card: ModelCard) -> bool:
         """Whether the API is asked for its own summary: where it writes them for this model, for the policy that is written for that."""
         if not card.compacts or draft.policy is not ULLAGE or draft.wanted.trigger == "reactive" or draft.wanted.by_program:
+            return False
+        if draft.tokens_before > card.window:
             return False
         if self._spending.rests(self._surroundings.clock()):
             return False
@@ -148,8 +150,9 @@ class Rungs:
             raise SummaryFailed("The API's summary was not shorter than what it stands for")
         return written
 
-    def may_ask_model(self, wanted: Wanted, card: ModelCard, skipped: list[str]) -> bool:
+    def may_ask_model(self, draft: Draft, card: ModelCard, skipped: list[str]) -> bool:
         """Whether the model is asked for its part; `skipped` gets the reason where the user would wonder why not."""
+        wanted, asked = draft.wanted, draft.plan.asked
         if not card.writes_summaries or self._surroundings.settings.summary_engine == "digest" or wanted.by_program:
             return False
         if self._spending.rests(self._surroundings.clock()):
@@ -157,6 +160,9 @@ class Rungs:
             return False
         if wanted.trigger == "reactive":
             skipped.append("The model was not asked: it had just refused this conversation as too long")
+            return False
+        if draft.tokens_before > card.window and (asked is None or asked.text is None):  # another model was chosen, with a smaller window
+            skipped.append(f"The model was not asked: the conversation is larger than its window of {card.window:,} tokens")
             return False
         if self.model_breaker.is_open(self._surroundings.clock()):
             skipped.append("The model's summaries failed three times in a row; they are not asked for at the moment")
