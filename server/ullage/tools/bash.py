@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import sys
@@ -10,6 +11,7 @@ from collections.abc import Callable, Mapping
 from ullage.context.blocks import Json, ToolSpec
 from ullage.tools.description import description
 from ullage.tools.environment import tool_environment
+from ullage.tools.guarded import guarded
 from ullage.tools.input_check import check_input, integer, text
 from ullage.tools.permission import command_need
 from ullage.tools.process import Finished, run_process
@@ -74,7 +76,8 @@ class Bash:
         command = [*_shell(), text(call.input, "command")]
         bubblewrap = await self._find_sandbox()
         if bubblewrap is not None:
-            command = sandboxed(bubblewrap, command, self._folders.roots)
+            guard = await asyncio.to_thread(guarded, self._folders.roots)
+            command = sandboxed(bubblewrap, command, self._folders.roots, guard)
         try:
             finished = await run_process(command, folder, tool_environment(os.environ), timeout, _bounded(call.output))
         except OSError as error:
@@ -120,7 +123,7 @@ def _outcome(finished: Finished, timeout: float, *, in_sandbox: bool) -> ToolOut
     parts = [output] if output else ["(no output)"]
     if finished.had_leftovers:
         parts.append("(Processes that it left in the background were ended: nothing outlives a call.)")
-    if in_sandbox and BLOCKED in output.casefold():
+    if in_sandbox and any(said in output.casefold() for said in BLOCKED):
         parts.append(BLOCKED_NOTE)
     if finished.ended == "by timeout":
         parts.append(f"(Ended after {timeout:g} seconds, with everything that it had started.)")
