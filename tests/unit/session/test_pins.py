@@ -12,6 +12,7 @@ from tests.fake_api import Call, Hang, Reply, Say
 from tests.unit.session.filling import SUMMARY, WINDOW, fill, make_project, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, calls, compactions, items, notices, stage
 from ullage.context.blocks import Text, ToolResult
+from ullage.context.counting.tokens import estimate_prelude
 from ullage.context.entries import ToolReturned
 from ullage.session.errors import SessionError
 from ullage.session.items import UserItem
@@ -144,6 +145,20 @@ async def test_where_instructions_and_tools_alone_are_over_the_line_it_says_so_a
             await here.say(session, "Hello")
         assert not here.made(session)
         assert not any("messages" in (record.body or {}) for record in here.fake.requests)
+        assert "AGENTS.md" in notices(session)[-1].text
+
+
+async def test_where_only_what_was_learned_shows_that_they_are_over_the_line_it_says_so_too(folder: Path) -> None:
+    (folder / "AGENTS.md").write_text("word word word word word. " * 960)
+    async with stage(folder, window=20_000) as here:
+        session = await here.new()
+        prelude = session._conversation.projection.prelude  # pyright: ignore[reportPrivateUsage]
+        assert prelude is not None
+        assert estimate_prelude(prelude) < session.snapshot().gauge.line
+        for _ in range(4):
+            here.fake.enqueue(Say("Yes."))
+            await here.say(session, "Hello")
+        assert not here.made(session)
         assert "AGENTS.md" in notices(session)[-1].text
 
 

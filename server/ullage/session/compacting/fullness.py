@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ullage.context.blocks import Text
 from ullage.context.counting.accounting import Counted
-from ullage.context.counting.tokens import estimate_block, estimate_prelude
+from ullage.context.counting.tokens import Calibration, estimate_block, estimate_prelude
 from ullage.context.entries import Prelude, UserPrompt
 from ullage.session.compacting.policy_in_use import PolicyInUse
 
@@ -32,9 +32,9 @@ def is_held(full: Fullness, more: int, policy: PolicyInUse) -> bool:
     return full.counted.used + more >= full.window * policy.policy.line.hold_share
 
 
-def refuse_where_nothing_helps(full: Fullness, prelude: Prelude | None, policy: PolicyInUse) -> None:
+def refuse_where_nothing_helps(full: Fullness, prelude: Prelude | None, calibration: Calibration, policy: PolicyInUse) -> None:
     """Where system and tools alone are over the line or the window no compaction brings the context under it. Raises `ContextFull`."""
-    fixed = estimate_prelude(prelude) if prelude else 0
+    fixed = calibration.apply(estimate_prelude(prelude)) if prelude else 0  # as the gauge counts it
     if fixed >= full.window * policy.policy.line.hold_share:
         raise ContextFull(
             f"The instructions, rules and tools alone take about {fixed:,} tokens; the model has {full.window:,} in all. "

@@ -118,7 +118,8 @@ class Room:
             if not await self._save(full, at_work=more == 0):
                 self._prepare_from(full)
             return
-        refuse_where_nothing_helps(full, self._conversation.projection.prelude, self._policy)
+        calibration = self._surroundings.calibration(self._model.card)
+        refuse_where_nothing_helps(full, self._conversation.projection.prelude, calibration, self._policy)
         if not held and self._is_kept(full, more):
             self._prepare_from(full)
             return
