@@ -93,6 +93,7 @@ def _replay(options: argparse.Namespace) -> int:
 
     asked = Options(
         format=options.format,
+        full=options.full,
         as_model=options.model,
         policies=policy_names(options.policy),
         at=options.at,

@@ -19,6 +19,7 @@ def policy_names(given: Sequence[str]) -> tuple[str, ...]:
 def add_replay_options(replay: argparse.ArgumentParser) -> None:
     """All but the transcripts themselves."""
     replay.add_argument("--format", choices=("table", "json"), default="table", help="how the report is written (default: table)")
+    replay.add_argument("--full", action="store_true", help="print every table, with what its columns mean")
     replay.add_argument(
         "--model", metavar="NAME", help="take window, prices and tokens of this model (default: of those that the sessions ran on)"
     )

@@ -20,6 +20,7 @@ from ullage.replay.processes import work_through
 from ullage.replay.readers.values import printable
 from ullage.replay.report_html import Settings, as_html
 from ullage.replay.report_json import as_json
+from ullage.replay.report_short import as_short
 from ullage.replay.report_table import as_table
 from ullage.replay.rows import Report, Row
 
@@ -52,7 +53,7 @@ def run(names: Sequence[str], options: Options) -> int:
     if options.format == "json":
         _write(sys.stdout, as_json(report) + "\n")
     elif rows:
-        _write(sys.stdout, as_table(report))
+        _write(sys.stdout, as_table(report) if options.full else as_short(report) + "\n")
     if options.report is not None and not _write_page(options.report, report):
         return 1
     return 0 if rows else 1

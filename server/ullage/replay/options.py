@@ -17,6 +17,8 @@ class Options:
     """`policies` by name, in the order of the report; empty where only what was recorded is reported. `jobs` of None: one a core."""
 
     format: Format = "table"
+    full: bool = False
+    """Whether a table shows every figure."""
     as_model: str | None = None
     policies: tuple[str, ...] = ()
     at: Places = "policy"

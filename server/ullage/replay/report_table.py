@@ -1,4 +1,7 @@
-"""The report as text for a terminal: a few tables, each with what its columns mean, then what is missing and what was mended."""
+"""All of the report as text: the answer, a few tables, each with what its columns mean, then what is missing and what was mended.
+
+What a terminal shows of it at first is `report_short.py`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ from textwrap import wrap
 from ullage.replay import explanations
 from ullage.replay.columns import ABSENT, columns, money, number, percent, ranges
 from ullage.replay.figures import Figures, together
+from ullage.replay.html.answer import in_words
+from ullage.replay.html.as_recorded import as_recorded
+from ullage.replay.html.choice import choose
 from ullage.replay.html.comparison import compared
 from ullage.replay.policies_table import cautions, cost_lines, fate_lines, kept_lines, listed
 from ullage.replay.readers.values import printable
@@ -33,21 +39,25 @@ def _lines(report: Report) -> Iterator[str]:
     rows = [(str(index), row.figures) for index, row in enumerate(report.rows, 1)]
     if len(rows) > 1:
         rows.append((_ALL, together(figures for _, figures in rows)))
-    yield from _section("Sessions", _sessions(report.rows), explanations.SESSIONS)
-    yield from _section("Tokens and cost", _tokens(rows), explanations.cost(report.as_model), explanations.TOKENS, explanations.SUMMARIES)
-    yield from _section("Context and cache", _context(rows), explanations.CONTEXT)
+    if report.policies:
+        comparison = compared(report.runs)
+        told = in_words(comparison, choose(comparison), as_recorded(report.rows, comparison.sessions))
+        yield from section("The answer", (), *told)
+    yield from section("Sessions", _sessions(report.rows), explanations.SESSIONS)
+    yield from section("Tokens and cost", _tokens(rows), explanations.cost(report.as_model), explanations.TOKENS, explanations.SUMMARIES)
+    yield from section("Context and cache", _context(rows), explanations.CONTEXT)
     if any(figures.compactions for _, figures in rows):
-        yield from _section("Needed after compactions", _needed(rows), explanations.NEEDED, explanations.KINDS)
+        yield from section("Needed after compactions", _needed(rows), explanations.NEEDED, explanations.KINDS)
     if report.policies:
         yield from _policies(report)
-    yield from _listed(f"Figures that are missing ({ABSENT}), or partial or estimated (*)", _shortfalls(rows))
-    yield from _listed("What was mended or could not be read", _notes(report.rows))
+    yield from items(f"Figures that are missing ({ABSENT}), or partial or estimated (*)", shortfalls(rows))
+    yield from items("What was mended or could not be read", notes(report.rows))
 
 
 def _policies(report: Report) -> Iterator[str]:
     comparison = compared(report.runs)
     standings = [*comparison.standings, *([comparison.optimum] if comparison.optimum is not None else [])]
-    yield from _section(
+    yield from section(
         "Policies: what they would have cost",
         cost_lines(standings),
         explanations.policies(report.places),
@@ -55,29 +65,36 @@ def _policies(report: Report) -> Iterator[str]:
         *([explanations.OPTIMUM] if comparison.optimum is not None else []),
     )
     if comparison.standings:
-        yield from _section(
+        yield from section(
             "Policies: what was needed after their compactions and was in view",
             kept_lines(comparison.standings),
             explanations.stand_ins(report.places, report.summaries),
             explanations.POLICY_KEPT,
         )
-        yield from _section("Policies: what became of it", fate_lines(comparison.standings), explanations.POLICY_FATES)
-    yield from _listed("Policies of which what is shown as kept says little", cautions(comparison.standings))
-    yield from _listed("What went wrong under policies", listed(standings, comparison))
+        yield from section("Policies: what became of it", fate_lines(comparison.standings), explanations.POLICY_FATES)
+    yield from items("Policies of which what is shown as kept says little", cautions(comparison.standings))
+    yield from items("What went wrong under policies", listed(standings, comparison))
 
 
-def _section(title: str, table: Iterable[str], *told: str) -> Iterator[str]:
+def section(title: str, table: Iterable[str], *told: str) -> Iterator[str]:
+    """A table under its title, and what is to be said of it."""
     yield title
     yield from table
     for explanation in told:
-        yield from wrap(explanation, WIDTH, initial_indent="  ", subsequent_indent="  ")
+        yield from wrapped(explanation, indent="  ")
     yield ""
 
 
-def _listed(title: str, items: Iterable[str]) -> Iterator[str]:
-    lines = [line for item in items for line in wrap(item, WIDTH, initial_indent="  ", subsequent_indent="    ")]
+def items(title: str, told: Iterable[str]) -> Iterator[str]:
+    """One after the other under a title, where there are any; the title may be empty."""
+    lines = [line for item in told for line in wrap(item, WIDTH, initial_indent="  ", subsequent_indent="    ")]
     if lines:
-        yield from (title, *lines, "")
+        yield from (*((title,) if title else ()), *lines, "")
+
+
+def wrapped(text: str, indent: str = "") -> Iterator[str]:
+    """Text in lines."""
+    yield from wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent)
 
 
 def _sessions(rows: Iterable[Row]) -> Iterator[str]:
@@ -119,11 +136,17 @@ def _token_cells(figures: Figures) -> list[str]:
 
 def _cost_cells(figures: Figures) -> list[str]:
     without, parts = missing(figures), incomplete(figures)
-    cost = ABSENT if "dollars" in without else money(figures.dollars.total) + ("*" if "dollars" in parts else "")
     if "summaries" in without:
-        return [cost, ABSENT, ABSENT]
+        return [cost_of(figures), ABSENT, ABSENT]
     mark = "*" if "summaries" in parts else ""
-    return [cost, *(money(each.total) + mark for each in (figures.summaries_warm, figures.summaries_cold))]
+    return [cost_of(figures), *(money(each.total) + mark for each in (figures.summaries_warm, figures.summaries_cold))]
+
+
+def cost_of(figures: Figures) -> str:
+    """Dollars as they stand in a column."""
+    if "dollars" in missing(figures):
+        return ABSENT
+    return money(figures.dollars.total) + ("*" if "dollars" in incomplete(figures) else "")
 
 
 def _context(rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:
@@ -161,7 +184,7 @@ def _share(share: Share, mark: str) -> str:
     return f"{share.hits}/{share.of}{mark}"
 
 
-def _shortfalls(rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:
+def shortfalls(rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:
     """Each reason once, with the figures that it is the reason for."""
     named: dict[str, list[int]] = {}
     for name, figures in rows:
@@ -175,7 +198,7 @@ def _shortfalls(rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:
     yield from (f"{ranges(numbers)}: {text}" for text, numbers in named.items())
 
 
-def _notes(rows: Iterable[Row]) -> Iterator[str]:
+def notes(rows: Iterable[Row]) -> Iterator[str]:
     """Each kind of repair once, with how often there was one in all; then what else was noted."""
     counts: dict[tuple[str, str], int] = {}
     places: dict[tuple[str, str], list[int]] = {}

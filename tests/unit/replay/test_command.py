@@ -19,8 +19,6 @@ from ullage.context.entries import Summarised
 from ullage.replay.prices import as_of
 from ullage.store.log_store import LogStore
 
-GOLDEN = Path(__file__).with_name("golden_report.txt")
-
 NOT_COMPACTED = dict.fromkeys(("summaries", "needed later"), "no compaction is recorded")
 
 Usage = tuple[int, int, int, int, int]
@@ -73,13 +71,14 @@ def reported(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, A
     return json.loads(capsys.readouterr().out)
 
 
-def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+@pytest.mark.parametrize(("arguments", "golden"), [((), "golden_short_report.txt"), (("--full",), "golden_report.txt")])
+def test_the_table(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], golden: str):
     uncounted = plain_session(None, sessionId="s2", model="unheard-of")
     written(tmp_path, compacted_session().lines, "a.jsonl")
     written(tmp_path, uncounted.lines, "b.jsonl")
-    assert main(["replay", str(tmp_path)]) == 0
+    assert main(["replay", str(tmp_path), *arguments]) == 0
     output = capsys.readouterr()
-    assert output.out == GOLDEN.read_text(encoding="utf-8").replace("AS_OF", as_of())
+    assert output.out == Path(__file__).with_name(golden).read_text(encoding="utf-8").replace("AS_OF", as_of())
     assert output.err == ""
 
 

@@ -70,7 +70,7 @@ def with_policies(monkeypatch: pytest.MonkeyPatch, *more: Policy) -> None:
 
 
 def test_policies_side_by_side_and_the_optimum_beside_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert main(["replay", folder(tmp_path), "--policy", "ullage,none", "--policy", "claude-code"]) == 0
+    assert main(["replay", folder(tmp_path), "--policy", "ullage,none", "--policy", "claude-code", "--full"]) == 0
     out = capsys.readouterr().out
     table = out[out.index("Policies: what they would have cost") :]
     names = [line.split()[0] for line in table.splitlines()[3:7]]
@@ -111,14 +111,14 @@ def test_sessions_without_token_counts_are_left_out_with_the_reason(tmp_path: Pa
     bare.user("Hello", sessionId="bare")
     counted(bare, None, sessionId="bare")
     written(Path(traces), bare.lines, "bare.jsonl")
-    assert main(["replay", traces, "--policy", "ullage"]) == 0
+    assert main(["replay", traces, "--policy", "ullage", "--full"]) == 0
     out = capsys.readouterr().out
     assert "bare is left out: none of its requests has a token count" in out
     assert "failed" not in out
 
 
 def test_what_became_of_all_that_was_needed(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert main(["replay", folder(tmp_path, recorded=True), "--policy", "claude-code", "--at", "recorded"]) == 0
+    assert main(["replay", folder(tmp_path, recorded=True), "--policy", "claude-code", "--at", "recorded", "--full"]) == 0
     out = capsys.readouterr().out
     table = out[out.index("Policies: what became of it") :]
     assert "in view or" in table
@@ -160,7 +160,7 @@ def test_a_policy_that_raises_is_named_and_the_others_go_on(
     report = reported(capsys, traces, "--policy", "broken,none")
     assert report["policies"][0]["failures"] == [{"session": "s1", "why": "ValueError: oh"}]
     assert report["policies"][1]["requests"] == 30
-    assert main(["replay", traces, "--policy", "broken,none"]) == 0
+    assert main(["replay", traces, "--policy", "broken,none", "--full"]) == 0
     assert "broken failed on s1: ValueError: oh" in capsys.readouterr().out
 
 
@@ -210,14 +210,14 @@ def test_the_report_as_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_what_upkeep_forgets_is_told_not_to_be_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert main(["replay", folder(tmp_path), "--policy", "three-layer"]) == 0
+    assert main(["replay", folder(tmp_path), "--policy", "three-layer", "--full"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "Policies of which what is shown as kept says little" in out
     assert "* three-layer: it clears or cuts before" in out
 
 
 def test_blanks_keep_nothing_that_could_be_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    assert main(["replay", folder(tmp_path), "--policy", "claude-code", "--summary", "none", "--window", "100000"]) == 0
+    assert main(["replay", folder(tmp_path), "--policy", "claude-code", "--summary", "none", "--window", "100000", "--full"]) == 0
     assert "* claude-code: blanks stood for its summaries" in capsys.readouterr().out
 
 

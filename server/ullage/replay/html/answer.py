@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ullage.replay.columns import money, number, percent
 from ullage.replay.html.choice import CLOSE_SHARE, FEW_FACTS, Choice
 from ullage.replay.html.comparison import Comparison, Standing
-from ullage.replay.html.markup import Markup, tag
+from ullage.replay.html.markup import Markup, tag, words_of
 
 MOST_HELD_AGAINST = 3
 """Other policies whose cost is named beside that of the one to take."""
@@ -35,6 +35,12 @@ def answer(comparison: Comparison, choice: Choice, titles: Mapping[str, str], re
     )
 
 
+def in_words(comparison: Comparison, choice: Choice, recorded: Standing | None) -> Iterator[str]:
+    """The same without pictures, a paragraph each; the first is the answer itself."""
+    yield "".join(map(words_of, _capital(_lead(comparison, choice))))
+    yield from _beside(comparison, choice, recorded)
+
+
 def _together(distinctions: Sequence[str]) -> str:
     """As one heading."""
     return ", ".join((*distinctions[:1], *(each.lower() for each in distinctions[1:])))
@@ -60,7 +66,7 @@ def _card(title: str, standing: Standing, titles: Mapping[str, str]) -> Markup:
 def _lead(comparison: Comparison, choice: Choice) -> Iterator[Markup | str]:
     cheapest, most = choice.cheapest, choice.keeps_most
     if not comparison.standings:
-        yield "No policy was replayed, so there is nothing to choose from: this page shows what was recorded."
+        yield "No policy was replayed, so there is nothing to choose from: this shows what was recorded."
     elif cheapest is None and most is None:
         yield from _without_either(comparison, choice)
     elif cheapest is None and most is not None:

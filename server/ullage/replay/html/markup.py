@@ -5,7 +5,8 @@ What the elements of the report are is known to the other files of this folder.
 
 from __future__ import annotations
 
-from html import escape
+import re
+from html import escape, unescape
 from typing import TypeAlias
 
 from ullage.replay.readers.values import printable
@@ -22,6 +23,7 @@ Child: TypeAlias = "Markup | str | None"
 
 Attribute: TypeAlias = "str | int | float | bool | None"
 
+_TAG = re.compile(r"<[^>]*>")
 _VOID = frozenset({"meta", "br", "hr"})
 _CLOSED = frozenset({"path", "rect", "use"})
 
@@ -45,6 +47,11 @@ def joined(*children: Child) -> Markup:
 def text(words: str) -> Markup:
     """Words, escaped; what could play tricks (control characters, changes of direction, halves of characters) as question marks."""
     return Markup(escape(printable(words), quote=True))
+
+
+def words_of(child: Markup | str) -> str:
+    """What is to be read of it, without markup."""
+    return unescape(_TAG.sub("", child)) if isinstance(child, Markup) else printable(child)
 
 
 def _attribute(key: str, value: Attribute) -> str:
