@@ -146,7 +146,8 @@ class CompactParams:
 class CompactionParams:
     """Params of `undoCompaction` and `redoCompaction`; without an id the newest is meant.
 
-    `fit`: where the conversation would then be larger than the window, old tool results are cleared so that it is not.
+    `fit`: where the conversation would then be larger than the window, old tool results are cleared and messages cut from its middle so
+    that it is not.
     """
 
     session_id: str

@@ -384,3 +384,25 @@ async def test_fates_are_told_from_an_item_on_without_looking_at_what_is_before(
             fate.item_id for fate in (await session.history.epochs(second))[1]
         }
         assert (await session.history.epochs("nothing like it"))[1] == every
+
+
+async def test_where_an_undo_would_not_fit_and_there_is_nothing_to_clear_the_middle_is_cut_out(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
+        session = await here.new()
+        for number in range(30):
+            here.fake.enqueue(Say("I see."))
+            await here.say(session, f"Part {number}. " + "word " * 1_500)
+        oldest, *newer = [card.id for card in compactions(session)]
+        for made in reversed(newer):
+            await session.history.undo(made)
+        with pytest.raises(SessionError, match=r"With \d+ messages cut from its middle it would fit\.") as refused:
+            await session.history.undo(oldest)
+        assert refused.value.reason == "does_not_fit"
+        await session.history.undo(oldest, fit=True)
+        gauge = session.snapshot().gauge
+        assert gauge.used <= 0.95 * gauge.size
+        sent = await next_request(here, session)
+        assert "Part 0." in sent
+        assert "Part 29." in sent
+        assert compactions(session)[-1].trigger == "manual", "and it is not compacted at once again"
+        assert not here.refused()

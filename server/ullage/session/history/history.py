@@ -28,10 +28,11 @@ from ullage.context.entries import (
     UserPrompt,
 )
 from ullage.context.moves.again import again
-from ullage.context.moves.clear import clear
 from ullage.context.moves.exclude import exclude
+from ullage.context.moves.fit import fitting
 from ullage.context.policies.ullage import ULLAGE
-from ullage.context.policy import ClearNumbers
+from ullage.context.policy import UllageNumbers
+from ullage.context.record.digest import brief
 from ullage.context.view.fates import counts
 from ullage.context.view.message import Message
 from ullage.context.view.projection import EpochKey, Projection
@@ -60,6 +61,10 @@ IN_OWN_WORDS = (
     "A summary that a model wrote may still tell of it in its own words, which no program can find. To be rid of these, too, undo that "
     "compaction and compact again."
 )
+
+FIT_SHARE = 0.95
+"""Of the window, that an undo is made to fit: the next prompt needs room, too, and calls are held at 98 %."""
+ULLAGE_NUMBERS = UllageNumbers()
 
 PINNED_MEANWHILE = "This compaction would hide what was pinned since it was undone. Unpin that, or compact anew, which leaves it in view."
 
@@ -169,7 +174,8 @@ class History:
     async def undo(self, compaction_id: str | None = None, *, fit: bool = False) -> str:
         """From the next request on the compaction (None: the newest in force) counts as never made; gives its id. Raises `SessionError`.
 
-        `fit`: where the conversation would then be larger than the window, old tool results are cleared so that it is not.
+        `fit`: where the conversation would then be larger than the window, old tool results are cleared so that it is not, and where that
+        is not enough messages are cut from its middle.
         """
         async with self._one_changes:
             undone = self._pick(self._conversation.projection.active, compaction_id, "undo")
@@ -257,31 +263,27 @@ class History:
         """Raises `SessionError` where the conversation would be larger than the window; see `undo` for `fit`."""
         after = self._with(entry)
         window, tokens = self._model.card.window, self._room.tokens_with(entry)
-        cleared: Compaction | None = None
+        fitted: Compaction | None = None
         if tokens > window:
-            cleared = self._cleared(after, tokens)
-            fits = cleared is not None and cleared.estimated_after <= window
-            if not fits or not fit:
-                offer = " With old tool results cleared it would fit." if fits else " Not even with old tool results cleared would it fit."
+            fitted = self._fitted(after, tokens, window)
+            if fitted is None or not fit:
                 raise SessionError(
-                    "does_not_fit" if fits else "invalid",
-                    f"The conversation would then hold about {tokens:,} tokens, more than the model's {window:,}.{offer}",
+                    "invalid" if fitted is None else "does_not_fit",
+                    f"The conversation would then hold about {tokens:,} tokens, more than the model's {window:,}. {_way_out(fitted)}",
                 )
         self._log(entry)
-        if cleared is not None:
-            self._conversation.append(cleared)
+        if fitted is not None:
+            self._conversation.append(fitted)
         self._has_changed()
 
-    def _cleared(self, view: Projection, tokens: int) -> Compaction | None:
-        """The compaction that clears old results of `view`; None where there are none."""
-        pinned = view.pinned_entries
-        found = tuple(each for each in clear(view, ClearNumbers()) if each.seq not in pinned)
-        if not found:
+    def _fitted(self, view: Projection, tokens: int, window: int) -> Compaction | None:
+        """The compaction that makes `view`, which holds so many tokens, fit the window with some room to go on; None where none does."""
+        planned = fitting(view, tokens - int(window * FIT_SHARE), ULLAGE_NUMBERS, self._count, brief)
+        if planned is None:
             return None
-        entry = replace(_by_hand(view.entries[-1].seq, tokens), cleared=found, policy=ULLAGE.name)
-        after = view.with_appended(Logged(view.entries[-1].seq + 1, 0.0, entry))
-        tokens_after = tokens - self._count(view.messages) + self._count(after.messages)
-        return replace(entry, estimated_after=tokens_after, counts=counts(view, entry))
+        after = tokens - self._count(view.messages) + planned.estimated_after
+        entry = replace(_by_hand(planned.through, tokens), cleared=planned.cleared, snipped=planned.snipped, policy=ULLAGE.name)
+        return replace(entry, estimated_after=after, counts=counts(view, entry))
 
     def _make(self, entry: Compaction) -> str:
         self._reword(entry)
@@ -334,6 +336,16 @@ class History:
     def _count(self, messages: Sequence[Message]) -> int:
         calibration = self._surroundings.calibration(self._model.card)
         return calibration.apply(sum(estimate_message(message) for message in messages))
+
+
+def _way_out(fitted: Compaction | None) -> str:
+    """What would make it fit, as a sentence."""
+    if fitted is None:
+        return "Not even with old tool results cleared and its middle cut out would it fit."
+    ways = ["old tool results cleared"] if fitted.cleared else []
+    if cut := fitted.message_counts.snipped:
+        ways.append(f"{cut:,} {'message' if cut == 1 else 'messages'} cut from its middle")
+    return f"With {' and '.join(ways)} it would fit."
 
 
 def _by_hand(through: int, tokens_before: int) -> Compaction:
