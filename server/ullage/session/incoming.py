@@ -8,6 +8,7 @@ from ullage.context.blocks import AssistantBlock, Text, Thinking, ToolUse
 from ullage.models.model import ModelEvent, Retrying, TextDelta, ThinkingDelta, ToolInputDelta, ToolUseStarted
 from ullage.session.items import AssistantItem, RetryInfo, ThinkingItem, ToolCallItem
 from ullage.session.timeline import Timeline
+from ullage.store.unfinished import Piece
 
 
 class Incoming:
@@ -19,11 +20,13 @@ class Incoming:
         timeline: Timeline,
         clock: Callable[[], float],
         on_retry: Callable[[RetryInfo | None], None],
+        keep: Callable[[Piece], None],
     ) -> None:
         self.reply_id = reply_id
         self._timeline = timeline
         self._clock = clock
         self._on_retry = on_retry
+        self._keep = keep
         self._retrying = False
         self._text: dict[int, list[str]] = {}
         self._thinking: dict[int, list[str]] = {}
@@ -57,6 +60,7 @@ class Incoming:
             kind = AssistantItem if parts is self._text else ThinkingItem
             self._timeline.put(kind(item_id, self._clock(), ""))
         parts[index].append(text)
+        self._keep(Piece(index, text, parts is self._thinking))
         self._timeline.append_text(item_id, "text", text)
 
     def partial(self) -> tuple[AssistantBlock, ...]:

@@ -50,6 +50,7 @@ from ullage.session.history.pinned import pinned_items
 from ullage.session.identifiers import new_id
 from ullage.session.items import Gauge, Item, ModelChanged, NoticeItem, PinsChanged, SessionState, Snapshot, Update
 from ullage.session.loop import run_turn
+from ullage.session.meanwhile import left_by_a_killed_process
 from ullage.session.model_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce
 from ullage.session.prelude_in_use import PreludeInUse
@@ -60,6 +61,7 @@ from ullage.session.turn import Turn
 from ullage.session.work import Work
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import SessionRecord
+from ullage.store.unfinished import unfinished_file
 from ullage.tools.tool import Tool, ToolKind
 from ullage.workspace.reads import FileReads
 
@@ -137,9 +139,18 @@ class Session:
         if not self._conversation.entries:
             self._prelude.use()  # so that the gauge counts it before any prompt
         if turn_is_open(self._conversation.entries):
+            self._take_unfinished()
             self._close_turn(TurnEnded("interrupted", INTERRUPTED, "continue"))
         self._queue.show()
         self._compactor.ahead.look()
+
+    def _take_unfinished(self) -> None:
+        """What the model had said when the process was killed."""
+        file = unfinished_file(self._surroundings.transcripts_folder, self.id)
+        entry = left_by_a_killed_process(file.read(), self._conversation.entries)
+        if entry is not None:
+            self._conversation.append(entry)
+        file.remove()
 
     async def learn_model(self) -> None:
         """Asks the endpoint what it knows of the model; until then the table's figures are used."""

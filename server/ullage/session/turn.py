@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 
 from ullage.context.blocks import ToolUse
 from ullage.context.entries import AssistantReply, Notice
 from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
-from ullage.models.model import ModelCard, Reply
+from ullage.models.model import ModelCard, ModelEvent, Reply
 from ullage.session.calls import Calls
 from ullage.session.compacting.draft import Wanted
 from ullage.session.compacting.fullness import ContextFull
@@ -18,9 +19,11 @@ from ullage.session.file_notices import FileNotices
 from ullage.session.identifiers import new_id
 from ullage.session.incoming import Incoming
 from ullage.session.items import RetryInfo
+from ullage.session.meanwhile import KeptMeanwhile
 from ullage.session.model_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce
 from ullage.session.surroundings import Surroundings
+from ullage.store.unfinished import UnfinishedReply, unfinished_file
 
 OUTPUT_TOKENS = 32_000
 """Most that is asked for in one reply; the line keeps 20,000 free, and the API cuts a reply that fills the window."""
@@ -77,10 +80,21 @@ class Turn:
     async def _ask_once(self) -> AssistantReply:
         model, card = self._model.model, self._model.card  # another one may be chosen while it answers
         request = self._conversation.request()
-        incoming = Incoming(new_id("r"), self._conversation.timeline, self._conversation.clock, self._retrying)
+        reply_id = new_id("r")
+        with self._kept_meanwhile(reply_id, card) as kept:
+            incoming = Incoming(reply_id, self._conversation.timeline, self._conversation.clock, self._retrying, kept.add)
+            reply = await self._streamed(model.stream(request, min(OUTPUT_TOKENS, card.max_output)), incoming, card)
+            cost = card.cost(reply.usage)
+            entry = AssistantReply(reply_id, reply.blocks, reply.model, reply.stop_reason, reply.usage, cost, reply.dropped_thinking)
+            self._conversation.append(entry)
+        self._learn(card)
+        return entry
+
+    async def _streamed(self, events: AsyncIterator[ModelEvent], incoming: Incoming, card: ModelCard) -> Reply:
+        """The whole reply, shown as it comes. What there is of one that was cut off is logged."""
         reply: Reply | None = None
         try:
-            async for event in model.stream(request, min(OUTPUT_TOKENS, card.max_output)):
+            async for event in events:
                 if isinstance(event, Reply):
                     reply = event
                 else:
@@ -92,11 +106,12 @@ class Turn:
             raise
         finally:
             self._retrying(None)
-        cost = card.cost(reply.usage)
-        entry = AssistantReply(incoming.reply_id, reply.blocks, reply.model, reply.stop_reason, reply.usage, cost, reply.dropped_thinking)
-        self._conversation.append(entry)
-        self._learn(card)
-        return entry
+        return reply
+
+    def _kept_meanwhile(self, reply_id: str, card: ModelCard) -> KeptMeanwhile:
+        file = unfinished_file(self._surroundings.transcripts_folder, self._conversation.session_id)
+        reply = UnfinishedReply(reply_id, card.name, self._conversation.entries[-1].seq)
+        return KeptMeanwhile(file, reply, asyncio.get_running_loop().call_later)
 
     def _keep_partial(self, incoming: Incoming, card: ModelCard, error: BaseException) -> None:
         """What was said before a cancel or a broken stream stays in the log."""

@@ -1,4 +1,4 @@
-"""Deleting a session for good: its log, its place in the search index, its clipped outputs and its transcripts."""
+"""Deleting a session for good: its log, its place in the search index, its clipped outputs, its transcripts and an unfinished reply."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ullage.store import folder as ullage_folder
 from ullage.store.log_store import LogStore
 from ullage.store.results import ResultFiles
 from ullage.store.search import SearchIndex
+from ullage.store.unfinished import unfinished_file
 
 
 def erase_session(session_id: str, workspace: Path | None, log: LogStore, index: SearchIndex, results: ResultFiles) -> None:
@@ -23,6 +24,7 @@ def erase_session(session_id: str, workspace: Path | None, log: LogStore, index:
         if isinstance(logged.entry, ToolReturned | Clipped) and logged.entry.full_output is not None
     ]
     log.delete(session_id)
+    unfinished_file(workspace, session_id).remove()
     index.forget(session_id)
     for path in outputs:
         results.remove(path)

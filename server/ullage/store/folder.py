@@ -37,6 +37,11 @@ def session_lock(workspace: Path, session_id: str) -> Path:
     return workspace / NAME / "locks" / f"{session_id}.lock"
 
 
+def unfinished(workspace: Path, session_id: str) -> Path:
+    """The reply that streams in, or did when the process was killed."""
+    return workspace / NAME / "unfinished" / f"{session_id}.jsonl"
+
+
 def results(workspace: Path) -> Path:
     """Whole outputs of clipped tool results."""
     return workspace / NAME / "tool-results"
