@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import Call, Hang, Reply, Say
+from tests.fake_api import Call, Hang, Reply, Rule, Say
 from tests.unit.session.filling import (
     SUMMARY,
     WINDOW,
@@ -96,6 +96,27 @@ async def test_a_preview_while_a_summary_is_written_in_the_background_counts_wha
         card = compactions(session)[-1]
         assert (card.status, card.rung) == ("completed", "model")
         assert preview.counts == counted(preview) == MessageCounts(card.summarised, card.cleared, card.snipped)
+
+
+async def test_a_preview_while_the_api_writes_one_in_the_background_counts_what_that_will_take(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, compaction=True) as here:
+        here.fake.add_rules(Rule(lambda body: "compaction" in body, Hang(Reply((Say(SUMMARY),)))))
+        session = await here.new()
+        await session.learn_model()
+        await fill_to_the_line(here, session)
+        room = session._room  # pyright: ignore[reportPrivateUsage]
+        room.prepare()
+        await here.fake.until_held()
+        here.fake.enqueue([Call("read_file", {"path": "tank.py"})], Say("It is the tide. " * 900))
+        await here.say(session, "Why does it sink?")
+        preview = await session.history.preview()
+        session.compact()
+        here.fake.release()
+        await here.idle(session)
+        card = compactions(session)[-1]
+        assert (card.status, card.rung, preview.rung) == ("completed", "api", "api")
+        assert preview.counts == counted(preview) == MessageCounts(card.summarised, card.cleared, card.snipped)
+        assert [file.path for file in preview.restored] == [file.path for file in card.restored]
 
 
 async def test_what_an_exclusion_left_is_named_for_what_it_is(folder: Path) -> None:

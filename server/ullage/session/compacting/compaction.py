@@ -24,6 +24,7 @@ from ullage.context.moves.spare import spare
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.view.fates import counts
+from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.request import Message, request_so_far
 from ullage.models.model import Model, ModelCard
@@ -148,11 +149,9 @@ class Compactor:
         if draft.plan.summarise_to is None:
             return draft, draft.rung
         calibration, asks = self._surroundings.calibration(card), draft.plan.asked is not None
-        cut = (
-            await possible(draft.plan, tuple(self._conversation.entries), calibration)
-            if asks and self._rungs.may_ask_api(draft, card)
-            else None
-        )
+        entries = self._conversation.entries
+        planned_for = tuple(entries[: place_of(entries, draft.plan.through + 1)])  # a draft in work was planned before the last of them
+        cut = await possible(draft.plan, planned_for, calibration) if asks and self._rungs.may_ask_api(draft, card) else None
         if cut is not None:
             return await self._rungs.by_program(replace(draft, plan=cut[0]), [], calibration), "api"
         draft = await self._rungs.by_program(draft, [], calibration)
