@@ -85,6 +85,12 @@ export class ActiveSession implements vscode.Disposable {
     return this.connection.request(method, { ...params, sessionId: this.head.sessionId });
   }
 
+  /** A request as the panel makes it, which names its session; it waits while that is being opened. */
+  async pass<M extends ClientMethod>(method: M, params: ParamsOf<M>): Promise<ResultOf<M>> {
+    await this.opening.settled();
+    return this.connection.request(method, params);
+  }
+
   dispose(): void {
     this.subscription.dispose();
     this.changed.dispose();

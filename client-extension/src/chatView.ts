@@ -100,7 +100,7 @@ export class ChatView implements vscode.WebviewViewProvider {
         return this.sendSnapshot();
       case "request":
         if (PASS_THROUGH.includes(message.method)) {
-          return this.answer(message.id, this.connection.request(message.method, message.params));
+          return this.answer(message.id, this.session.pass(message.method, message.params));
         }
         return;
       case "findFiles":
