@@ -44,6 +44,8 @@ export class ServerConnection implements vscode.Disposable {
   private superseded = new AbortController();
   private readonly restarts = new RestartPolicy();
   private currentStatus: ServerStatus = { state: "starting" };
+  /** A notification that the server has stopped waits for an answer. */
+  private offering = false;
 
   constructor(
     private readonly launch: ServerLaunch,
@@ -63,6 +65,10 @@ export class ServerConnection implements vscode.Disposable {
   /** Starts the server again, because the user or a changed setting asks for it. */
   restart(): Promise<void> {
     this.restarts.reset();
+    if (this.offering) {
+      // VS Code has no way to close one notification: all that are up go into its list.
+      void vscode.commands.executeCommand("notifications.hideToasts");
+    }
     const signal = this.supersede();
     return this.enqueue(async () => {
       await this.stopNow();
@@ -197,13 +203,18 @@ export class ServerConnection implements vscode.Disposable {
     void this.enqueue(() => this.startNow({ state: "restarting", message }, signal));
   }
 
+  /** The panel says it with the same buttons: a notification beside it would stay when these are used. */
   private stopped(message: string): void {
     this.setStatus({ state: "stopped", message });
-    void this.offerRestart(message);
+    if (!this.warnings.isPanelVisible()) {
+      void this.offerRestart(message);
+    }
   }
 
   private async offerRestart(message: string): Promise<void> {
+    this.offering = true;
     const choice = await vscode.window.showErrorMessage(message, "Restart", "Show logs");
+    this.offering = false;
     if (choice === "Restart") {
       await this.restart();
     } else if (choice === "Show logs") {

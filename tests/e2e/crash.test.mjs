@@ -49,6 +49,7 @@ stage("crash", {}, (scenario) => {
     }
     await stopped.waitFor();
     await gauge(page).getByText("Ullage stopped").waitFor();
+    assert.equal(await notification(page, "keeps ending").count(), 0);
     await screenshot("1-stopped");
     await itemsOf(panel, "assistant").getByText("The first answer.").waitFor();
 
