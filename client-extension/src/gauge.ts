@@ -133,7 +133,7 @@ function renderFacts(gauge: Gauge): string[] {
     facts.push(`Cost so far: ${formatDollars(gauge.cost)}`);
   }
   if (gauge.frees > 0) {
-    const price = gauge.freesCost != null ? ` for about ${formatDollars(gauge.freesCost)}` : "";
+    const price = gauge.freesCost ? ` for about ${formatDollars(gauge.freesCost)}` : "";
     facts.push(`Compacting now would free about ${formatTokens(gauge.frees)}${price}`);
   } else {
     facts.push("Compacting now would free little");

@@ -75,6 +75,10 @@ test("the tooltip leaves out what is not known", () => {
   assert.match(tooltip, /Does not compact by itself/);
 });
 
+test("what costs nothing has no price", () => {
+  assert.match(render(gauge({ freesCost: 0 }), "idle", RUNNING).tooltip, /would free about 40k\n/);
+});
+
 test("the tooltip says by which policy and measure it counts, where that is not Ullage's own", () => {
   const { tooltip } = render(gauge({ policy: "head-tail", measure: "characters / 4", used: 20 }), "idle", RUNNING);
   assert.match(tooltip, /By the policy head\\-tail, which counts a quarter of the messages' characters/);

@@ -44,12 +44,12 @@ class LeftOver:
 
     def would_free(self, full: Fullness, policy: Policy, projection: Projection) -> int:
         """About how many tokens a compaction now would free."""
-        left = _guess(full, policy)
+        used = full.counted.used
         if projection.key == self._key:
-            left += self._off
-        else:
-            left = max(left, _left_by_newest(projection))
-        return max(0, full.counted.used - left)
+            return max(0, used - _guess(full, policy) - self._off)
+        if used <= _left_by_newest(projection):
+            return 0  # nothing came since
+        return max(0, used - _guess(full, policy))
 
 
 def _guess(full: Fullness, policy: Policy) -> int:
@@ -65,6 +65,6 @@ def _guess(full: Fullness, policy: Policy) -> int:
 
 
 def _left_by_newest(projection: Projection) -> int:
-    """What the newest summary in force left; another leaves hardly less."""
+    """What the newest summary in force left (tokens); 0 where there is none."""
     newest = next((each for each in reversed(projection.active) if each.summarised is not None), None)
     return newest.estimated_after if newest else 0
