@@ -105,7 +105,7 @@ function drawCategories(gauge: Gauge): HTMLElement {
     return element(
       "tr",
       {},
-      element("th", { scope: "row", textContent: what }),
+      element("th", { scope: "row", textContent: what, title: what }),
       element(
         "td",
         { className: "category-bar" },
@@ -119,7 +119,7 @@ function drawCategories(gauge: Gauge): HTMLElement {
     "tr",
     {},
     element("th", { scope: "row", textContent: "in all" }),
-    element("td", {}),
+    element("td", { className: "category-bar" }),
     element("td", { className: "number", textContent: formatTokensExactly(whole) }),
     element("td", {}),
   );
@@ -132,7 +132,7 @@ function drawCategories(gauge: Gauge): HTMLElement {
 }
 
 function factsOf(gauge: Gauge): string[] {
-  const price = gauge.freesCost == null ? "" : ` for about ${formatDollars(gauge.freesCost)}`;
+  const price = gauge.freesCost ? ` for about ${formatDollars(gauge.freesCost)}` : "";
   return [
     gauge.cacheHitRate == null ? "" : `${formatShare(gauge.cacheHitRate)} read from cache`,
     gauge.cost == null ? "" : `${formatDollars(gauge.cost)} so far`,

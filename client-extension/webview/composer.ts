@@ -83,8 +83,9 @@ export class Composer {
     this.session = session;
     if (session !== undefined) {
       this.meter.update(session.gauge);
-      this.model.replaceChildren(session.model.displayName || session.model.name, icon("chevron-down"));
-      this.model.title = `${session.model.displayName} – choose the model of this session`;
+      const name = session.model.displayName || session.model.name;
+      this.model.replaceChildren(name, icon("chevron-down"));
+      this.model.title = `${name} – choose the model of this session`;
     }
     this.meter.element.hidden = session === undefined;
     this.model.hidden = session === undefined;

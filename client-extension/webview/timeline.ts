@@ -45,8 +45,10 @@ export class Timeline {
   private newestShown: string | undefined;
   private marks: ReadonlyMap<string, Mark> = new Map();
   private atEnd = true;
-  /** The user folds or unfolds something: what they clicked stays where it is. */
-  private folding = false;
+  /** Where the beginning of a long question is kept in sight, which counts as the end. */
+  private keptAt: number | undefined;
+  /** What the user folds or unfolds: it stays where they clicked it, and what comes to light is brought into view. */
+  private folding: HTMLElement | undefined;
 
   /** @param foot what stands below the items and scrolls with them. */
   constructor(
@@ -58,7 +60,7 @@ export class Timeline {
     this.jump.addEventListener("click", () => this.goToEnd());
     this.element.addEventListener("scroll", () => this.scrolled(), { passive: true });
     this.list.addEventListener("click", ({ target }) => {
-      this.folding = target instanceof Element && target.closest("summary, .tool-header") !== null;
+      this.folding = (target instanceof Element && target.closest("summary, .tool-header")?.parentElement) || undefined;
     });
     new ResizeObserver(() => this.listResized()).observe(this.list);
     new ResizeObserver(() => this.keepEnd()).observe(this.element);
@@ -175,12 +177,13 @@ export class Timeline {
 
   private scrolled(): void {
     const { scrollTop, scrollHeight, clientHeight } = this.element;
-    const atBottom = scrollHeight - scrollTop - clientHeight < NEAR;
+    const atBottom = scrollHeight - scrollTop - clientHeight < NEAR || scrollTop === this.keptAt;
     if (atBottom && this.newestShown !== undefined) {
       this.showLater();
       return;
     }
     this.atEnd = atBottom;
+    this.keptAt = atBottom ? this.keptAt : undefined;
     this.jump.hidden = this.atEnd;
     if (scrollTop < NEAR && scrollHeight > clientHeight) {
       this.showEarlier();
@@ -208,17 +211,29 @@ export class Timeline {
   }
 
   private listResized(): void {
-    if (this.folding) {
-      this.folding = false;
+    if (this.folding !== undefined) {
+      if (isUnfolded(this.folding)) {
+        this.folding.scrollIntoView({ block: "nearest" });
+      }
+      this.folding = undefined;
       this.scrolled();
     } else {
       this.keepEnd();
     }
   }
 
+  /** Of a question that is longer than what shows, the beginning: its buttons stay in sight below it (`tool.css`). */
   private keepEnd(): void {
     if (this.atEnd) {
-      this.element.scrollTop = this.element.scrollHeight;
+      const asked = [...this.list.querySelectorAll<HTMLElement>(".tool.awaiting_permission")].at(-1);
+      const isLong = asked !== undefined && asked.offsetHeight > this.element.clientHeight;
+      this.element.scrollTop = isLong ? asked.offsetTop : this.element.scrollHeight;
+      this.keptAt = isLong ? this.element.scrollTop : undefined;
     }
   }
+}
+
+/** Whether a `details`, or what a tool call shows below its line, is open. */
+function isUnfolded(part: HTMLElement): boolean {
+  return part.hasAttribute("open") || part.querySelector(':scope > [aria-expanded="true"]') !== null;
 }

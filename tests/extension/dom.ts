@@ -4,9 +4,20 @@ import { JSDOM } from "jsdom";
 
 const { window } = new JSDOM("<!DOCTYPE html><body></body>");
 
-/** jsdom lays nothing out, so nothing changes its size. */
+const observers = new Set<() => void>();
+
+/** jsdom lays nothing out, so nothing changes its size unless a test says so. */
 class ResizeObserver {
-  observe(): void {}
+  constructor(private readonly changed: () => void) {}
+
+  observe(): void {
+    observers.add(this.changed);
+  }
+}
+
+/** What is observed has another size. */
+export function resized(): void {
+  observers.forEach((changed) => changed());
 }
 
 const requestAnimationFrame = (draw: () => void) => setImmediate(draw);

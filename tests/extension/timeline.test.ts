@@ -1,11 +1,11 @@
-import { layOut } from "./dom";
+import { layOut, resized } from "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Item, Snapshot } from "../../client-extension/src/protocol";
 import { INITIAL_STATE, reduce, type SessionView } from "../../client-extension/webview/state";
 import { PAGE, Timeline } from "../../client-extension/webview/timeline";
 import { recordingActions } from "./recordingActions";
-import { assistant, snapshot, toolCall, user } from "./samples";
+import { assistant, compaction, snapshot, toolCall, user } from "./samples";
 
 function session(changes: Partial<Snapshot>): SessionView {
   const view = reduce(INITIAL_STATE, { type: "snapshot", snapshot: snapshot(changes) }).session;
@@ -85,6 +85,47 @@ test("another session is drawn from its beginning", () => {
   timeline.update(session({ sessionId: "s2", items: [user("r1")] }));
   assert.deepEqual(shownIds(timeline), ["r1"]);
   assert.match(timeline.element.textContent ?? "", /prompt r1/);
+});
+
+test("what is unfolded at the end of the panel is brought into view, what is folded stays", (t) => {
+  const call = toolCall("t1", { status: "completed", output: "14 passed" });
+  const { timeline } = opened({ items: [assistant("r1", "x"), call, compaction("c1", { summary: "What came before" })] });
+  const shown: (string | undefined)[] = [];
+  t.mock.method(window.Element.prototype, "scrollIntoView", function (this: Element) {
+    shown.push(this.closest<HTMLElement>(".item")?.dataset.itemId);
+  });
+  const header = timeline.element.querySelector<HTMLElement>(".tool-header");
+  const details = timeline.element.querySelector<HTMLDetailsElement>(".compaction-details");
+  assert.ok(header && details);
+  for (const [click, expected] of [
+    [() => header.click(), ["t1"]],
+    [() => header.click(), ["t1"]],
+    [() => details.querySelector("summary")?.click(), ["t1", "c1"]],
+    [() => undefined, ["t1", "c1"]],
+  ] as const) {
+    click();
+    resized();
+    assert.deepEqual(shown, expected);
+  }
+});
+
+test("of a question that is longer than what shows the beginning is kept in sight, then the end again", () => {
+  const { timeline } = opened({ items: many(3) });
+  layOut(timeline.element, { scrollHeight: 900, clientHeight: 200, scrollTop: 700 });
+  const asking = toolCall("t1", {
+    status: "awaiting_permission",
+    permission: [{ optionId: "once", name: "Allow once", kind: "allow_once" }],
+  });
+  timeline.update(session({ items: [...many(3), asking] }));
+  const call = timeline.element.querySelector<HTMLElement>('[data-item-id="t1"]');
+  assert.ok(call);
+  Object.defineProperties(call, { offsetHeight: { value: 400 }, offsetTop: { value: 480 } });
+  resized();
+  assert.equal(timeline.element.scrollTop, 480);
+  timeline.element.dispatchEvent(new window.Event("scroll"));
+  assert.ok(timeline.jump.hidden);
+  timeline.update(session({ items: [...many(3), toolCall("t1", { status: "completed", output: "done" })] }));
+  assert.equal(timeline.element.scrollTop, 900);
 });
 
 test("an item is looked up without drawing all that is between", () => {
