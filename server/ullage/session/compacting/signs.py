@@ -84,5 +84,5 @@ async def _with_problems(around: Surroundings) -> set[str]:
 async def _changed_since_commit(around: Surroundings) -> list[str]:
     if not around.settings.trusted:  # git runs what the folder's own configuration names
         return []
-    paths = [path for root in around.folders.roots for path in await uncommitted(root, SECONDS)]
-    return [around.folders.show(path) for path in paths if around.folders.contains(path)]
+    changed = await asyncio.gather(*(uncommitted(root, SECONDS) for root in around.folders.roots))
+    return [around.folders.show(path) for paths in changed for path in paths if around.folders.contains(path)]
