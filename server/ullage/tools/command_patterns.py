@@ -49,7 +49,8 @@ def shown_pattern(pattern: str) -> str:
     if pattern.startswith(HARMLESS):
         return f"`{pattern.removeprefix(HARMLESS)} *`"
     command = pattern.removeprefix(EXACTLY)
-    return f"exactly `{command}`" if len(command) <= SHOWN_CHARACTERS and "\n" not in command else "exactly this command"
+    can_be_shown = len(command) <= SHOWN_CHARACTERS and not set("\n`") & set(command)
+    return f"exactly `{command}`" if can_be_shown else "exactly this command"
 
 
 def _harmless(command: str) -> tuple[str, ...]:

@@ -295,6 +295,7 @@ def test_nothing_is_known_of_the_words_of_another_shell(command: str) -> None:
         ("rm -r build", "exactly `rm -r build`"),
         ("cat <<EOF\nx\nEOF", "exactly this command"),
         ("rm " + "x" * 200, "exactly this command"),
+        ("echo `rm x`", "exactly this command"),
     ],
 )
 def test_the_user_reads_what_is_allowed(command: str, shown: str) -> None:
