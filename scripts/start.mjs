@@ -1,5 +1,6 @@
 /**
- * `npm start [-- FOLDER] [--web] [--port N]`: opens VS Code with Ullage, on a copy of the sample workspace or on a folder of one's own.
+ * `npm start [-- FOLDER] [--fresh] [--web] [--port N]`: opens VS Code with Ullage, on a copy of the sample workspace or on a folder of one's
+ * own. The copy is that of the last time, unless a fresh one is wanted.
  *
  * A desktop VS Code is used where there is one, else VS Code for the browser is served on this machine's loopback address until Ctrl-C.
  */
@@ -18,34 +19,49 @@ import { setUp } from "./setup.mjs";
 const USUAL_PORT = 8080;
 
 await main(async () => {
-  const { folder: wanted, web, port } = readArguments();
+  const { folder: wanted, fresh, web, port } = readArguments();
   await setUp();
-  const folder = wanted ?? (await copySampleWorkspace());
+  const folder = wanted ?? (await sampleCopy(fresh));
   if (!web && (await hasDesktopVsCode())) return openOnDesktop(folder);
   return serve(folder, port);
 });
 
-/** @returns {{folder: string | undefined, web: boolean, port: number}} */
+/** @param {boolean} fresh */
+async function sampleCopy(fresh) {
+  const { folder, isNew } = await copySampleWorkspace({ fresh });
+  if (!isNew) console.log("The sample project is as you left it; npm start -- --fresh begins with a new copy.");
+  return folder;
+}
+
+/** @returns {{folder: string | undefined, fresh: boolean, web: boolean, port: number}} */
 function readArguments() {
   const { values, positionals } = parsedArguments();
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new Failure(`--port takes a number up to 65535, not ${values.port}`);
   const [named] = positionals;
-  if (named === undefined) return { folder: undefined, web: values.web, port };
+  const { fresh, web } = values;
+  if (named === undefined) return { folder: undefined, fresh, web, port };
+  if (fresh) throw new Failure("--fresh is about the sample project, and takes no folder");
   // npm changes into the root of the repository; what the user typed is meant from where they were.
   const folder = resolve(process.env["INIT_CWD"] ?? ".", named);
   if (!existsSync(folder) || !statSync(folder).isDirectory()) throw new Failure(`There is no folder ${folder}`);
-  return { folder, web: values.web, port };
+  return { folder, fresh, web, port };
 }
 
 function parsedArguments() {
   try {
     return parseArgs({
       allowPositionals: true,
-      options: { web: { type: "boolean", default: false }, port: { type: "string", default: String(USUAL_PORT) } },
+      options: {
+        fresh: { type: "boolean", default: false },
+        web: { type: "boolean", default: false },
+        port: { type: "string", default: String(USUAL_PORT) },
+      },
     });
   } catch (error) {
-    throw new Failure(`${error instanceof Error ? error.message : String(error)}\nUsage: npm start -- [FOLDER] [--web] [--port N]`);
+    throw new Failure(
+      `${error instanceof Error ? error.message : String(error)}\nUsage: npm start -- [FOLDER | --fresh] [--web] [--port N]`,
+    );
   }
 }
 

@@ -1,25 +1,29 @@
 /** Working copies of sample projects: Ullage edits what it is opened on, and the samples stay as they are. */
 
-import { cp, mkdir, readdir, rm } from "node:fs/promises";
+import { cp, mkdir, readdir, rename, rm } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { SAMPLE_WORKSPACE, STATE } from "./paths.mjs";
 import { capture } from "./processes.mjs";
 
 /**
- * A fresh copy of the sample workspace, under git if git is there. Copies of earlier runs that have ended are taken away.
+ * The newest copy of the sample workspace, with what was tried and said in it; where there is none yet, or a fresh one is wanted, a new one
+ * beside the others. No copy is taken away: somebody may have it open, or want it back.
  *
- * @returns {Promise<string>} its folder
+ * @param {object} [wanted]
+ * @param {boolean} [wanted.fresh]
+ * @param {string} [wanted.copies] the folder of all copies, each in a folder with a number
+ * @returns {Promise<{folder: string, isNew: boolean}>}
  */
-export async function copySampleWorkspace() {
-  const copies = join(STATE, "workspaces");
+export async function copySampleWorkspace({ fresh = false, copies = join(STATE, "workspaces") } = {}) {
   await mkdir(copies, { recursive: true });
-  for (const name of await readdir(copies)) {
-    if (!isRunning(Number(name))) await rm(join(copies, name), { recursive: true, force: true });
-  }
-  const folder = join(copies, String(process.pid), "tankgauge");
-  await copyWorkspace(SAMPLE_WORKSPACE, folder);
-  return folder;
+  const newest = Math.max(0, ...(await readdir(copies)).filter((name) => /^\d+$/.test(name)).map(Number));
+  if (newest > 0 && !fresh) return { folder: join(copies, String(newest), "tankgauge"), isNew: false };
+  const begun = join(copies, `begun-${process.pid}`);
+  await copyWorkspace(SAMPLE_WORKSPACE, join(begun, "tankgauge"));
+  const made = join(copies, String(newest + 1));
+  await rename(begun, made);
+  return { folder: join(made, "tankgauge"), isNew: true };
 }
 
 /**
@@ -37,13 +41,4 @@ export async function copyWorkspace(source, folder) {
   await capture(["git", "init", "--quiet", "--initial-branch=main"], { cwd: folder });
   await capture(["git", "add", "--all"], { cwd: folder });
   await capture(["git", ...who, "commit", "--quiet", "--message", "Sample project"], { cwd: folder });
-}
-
-/** @param {number} pid */
-function isRunning(pid) {
-  try {
-    return pid > 0 && process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
