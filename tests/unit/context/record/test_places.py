@@ -71,6 +71,13 @@ def test_what_the_focus_speaks_of_comes_first():
     assert "src/pump.py" in names_at(favoured)
 
 
+def test_of_files_that_were_only_listed_those_beside_the_ones_that_are_worked_on_come_first():
+    listed = ran("ls", " ".join(f"{folder}/part_{number}.py" for number in range(40) for folder in ("docs", "src", "vendor")))
+    found = placed(listed, edited("src/tank.py"), characters=400)
+    assert {place.path.partition("/")[0] for place in found.places} == {"src"}
+    assert len(found.places) > 10
+
+
 names = st.sampled_from([f"{word}_{number}" for word in ("tank", "gauge", "valve") for number in range(30)])
 files = st.sampled_from([f"{folder}/{name}.py" for folder in ("src", "lib") for name in "abcdef"])
 
