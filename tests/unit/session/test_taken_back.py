@@ -10,7 +10,7 @@ import pytest
 
 from tests.fake_api import Say
 from tests.unit.session.filling import WINDOW, fill, make_project
-from tests.unit.session.harness import Stage, compactions, items, stage
+from tests.unit.session.harness import Stage, compactions, items, notices, stage
 from ullage.session.compacting import while_editing
 from ullage.session.items import UserItem
 from ullage.session.session import Session
@@ -115,3 +115,22 @@ async def test_a_message_that_was_taken_out_and_put_back_tells_nothing(folder: P
         await session.history.undo(taken_out)
         await fill(here, session, 4)
         assert ("threshold", "completed") in state_of(session)
+
+
+@pytest.mark.parametrize("how", ["undone", "excluded"])
+async def test_where_the_prompt_that_follows_fills_the_window_it_is_compacted_and_not_refused(folder: Path, how: str) -> None:
+    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
+        session = await here.new()
+        for _ in range(5):
+            await chat(here, session, 3_000)
+        if how == "undone":
+            session.compact()
+            await here.idle(session)
+            await session.history.undo()
+        else:
+            await session.history.exclude(next(item.id for item in items(session) if isinstance(item, UserItem)))
+        gauge = session.snapshot().gauge
+        await chat(here, session, int(0.8 * (gauge.size - gauge.used)))
+        assert [trigger for trigger, _ in state_of(session)] == ["manual", "threshold"]
+        assert notices(session) == []
+        assert not here.refused()

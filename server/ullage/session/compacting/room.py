@@ -16,7 +16,6 @@ from ullage.context.counting.measured import Measuring
 from ullage.context.economy import ECONOMIES, line_before_step
 from ullage.context.engines.engine import sweeps
 from ullage.context.entries import (
-    AssistantReply,
     Compaction,
     CompactionFailed,
     CompactionRedone,
@@ -33,7 +32,7 @@ from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.compacting.preparation import Preparation
 from ullage.session.compacting.saving import Due, Saving
 from ullage.session.compacting.spent_in_vain import discard, spend_in_vain, spent_on
-from ullage.session.compacting.taken_back import TakenBack
+from ullage.session.compacting.taken_back import TakenBack, replied_since
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.identifiers import new_id
 from ullage.session.items import CompactionItem, CompactionStatus
@@ -124,7 +123,7 @@ class Room:
             self._prepare_from(full)
             return
         now = self._conversation.clock()
-        may = self._policy.by_itself and not self._breaker.is_open(now) and self._replied_since_compaction()
+        may = self._policy.by_itself and not self._breaker.is_open(now) and replied_since(self._conversation.projection)
         may = may and (held or self._has_grown(full, more))
         if may and (held or more or full.used >= self._nothing_below):
             made = await self._try("threshold", at_work=more == 0, must=held)
@@ -154,7 +153,7 @@ class Room:
         return self._taken_back.holds(full.counted.used + more, int(full.line * share))
 
     def _may_save(self) -> bool:
-        if not (self._policy.policy.saves and self._policy.by_itself and self._replied_since_compaction()):
+        if not (self._policy.policy.saves and self._policy.by_itself and replied_since(self._conversation.projection)):
             return False
         if self._breaker.is_open(self._conversation.clock()) or self._in_vain_at + RETRY_AFTER > last_seq(self._conversation):
             return False
@@ -223,7 +222,7 @@ class Room:
         if self._in_vain_at == last_seq(self._conversation):
             return False
         full = self.fullness()
-        if not self._has_grown(full) or not self._replied_since_compaction():
+        if not self._has_grown(full) or not replied_since(self._conversation.projection):
             return False
         return full.used + self._usual_growth() >= full.line and not self._is_kept(full)
 
@@ -256,7 +255,7 @@ class Room:
     def _prepare_from(self, full: Fullness) -> None:
         near = full.used >= full.line * self._policy.policy.line.warn_share and not self._is_kept(full, share=ASK_AGAIN_SHARE)
         by_model = self._model.card.writes_summaries and self._surroundings.settings.summary_engine == "model"
-        if near and self._policy.by_itself and by_model and self._replied_since_compaction():
+        if near and self._policy.by_itself and by_model and replied_since(self._conversation.projection):
             self.prepare()
 
     def _draft(self, wanted: Wanted, planned: Callable[[Draft], None] | None = None) -> Coroutine[None, None, Draft]:
@@ -388,15 +387,6 @@ class Room:
             self._conversation.append(CompactionFailed(wanted.id, wanted.trigger, reason))
         except StoreFailed:  # the log cannot be written either: it is shown all the same
             self._show(wanted, "failed", reason)
-
-    def _replied_since_compaction(self) -> bool:
-        """Whether the model has answered since the last compaction: without that, another one would change nothing."""
-        for logged in reversed(self._conversation.entries):
-            if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
-                return False
-            if isinstance(logged.entry, AssistantReply):
-                return True
-        return False
 
 
 def _of_use(draft: Draft | None) -> Draft | None:

@@ -1,11 +1,13 @@
-"""Whether the user undid the newest compaction: they want all of it kept, and none is made by itself before much more has come.
+"""What the newest compaction says against another: that the user undid it, or that the model has not answered since.
 
-Without that an undo would only put a compaction off: at the line the next prompt, or a pause in typing, made it again.
+Where they undid it they want all of it kept, and none is made by itself before much more has come. Without that an undo would only put a
+compaction off: at the line the next prompt, or a pause in typing, made it again.
 """
 
 from __future__ import annotations
 
 from ullage.context.entries import AssistantReply, Compaction, CompactionRedone, CompactionUndone, Entry
+from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import taken_out
 from ullage.session.conversation import Conversation
 
@@ -54,3 +56,21 @@ class TakenBack:
     def _makes_room(self, made: Compaction) -> bool:
         for_an_undo = isinstance(self._before, CompactionUndone) and made.rung == "moves"
         return made.trigger != "upkeep" and not for_an_undo and not taken_out(made)
+
+
+def replied_since(projection: Projection) -> bool:
+    """Whether the model has answered since the last compaction: without that, another one would change nothing.
+
+    One that was undone does not count, nor moves by hand (what the user took out, what was cleared for an undo): they leave something to
+    summarise.
+    """
+    undone: set[str] | None = None
+    for logged in reversed(projection.entries):
+        entry = logged.entry
+        if isinstance(entry, AssistantReply):
+            return True
+        if isinstance(entry, Compaction) and entry.trigger != "upkeep" and (entry.trigger != "manual" or entry.summarised is not None):
+            undone = {each.id for each in projection.undone} if undone is None else undone
+            if entry.id not in undone:
+                return False
+    return False
