@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,10 @@ import pytest
 from tests.fake_api import Call, Hang, Reply, Say
 from tests.unit.session.filling import WINDOW, fill, make_project, summaries
 from tests.unit.session.harness import Stage, calls, compactions, items, notices, stage
+from ullage.context.entries import Compaction, Entry, Logged
 from ullage.session.errors import SessionError
 from ullage.session.items import AssistantItem, UserItem
+from ullage.session.settings import Settings
 from ullage.store.errors import StoreFailed
 
 
@@ -115,3 +118,30 @@ async def test_a_session_that_cannot_be_mended_is_refused_with_the_reason(folder
                 await here.new()
             assert refused.value.reason == "store_failed"
             assert "disk is full" in str(refused.value)
+
+
+async def test_an_undo_that_is_logged_is_made_though_what_makes_it_fit_cannot_be_logged_yet(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with stage(folder, window=100_000, settings=Settings(summary_engine="digest")) as here:
+        session = await here.new()
+        await fill(here, session, 5)
+        session.compact()
+        await here.idle(session)
+        conversation, model = session._conversation, session._model  # pyright: ignore[reportPrivateUsage]
+        model.card = replace(model.card, window=20_000)
+        written = conversation._log.append  # pyright: ignore[reportPrivateUsage]
+
+        def only_the_undo(session_id: str, entry: Entry, at: float) -> Logged:
+            if isinstance(entry, Compaction):
+                raise StoreFailed("The disk is full")
+            return written(session_id, entry, at)
+
+        with monkeypatch.context() as full:
+            full.setattr(conversation._log, "append", only_the_undo)  # pyright: ignore[reportPrivateUsage]
+            await session.history.undo(fit=True)
+        assert [(card.trigger, card.status) for card in compactions(session)] == [("manual", "undone")]
+        prompt = next(item for item in items(session) if isinstance(item, UserItem))
+        session.history.pin_item(prompt.id, pinned=True)
+        assert [(card.rung, card.status) for card in compactions(session)] == [("digest", "undone"), ("moves", "completed")]
+        assert session.snapshot().gauge.used <= 20_000

@@ -273,7 +273,7 @@ class History:
                 )
         self._log(entry)
         if fitted is not None:
-            self._conversation.append(fitted)
+            self._conversation.append_or_owe(fitted)  # the undo is in force by now: where the disk is full this follows with the next entry
         self._has_changed()
 
     def _fitted(self, view: Projection, tokens: int, window: int) -> Compaction | None:
