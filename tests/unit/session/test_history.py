@@ -6,7 +6,8 @@ import asyncio
 import json
 import threading
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -292,6 +293,28 @@ async def test_what_undo_and_redo_make_of_a_long_log_is_not_worked_out_on_the_lo
         await session.history.exclude(first_prompt(session).id)
         assert folds
         assert threading.main_thread() not in folds
+
+
+@pytest.mark.parametrize("fit", [False, True])
+async def test_nor_is_what_would_make_an_undo_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fit: bool):
+    write(tmp_path / "long", 60)
+    async with stage(tmp_path / "long", settings=Settings(summary_engine="digest")) as here:
+        session = await here.sessions.open(None)
+        here.fake.enqueue(Say("Water."))
+        await here.say(session, "And now?")
+        whole = session.snapshot().gauge.used
+        session.compact()
+        await here.idle(session)
+        [made] = compactions(session)
+        assert made.tokens_after is not None
+        model = session._model  # pyright: ignore[reportPrivateUsage]
+        model.card = replace(model.card, window=(made.tokens_after + whole) // 2)
+        folds = threads_of_folds(monkeypatch)
+        with nullcontext() if fit else pytest.raises(SessionError, match="fit"):
+            await session.history.undo(fit=fit)
+        assert folds
+        assert threading.main_thread() not in folds
+        assert [card.status for card in compactions(session)] == (["undone", "completed"] if fit else ["completed"])
 
 
 def held_up(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:

@@ -99,6 +99,8 @@ class History:
         self._is_closed = False
         self._seen: tuple[EpochKey, int, Sequence[FileTouch]] = (), 0, ()
         """What is in view of files once a change is made: under that key, with so many entries in the log."""
+        self._fits: tuple[Change | None, int, Compaction | None] = None, 0, None
+        """What would make it fit the window once that change is made, with so many entries in the log."""
 
     async def preview(self, focus: str = "") -> Preview:
         """What a compaction by hand would do now. Changes nothing and calls no model."""
@@ -231,7 +233,22 @@ class History:
         await self._reword_ahead(entry)
         view = await self._conversation.foresee(entry, self._surroundings.calibration(self._model.card))
         self._seen = view.key, len(view.entries), await asyncio.to_thread(touches_in_view, view)
+        self._fits = entry, len(view.entries), await self._foresee_fit(entry, view)
         return entry
+
+    async def _foresee_fit(self, entry: Change, view: Projection) -> Compaction | None:
+        tokens, window = self._room.tokens_with(entry), self._model.card.window
+        if tokens <= window:
+            return None
+
+        def work() -> tuple[Compaction | None, Projection]:
+            fitted = self._fitted(view, tokens, window)
+            return fitted, view if fitted is None else view.with_appended(Logged(view.entries[-1].seq + 1, 0.0, fitted))
+
+        fitted, after = await asyncio.to_thread(work)
+        if fitted is not None:
+            self._conversation.projection.learn(after)
+        return fitted
 
     def _has_changed(self) -> None:
         """Says what is in view of files now, as foreseen or, where something else came about, as it is."""
@@ -265,7 +282,9 @@ class History:
         window, tokens = self._model.card.window, self._room.tokens_with(entry)
         fitted: Compaction | None = None
         if tokens > window:
-            fitted = self._fitted(after, tokens, window)
+            foreseen, entries, fitted = self._fits
+            if (foreseen, entries) != (entry, len(after.entries)):
+                fitted = self._fitted(after, tokens, window)
             if fitted is None or not fit:
                 raise SessionError(
                     "invalid" if fitted is None else "does_not_fit",
