@@ -311,6 +311,18 @@ class SpentInVain:
 
 
 @dataclass(frozen=True, slots=True)
+class Forked:
+    """Up to here the log is that of another session, entry by entry under the same seqs: this one was forked from it.
+
+    Changes nothing in the view. What the entries before it cost was spent there, not here.
+    """
+
+    session_id: str
+    title: str
+    """As it was called then."""
+
+
+@dataclass(frozen=True, slots=True)
 class TurnEnded:
     """The end of a turn. `message` is for the user: what went wrong and what to do; empty where all went well.
 
@@ -337,6 +349,7 @@ Entry: TypeAlias = (
     | SpentInVain
     | EntryPinned
     | FilePinned
+    | Forked
     | TurnEnded
 )
 

@@ -11,7 +11,8 @@ from ullage.session import items as session
 from ullage.tools.tool import PlanEntry
 
 if TYPE_CHECKING:  # takes long to import
-    from ullage.session.sessions import SessionSummary
+    from ullage.session.attachments import Ref
+    from ullage.session.sessions import Fork, SessionSummary
 
 
 def snapshot_to_wire(snapshot: session.Snapshot) -> protocol.Snapshot:
@@ -28,7 +29,14 @@ def snapshot_to_wire(snapshot: session.Snapshot) -> protocol.Snapshot:
         model=_model(snapshot.model),
         retry=_retry(snapshot.retry),
         pins=_pins(snapshot.pins),
+        forked_from=_fork_origin(snapshot.forked_from),
     )
+
+
+def fork_to_wire(fork: Fork) -> protocol.ForkResult:
+    """A fork as it was opened."""
+    prompt = fork.prompt and protocol.ForkPrompt(fork.prompt.text, [_attachment(ref) for ref in fork.refs])
+    return protocol.ForkResult(snapshot_to_wire(fork.session.snapshot()), prompt)
 
 
 def summary_to_wire(summary: SessionSummary) -> protocol.SessionSummary:
@@ -57,6 +65,16 @@ def update_to_wire(update: session.Update) -> protocol.Update:
             return protocol.ModelUpdate(_model(update.model))
         case session.PinsChanged():
             return protocol.PinsUpdate(_pins(update.pins))
+
+
+def _attachment(ref: Ref) -> protocol.AttachmentRef:
+    from ullage.session.attachments import FileRef
+
+    return protocol.FileAttachment(ref.path.as_uri()) if isinstance(ref, FileRef) else protocol.ProblemsAttachment()
+
+
+def _fork_origin(origin: session.ForkOrigin | None) -> protocol.ForkOrigin | None:
+    return None if origin is None else protocol.ForkOrigin(origin.session_id, origin.title)
 
 
 def _pins(pins: session.PinnedItems) -> history.Pins:

@@ -47,6 +47,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.OPEN: (wire.OpenParams, wire.Snapshot),
     wire.SNAPSHOT: (wire.SessionParams, wire.Snapshot),
     wire.ITEMS: (wire.ItemsParams, wire.ItemsResult),
+    wire.FORK: (wire.ForkParams, wire.ForkResult),
     wire.RENAME: (wire.RenameParams, wire.Nothing),
     wire.DELETE: (wire.SessionParams, wire.Nothing),
     wire.PROMPT: (wire.PromptParams, wire.PromptResult),

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from ullage.lsp import protocol as wire
-from ullage.lsp.convert import item_to_wire, snapshot_to_wire, summary_to_wire
+from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire
 from ullage.lsp.documents import path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
 from ullage.session.errors import SessionError
@@ -44,6 +44,10 @@ async def _items(sessions: Sessions, params: wire.ItemsParams) -> wire.ItemsResu
         raise SessionError("invalid", "The limit must be at least 1")
     found, earlier = sessions.get(params.session_id).items_before(params.before, min(params.limit, MOST_ITEMS))
     return wire.ItemsResult([item_to_wire(item) for item in found], earlier)
+
+
+async def _fork(sessions: Sessions, params: wire.ForkParams) -> wire.ForkResult:
+    return fork_to_wire(await sessions.fork(params.session_id, params.item_id))
 
 
 async def _rename(sessions: Sessions, params: wire.RenameParams) -> wire.Nothing:
@@ -97,6 +101,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.OPEN: _open_session,
     wire.SNAPSHOT: _snapshot,
     wire.ITEMS: _items,
+    wire.FORK: _fork,
     wire.RENAME: _rename,
     wire.DELETE: _delete,
     wire.PROMPT: _prompt,

@@ -21,6 +21,7 @@ LIST = "ullage/session/list"
 OPEN = "ullage/session/open"
 SNAPSHOT = "ullage/session/snapshot"
 ITEMS = "ullage/session/items"
+FORK = "ullage/session/fork"
 RENAME = "ullage/session/rename"
 DELETE = "ullage/session/delete"
 PROMPT = "ullage/session/prompt"
@@ -83,6 +84,14 @@ class ItemsResult:
 
     items: list[Item]
     earlier: int
+
+
+@attrs.frozen
+class ForkParams:
+    """Params of `fork`: up to and with an item, or before a prompt; without an item all that was said."""
+
+    session_id: str
+    item_id: str | None = None
 
 
 @attrs.frozen
@@ -198,6 +207,14 @@ class ListResult:
 
 
 @attrs.frozen
+class ForkOrigin:
+    """The session that a fork comes from, with its title of then."""
+
+    session_id: str
+    title: str
+
+
+@attrs.frozen
 class Snapshot:
     """All that a panel needs to draw a session."""
 
@@ -212,6 +229,23 @@ class Snapshot:
     model: ModelInfo
     retry: Retry | None = None
     pins: history.Pins | None = None
+    forked_from: ForkOrigin | None = None
+
+
+@attrs.frozen
+class ForkPrompt:
+    """The prompt that a session was forked before."""
+
+    text: str
+    attachments: list[AttachmentRef]
+
+
+@attrs.frozen
+class ForkResult:
+    """Result of `fork`; `prompt` is that of the item where that is one, to be sent in another way."""
+
+    snapshot: Snapshot
+    prompt: ForkPrompt | None = None
 
 
 @attrs.frozen

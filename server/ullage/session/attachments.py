@@ -15,6 +15,9 @@ from ullage.workspace.text_file import NotText, TooLarge
 ATTACHED_CHARACTERS = 30_000
 """A longer file is cut, as a tool result would be; the agent can read the rest."""
 
+PROBLEMS_NAME = "problems"
+"""What the editor's problems are called among the attachments."""
+
 PROBLEMS = 100
 """Most problems that are put into a prompt."""
 
@@ -38,7 +41,7 @@ async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Edit
     """What the model reads. A file that cannot be read is attached as the reason why: the prompt is not lost over it."""
     if isinstance(ref, ProblemsRef):
         problems = await editor.diagnostics(None)
-        return Attachment("problems", problems_text(problems, folders))
+        return Attachment(PROBLEMS_NAME, problems_text(problems, folders))
     name = folders.show(ref.path)
     try:
         text = (await files.read(folders.resolve(str(ref.path)))).text
@@ -49,6 +52,16 @@ async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Edit
     if len(text) > ATTACHED_CHARACTERS:
         text = f"{text[:ATTACHED_CHARACTERS]}\n[cut here: the file has {len(text):,} characters]"
     return Attachment(name, text)
+
+
+def ref_of(attachment: Attachment, folders: Folders) -> Ref | None:
+    """What was attached under that name, to attach it again as it is now; None where it cannot be."""
+    if attachment.name == PROBLEMS_NAME:
+        return ProblemsRef()
+    try:
+        return FileRef(folders.resolve(attachment.name))
+    except OutsideWorkspace:
+        return None
 
 
 def problems_text(problems: list[Diagnostic] | None, folders: Folders) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ullage.context.blocks import Usage
 from ullage.context.counting.gauge import level
 from ullage.context.economy import SUMMARY_OUTPUT_TOKENS, took
-from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, SpentInVain
+from ullage.context.entries import AssistantReply, Compaction, Entry, Forked, Logged, SpentInVain
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
 from ullage.session.compacting.fullness import Fullness
@@ -15,19 +15,24 @@ from ullage.session.items import Category, Gauge
 
 
 class Spending:
-    """Tokens and dollars of one session so far, call by call."""
+    """Tokens and dollars of one session so far, call by call; of a fork since it was forked."""
 
     def __init__(self, entries: Iterable[Logged]) -> None:
+        self._compactions: list[Compaction] = []
+        self._begin()
+        for logged in entries:
+            self.add(logged.entry)
+
+    def _begin(self) -> None:
         self._sent = 0
         self._read_from_cache = 0
         self._dollars = 0.0
         self._priced = False
-        self._compactions: list[Compaction] = []
-        for logged in entries:
-            self.add(logged.entry)
 
     def add(self, entry: Entry) -> None:
         """Counts an entry that was logged."""
+        if isinstance(entry, Forked):  # what was before it the other session has paid
+            self._begin()
         if isinstance(entry, Compaction) and entry.usage is not None:
             self._compactions.append(entry)
         if isinstance(entry, AssistantReply | Compaction | SpentInVain) and entry.usage is not None:

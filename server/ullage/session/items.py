@@ -266,6 +266,14 @@ Update: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
+class ForkOrigin:
+    """The session that this one was forked from. `title` is as it was called then; it may be gone by now."""
+
+    session_id: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
 class Snapshot:
     """All that a panel needs to draw a session. Updates with a `seq` over this one's build on it."""
 
@@ -281,3 +289,4 @@ class Snapshot:
     gauge: Gauge
     model: ModelInfo
     pins: PinnedItems
+    forked_from: ForkOrigin | None = None

@@ -36,7 +36,7 @@ class SessionRecall:
     async def search(self, words: str, limit: int) -> Sequence[RecallHit]:
         """Best matches first, over all sessions of the workspace; at most `limit`."""
         out = await asyncio.to_thread(_OutOfSight, self._entries())
-        found = await asyncio.to_thread(self._index.search, words, limit + len(out.hidden))
+        found = await asyncio.to_thread(self._index.search, words, limit + len(out.hidden), None, self._session_id)
         return [self._hit(hit) for hit in found if hit.session_id != self._session_id or hit.seq not in out.hidden][:limit]
 
     async def result(self, tool_use_id: str) -> str | None:

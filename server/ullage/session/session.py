@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 from ullage.context.blocks import Json
@@ -18,6 +19,7 @@ from ullage.context.entries import (
     EntryPinned,
     FilePinned,
     FileTouch,
+    Forked,
     Logged,
     Notice,
     ToolReturned,
@@ -44,6 +46,7 @@ from ullage.session.display import SNAPSHOT_ITEMS, Display
 from ullage.session.endings import INTERRUPTED, RESUMED, ending_of, interrupted_result, is_unfinished, turn_is_open
 from ullage.session.errors import SessionError
 from ullage.session.file_notices import FileNotices
+from ullage.session.forks import end_of_fork, fork_origin
 from ullage.session.gauge import Spending, make_gauge
 from ullage.session.history.history import History
 from ullage.session.history.pinned import pinned_items
@@ -95,6 +98,7 @@ class Session:
         self._model = ModelInUse(model, self._model_changed)
         self._spending = Spending(entries)
         self._left_over = LeftOver()
+        self._forked_from = fork_origin(entries)
         self._conversation = Conversation(
             record.id, surroundings.store, entries, self._describe, self._display.tell, surroundings.clock, self._appended
         )
@@ -140,7 +144,8 @@ class Session:
             self._prelude.use()  # so that the gauge counts it before any prompt
         if turn_is_open(self._conversation.entries):
             self._take_unfinished()
-            self._close_turn(TurnEnded("interrupted", INTERRUPTED, "continue"))
+            forked = isinstance(self.entries[-1].entry, Forked)
+            self._close_turn(end_of_fork(self.entries) if forked else TurnEnded("interrupted", INTERRUPTED, "continue"))
         self._queue.show()
         self._compactor.ahead.look()
 
@@ -165,7 +170,8 @@ class Session:
     def snapshot(self, limit: int = SNAPSHOT_ITEMS) -> Snapshot:
         """All that a panel needs; later updates have a higher `seq`."""
         pins = pinned_items(self._conversation.projection)
-        return self._display.snapshot(self._conversation.timeline, self._gauge(), self._model.info, pins, limit)
+        shown = self._display.snapshot(self._conversation.timeline, self._gauge(), self._model.info, pins, limit)
+        return replace(shown, forked_from=self._forked_from)
 
     def items_before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
         """Older items, and how many precede them. Raises `SessionError`."""
@@ -173,6 +179,11 @@ class Session:
             return self._conversation.timeline.before(item_id, limit)
         except KeyError:
             raise SessionError("no_such_item", f"There is no item {item_id} in this session") from None
+
+    @property
+    def entries(self) -> Sequence[Logged]:
+        """Its log: the live list, which grows."""
+        return self._conversation.entries
 
     @property
     def title(self) -> str:

@@ -13,14 +13,16 @@ from typing import Literal, Protocol, TypeAlias
 
 from ullage.context.counting.tokens import Calibration
 from ullage.context.engines.engine import tools_wanted
-from ullage.context.entries import Logged
+from ullage.context.entries import Logged, UserPrompt
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.models.choose import Provider, choose_model
 from ullage.models.model import Model, ModelCard, TokenizerVersion
 from ullage.models.tokenizers import CountText, tokenizer
+from ullage.session.attachments import Ref, ref_of
 from ullage.session.errors import SessionError, refusal_of
 from ullage.session.finding import Found, find
+from ullage.session.forks import ForkPlace, fork_place
 from ullage.session.items import SessionState, Update
 from ullage.session.outputs import Outputs
 from ullage.session.recall import SessionRecall
@@ -28,7 +30,7 @@ from ullage.session.remembered import RememberedForNow, RememberedInWorkspace
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.surroundings import Surroundings
-from ullage.session.titles import one_line
+from ullage.session.titles import one_line, title_of_fork
 from ullage.session.token_counts import TokenCounts
 from ullage.session.uncollected import uncollected, walked_again
 from ullage.session.workspace_store import open_workspace_store
@@ -67,6 +69,15 @@ class SessionSummary:
     title: str
     updated_at: float
     state: SessionState
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A session that was forked. `prompt` is the one that it was forked before, `refs` what was attached to that and can be again."""
+
+    session: Session
+    prompt: UserPrompt | None
+    refs: tuple[Ref, ...]
 
 
 class Sessions:
@@ -196,6 +207,38 @@ class Sessions:
             SessionSummary(record.id, record.title, record.updated_at, self._state_of(record.id)) for record in self._kept.log.sessions()
         ]
 
+    async def fork(self, session_id: str, item_id: str | None = None) -> Fork:
+        """A new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`forks.py`).
+
+        Raises `SessionError`.
+        """
+        log = self._kept.log
+        async with self._one_opens:
+            with _refusing():
+                place = None if item_id is None else await self._fork_place(session_id, item_id)
+                titles = {record.id: record.title for record in log.sessions()}
+                title = title_of_fork(titles.get(session_id, ""), titles.values())
+                through = None if place is None else place.through
+                record = await asyncio.to_thread(log.fork, session_id, through, title, self._around.clock())
+                chosen = log.recalled(f"model:{session_id}")
+                if chosen is not None:
+                    log.remember(f"model:{record.id}", chosen)
+            session = await self._make(record.id)
+        self._on_list_changed()
+        prompt = None if place is None else place.prompt
+        found = (ref_of(attachment, self._around.folders) for attachment in (prompt.attachments if prompt else ()))
+        return Fork(session, prompt, tuple(ref for ref in found if ref is not None))
+
+    async def _fork_place(self, session_id: str, item_id: str) -> ForkPlace:
+        if session_id in self._open:
+            entries = self._open[session_id].entries
+        else:
+            entries = await asyncio.to_thread(lambda: list(self._kept.log.entries(session_id)))
+        place = fork_place(entries, item_id)
+        if place is None:
+            raise SessionError("no_such_item", f"There is no item {item_id} in this session that it can be forked from")
+        return place
+
     async def rename(self, session_id: str, title: str) -> None:
         """Gives a session another title. Raises `SessionError`."""
         if not title.strip():
@@ -218,8 +261,9 @@ class Sessions:
             await self._open[session_id].close()  # open until then, so that nobody opens it a second time meanwhile
             self._open.pop(session_id, None)
         kept = self._kept
-        with _refusing():
-            erase_session(session_id, kept.folder, kept.log, kept.index, kept.results)
+        async with self._one_opens:
+            with _refusing():
+                await asyncio.to_thread(erase_session, session_id, kept.folder, kept.log, kept.index, kept.results)
         self._on_list_changed()
         if was_open:
             walked_again()

@@ -21,6 +21,7 @@ from ullage.context.entries import (
     CompactionFailed,
     CompactionRedone,
     CompactionUndone,
+    Forked,
     Logged,
     ToolReturned,
     TurnEnded,
@@ -41,6 +42,7 @@ from ullage.session.items import (
     Update,
     UserItem,
 )
+from ullage.session.titles import NEW_SESSION
 from ullage.session.upkeep_lines import UpkeepLines
 from ullage.tools.todo import plan_of
 from ullage.tools.tool import PlanEntry, ToolKind
@@ -53,6 +55,8 @@ DROPPED_THINKING = (
     "The API left earlier thinking out of the request ({} blocks): it takes what stood before it for changed. The conversation goes on, "
     "without that thinking. Undoing the last compaction brings it back."
 )
+
+FORKED = "Forked from “{}”. What is above was said there, and that session stays as it is; what follows is of this one alone."
 
 LATEST = 200
 """More items than one reply has calls, so that finding them costs the same however long the session is."""
@@ -144,6 +148,8 @@ class Timeline:
             self._set_compaction_status(entry.compaction_id, "completed")
         elif isinstance(entry, CompactionFailed) and not self._is_made(entry.id):
             self.put(failed_compaction_item(entry, at))
+        elif isinstance(entry, Forked):
+            self.put(NoticeItem(f"n{logged.seq}", at, "info", FORKED.format(entry.title or NEW_SESSION)))
         elif isinstance(entry, TurnEnded):
             self._log_end(entry, logged.seq, at)
 

@@ -31,6 +31,7 @@ from ullage.context.entries import (
     Entry,
     EntryPinned,
     FilePinned,
+    Forked,
     Notice,
     Prelude,
     Reworded,
@@ -55,6 +56,7 @@ ENTRY_KINDS: dict[type[Any], str] = {
     SpentInVain: "spent_in_vain",
     EntryPinned: "entry_pinned",
     FilePinned: "file_pinned",
+    Forked: "forked",
     TurnEnded: "turn_ended",
 }
 """Never change a name that is here: it is in every log."""

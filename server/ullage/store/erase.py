@@ -1,11 +1,18 @@
-"""Deleting a session for good: its log, its place in the search index, its clipped outputs, its transcripts and an unfinished reply."""
+"""Deleting a session for good: its log, its place in the search index, its clipped outputs, its transcripts and an unfinished reply.
+
+Forks share outputs and transcripts by their names: what another session still speaks of stays.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from ullage.context.entries import Clipped, ToolReturned
+from ullage.context.entries import Clipped, Compaction, ToolReturned
 from ullage.store import folder as ullage_folder
+from ullage.store.errors import UnknownSession
+from ullage.store.lineage import Lineage, origin_of
 from ullage.store.log_store import LogStore
 from ullage.store.results import ResultFiles
 from ullage.store.search import SearchIndex
@@ -13,21 +20,44 @@ from ullage.store.unfinished import unfinished_file
 
 
 def erase_session(session_id: str, workspace: Path | None, log: LogStore, index: SearchIndex, results: ResultFiles) -> None:
-    """Raises `SessionInUse` or `UnknownSession`, and has then deleted nothing.
+    """Raises `SessionInUse` or `UnknownSession`, and has then deleted nothing. The log goes first: what could not be deleted after it is
+    never shown again.
 
-    The log goes first: what could not be deleted after it is never shown again.
+    Do it in another thread: it reads that log and those that have entries in common with it.
     """
     log.claim(session_id)
-    outputs = [
-        logged.entry.full_output
-        for logged in log.load(session_id)
-        if isinstance(logged.entry, ToolReturned | Clipped) and logged.entry.full_output is not None
-    ]
+    lineages = log.lineages()
+    lineage = lineages.pop(session_id, ())
+    outputs = set(_outputs(log, session_id))
+    transcripts = set(_transcripts(log, session_id, lineage))
+    if workspace is not None:
+        transcripts |= {path.name for path in ullage_folder.transcripts(workspace).glob(f"{session_id}-*.jsonl")}
+    family = {session_id, *(origin for origin, _ in lineage)}
+    for other, of_other in lineages.items():
+        if family.intersection((other, *(origin for origin, _ in of_other))):
+            with suppress(UnknownSession):  # another window has just deleted it
+                outputs.difference_update(_outputs(log, other))
+                transcripts.difference_update(_transcripts(log, other, of_other))
     log.delete(session_id)
     unfinished_file(workspace, session_id).remove()
-    index.forget(session_id)
+    index.forget(session_id, lineage)
     for path in outputs:
         results.remove(path)
     if workspace is not None:
-        for path in ullage_folder.transcripts(workspace).glob(f"{session_id}-*.jsonl"):
-            path.unlink(missing_ok=True)
+        for name in transcripts:
+            (ullage_folder.transcripts(workspace) / name).unlink(missing_ok=True)
+
+
+def _outputs(log: LogStore, session_id: str) -> Iterator[str]:
+    for logged in log.entries(session_id):
+        if isinstance(logged.entry, ToolReturned | Clipped) and logged.entry.full_output is not None:
+            yield logged.entry.full_output
+
+
+def _transcripts(log: LogStore, session_id: str, lineage: Lineage) -> Iterator[str]:
+    """The names of those that its compactions left: each is named after the session that made it, and its number there."""
+    made = 0
+    for logged in log.entries(session_id):
+        if isinstance(logged.entry, Compaction):
+            made += 1
+            yield f"{origin_of(session_id, lineage, logged.seq)}-{made}.jsonl"

@@ -12,13 +12,14 @@ import secrets
 import sqlite3
 import threading
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ullage.context.blocks import Json
-from ullage.context.entries import Entry, Logged, UserPrompt
+from ullage.context.entries import Entry, Forked, Logged, UserPrompt
 from ullage.store import folder as ullage_folder
+from ullage.store import forking
 from ullage.store.database import SetAside, failing_clearly, open_file, open_memory
 from ullage.store.encode import (
     DamagedEntry,
@@ -28,6 +29,7 @@ from ullage.store.encode import (
     encode_prompt,
 )
 from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
+from ullage.store.lineage import Lineage, fork_of
 from ullage.store.system_lock import HeldElsewhere, SystemLock
 
 PAGE_ROWS = 1_000
@@ -86,7 +88,9 @@ class LogStore:
             return cls(open_memory(), None, None)
         ullage_folder.prepare(folder)
         connection, set_aside = open_file(ullage_folder.database(folder))
-        return cls(connection, folder, set_aside)
+        log = cls(connection, folder, set_aside)
+        log._delete_unfinished()
+        return log
 
     def close(self) -> None:
         """Lets go of all sessions and the file."""
@@ -111,8 +115,58 @@ class LogStore:
     def sessions(self) -> list[SessionRecord]:
         """All sessions of the workspace, last updated first."""
         with self._using("list the sessions") as connection:
-            rows = connection.execute("SELECT id, title, created_at, updated_at FROM session ORDER BY updated_at DESC, rowid DESC")
-            return [SessionRecord(*row) for row in rows]
+            return [SessionRecord(*row) for row in connection.execute(forking.SESSIONS)]
+
+    def fork(self, session_id: str, through: int | None, title: str, at: float) -> SessionRecord:
+        """A new session that this process writes: the entries of that one up to `through` (None: all), exactly as they lie in the file, and
+        a `Forked` after them. It is there whole or not at all. Raises `UnknownSession`.
+
+        Copies some at a time (about 10 µs each, so do it in another thread): others may use the log in between.
+        """
+        with self._using("read the session") as connection:
+            last = self._last_in_file(session_id)
+            lineage = forking.lineages(connection)[session_id]
+        through = last if through is None else min(through, last)
+        record = SessionRecord(secrets.token_hex(8), _storable(title), at, at)
+        self.claim(record.id)
+        try:
+            with self._changing("fork the session") as connection:
+                connection.execute("INSERT INTO session VALUES (?, ?, ?, ?)", (record.id, record.title, at, at))
+                forking.begin(connection, record.id, fork_of(session_id, lineage, through))
+            self._copy(session_id, record.id, through, at)
+        except BaseException:
+            with suppress(StoreFailed):
+                self.delete(record.id)
+            raise
+        return record
+
+    def _copy(self, session_id: str, fork_id: str, through: int, at: float) -> None:
+        after, before = 0, -1
+        while before < after < through:
+            with self._changing("fork the session") as connection:
+                forking.copy_page(connection, session_id, fork_id, after, through, PAGE_ROWS)
+                after, before = self._last_in_file(fork_id), after
+        with self._changing("fork the session") as connection:
+            # Deleted meanwhile, it would have been copied in part.
+            (title,) = connection.execute("SELECT title FROM session WHERE id = ?", (session_id,)).fetchone() or (None,)
+            if title is None:
+                raise UnknownSession(session_id)
+            self._insert(fork_id, through, (Forked(session_id, title),), at)
+            forking.finish(connection, fork_id)
+        self._last_seq[fork_id] = through + 1
+
+    def lineages(self) -> dict[str, Lineage]:
+        """Of all sessions, where their entries were first logged."""
+        with self._using("list the sessions") as connection:
+            return forking.lineages(connection)
+
+    def _delete_unfinished(self) -> None:
+        """Removes forks whose maker ended before they were whole."""
+        with self._using("list the sessions") as connection:
+            left = forking.unfinished(connection)
+        for session_id in left:
+            with suppress(StoreFailed):  # another window makes it just now
+                self.delete(session_id)
 
     def rename(self, session_id: str, title: str) -> None:
         """Gives the session another title. May be done while another window writes it."""
@@ -128,8 +182,9 @@ class LogStore:
         """Deletes a session with its entries and queue, for good. Raises `SessionInUse`, `UnknownSession`."""
         self.claim(session_id)
         try:
-            with self._using("delete the session") as connection:
+            with self._changing("delete the session") as connection:
                 changed = connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
+                forking.forget(connection, session_id)
         finally:
             self.release(session_id)
         if changed.rowcount == 0:
@@ -197,6 +252,15 @@ class LogStore:
                 return
             yield from rows
             after = rows[-1][0]
+
+    def entries(self, session_id: str) -> Iterator[Logged]:
+        """Those that can be read, oldest first, one by one; others may use the log in between. Raises `UnknownSession`."""
+        with self._using("read the session"):
+            last = self._last_in_file(session_id)
+        for row in self._rows(session_id, last):
+            logged = _logged_or_none(*row)
+            if logged is not None:
+                yield logged
 
     def rows_after(self, row: int, limit: int) -> list[LoggedRow]:
         """What was logged in any session after that row of the file, oldest first; for the search index."""
@@ -287,19 +351,25 @@ class LogStore:
     def _writing(self, session_id: str, action: str) -> Generator[int]:
         """A transaction on one session, whose writer this process becomes; gives the last seq before it."""
         self.claim(session_id)
+        with self._changing(action):
+            last = self._last_in_file(session_id)
+            if self._last_seq.get(session_id, last) != last:
+                raise SessionInUse(session_id)  # written since we loaded it
+            yield last
+            last = self._last_in_file(session_id)
+        self._last_seq[session_id] = last
+
+    @contextmanager
+    def _changing(self, action: str) -> Generator[sqlite3.Connection]:
+        """A transaction."""
         with self._using(action) as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
-                last = self._last_in_file(session_id)
-                if self._last_seq.get(session_id, last) != last:
-                    raise SessionInUse(session_id)  # written since we loaded it
-                yield last
-                last = self._last_in_file(session_id)
+                yield connection
                 connection.execute("COMMIT")
             except BaseException:
                 connection.rollback()
                 raise
-            self._last_seq[session_id] = last
 
     def _insert(self, session_id: str, after: int, entries: Sequence[Entry], at: float) -> list[Logged]:
         logged = [Logged(seq, at, entry) for seq, entry in enumerate(entries, after + 1)]

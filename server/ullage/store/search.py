@@ -18,11 +18,12 @@ from typing import Any
 from ullage.context.entries import ToolReturned
 from ullage.store import folder as ullage_folder
 from ullage.store.database import failing_clearly
+from ullage.store.lineage import Holders, Lineage, origin_of
 from ullage.store.log_store import LoggedRow, LogStore
 from ullage.store.passages import passages
 from ullage.store.results import ResultFiles
 
-_VERSION = 2
+_VERSION = 3
 """Raise it when the tables or what is indexed change; the index is then made again."""
 
 _BATCH = 50
@@ -40,11 +41,14 @@ CREATE VIRTUAL TABLE passage USING fts5 (
     text, session_id UNINDEXED, seq UNINDEXED, at UNINDEXED, what UNINDEXED, tool_use_id UNINDEXED
 );
 CREATE TABLE result (
-    tool_use_id TEXT NOT NULL, session_id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (tool_use_id, session_id)
+    tool_use_id TEXT NOT NULL, session_id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (tool_use_id, session_id, seq)
 );
 CREATE TABLE indexed (row INTEGER NOT NULL);
 INSERT INTO indexed VALUES (0);
+CREATE TABLE reached (session_id TEXT PRIMARY KEY, seq INTEGER NOT NULL);
 """
+"""`session_id` and `seq` are where an entry was first logged: of the entries that forks have in common there is one, whoever is deleted.
+`reached` is the last entry of a session that was taken in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,18 +87,19 @@ class SearchIndex:
         """Lets go of the file."""
         self._connection.close()
 
-    def search(self, words: str, limit: int, through_seq: int | None = None) -> list[SearchHit]:
+    def search(self, words: str, limit: int, through_seq: int | None = None, preferred: str | None = None) -> list[SearchHit]:
         """The entries that hold all the words (or beginnings of words), best first; those that hold any where none holds
         all; those that hold them inside other words where none does either. Nothing in `words` is an operator. Entries beyond
-        `through_seq` of their session are passed over."""
+        `through_seq` of their session are passed over. What forks have in common is found once: in the session `preferred` where it has it,
+        else in the one in which it was first said."""
         wanted = words.replace("\0", " ").split()  # SQLite ends a text at NUL
         if not wanted or limit < 1:
             return []
         self.catch_up()
-        sessions = {record.id for record in self._log.sessions()}
+        holders = Holders(self._log.lineages(), preferred)
         with self._using("search") as connection:
             for rows in _attempts(connection, wanted):
-                hits = _first_of_each(rows, sessions, limit * _LOOKED_THROUGH, through_seq)
+                hits = _first_of_each(rows, holders, limit * _LOOKED_THROUGH, through_seq)
                 if hits:
                     return _exact_first(hits, wanted)[:limit]
         return []
@@ -103,13 +108,15 @@ class SearchIndex:
         """The whole result of a tool call, that session's first where several have the id; None where there is none."""
         self.catch_up()
         with self._using("find the result") as connection:
-            row = connection.execute(
-                "SELECT session_id, seq FROM result WHERE tool_use_id = ? ORDER BY session_id = ? DESC, rowid DESC",
-                (tool_use_id, session_id),
-            ).fetchone()
-        if row is None:
+            rows = connection.execute(
+                "SELECT session_id, seq FROM result WHERE tool_use_id = ? ORDER BY rowid DESC", (tool_use_id,)
+            ).fetchall()
+        holders = Holders(self._log.lineages(), session_id)
+        places = [(holder, seq) for origin, seq in rows if (holder := holders.of(origin, seq)) is not None]
+        if not places:
             return None
-        for logged in self._log.between(row[0], row[1], row[1]):
+        where, at = max((place for place in places if place[0] == session_id), default=places[0])
+        for logged in self._log.between(where, at, at):
             if isinstance(logged.entry, ToolReturned):
                 whole = self._results.read(tool_use_id, logged.entry.full_output)
                 return logged.entry.content if whole is None else whole
@@ -129,34 +136,45 @@ class SearchIndex:
             if done:
                 return
 
-    def forget(self, session_id: str) -> None:
-        """Removes a session from the index, for good."""
+    def forget(self, session_id: str, lineage: Lineage = ()) -> None:
+        """Removes a session that was deleted from the index, for good; what a fork of it has, or it had as a fork of one that is gone too,
+        stays as long as another session has it."""
+        holders = Holders(self._log.lineages())
         with self._using("forget the session") as connection:
-            connection.execute("DELETE FROM passage WHERE session_id = ?", (session_id,))
-            connection.execute("DELETE FROM result WHERE session_id = ?", (session_id,))
+            for origin in (session_id, *(origin for origin, _ in lineage)):
+                needed = holders.needed(origin)
+                if needed is not None:
+                    connection.execute("DELETE FROM passage WHERE session_id = ? AND seq > ?", (origin, needed))
+                    connection.execute("DELETE FROM result WHERE session_id = ? AND seq > ?", (origin, needed))
 
     def _take_in_batch(self, connection: sqlite3.Connection) -> bool:
         (after,) = connection.execute("SELECT row FROM indexed").fetchone()
         rows = self._log.rows_after(after, _BATCH)
+        lineages = self._log.lineages()
         for row in rows:
-            self._take_in(connection, row)
+            self._take_in(connection, row, lineages.get(row.session_id, ()))
         if rows:
             connection.execute("UPDATE indexed SET row = ?", (rows[-1].row,))
         return len(rows) < _BATCH
 
-    def _take_in(self, connection: sqlite3.Connection, row: LoggedRow) -> None:
+    def _take_in(self, connection: sqlite3.Connection, row: LoggedRow, lineage: Lineage) -> None:
         logged = row.logged
         if logged is None:
             return
+        origin = origin_of(row.session_id, lineage, logged.seq)
+        reached = connection.execute("SELECT seq FROM reached WHERE session_id = ?", (origin,)).fetchone()
+        if reached is not None and logged.seq <= reached[0]:
+            return  # taken in from where it was copied
+        connection.execute("INSERT OR REPLACE INTO reached VALUES (?, ?)", (origin, logged.seq))
         connection.executemany(
             "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?)",
             [
-                (_storable(found.text), row.session_id, logged.seq, logged.at, found.what, found.tool_use_id)
+                (_storable(found.text), origin, logged.seq, logged.at, found.what, found.tool_use_id)
                 for found in passages(logged.entry, self._results)
             ],
         )
         if isinstance(logged.entry, ToolReturned):
-            connection.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?)", (logged.entry.tool_use_id, row.session_id, logged.seq))
+            connection.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?)", (logged.entry.tool_use_id, origin, logged.seq))
 
     @contextmanager
     def _using(self, action: str) -> Generator[sqlite3.Connection]:
@@ -188,7 +206,7 @@ def _made(connection: sqlite3.Connection) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("BEGIN IMMEDIATE")
         if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-            for table in ("passage", "result", "indexed"):
+            for table in ("passage", "result", "indexed", "reached"):
                 connection.execute(f"DROP TABLE IF EXISTS {table}")
             for statement in _TABLES.split(";\n"):
                 connection.execute(statement)
@@ -227,12 +245,13 @@ def _phrase(word: str) -> str:
     return '"{}"*'.format(_storable(word).replace('"', '""'))
 
 
-def _first_of_each(rows: Iterable[tuple[Any, ...]], sessions: set[str], limit: int, through_seq: int | None) -> list[_Found]:
+def _first_of_each(rows: Iterable[tuple[Any, ...]], holders: Holders, limit: int, through_seq: int | None) -> list[_Found]:
     """The first hit of each entry; entries of deleted sessions are passed over."""
     hits: dict[tuple[str, int], _Found] = {}
-    for session_id, seq, at, what, excerpt, tool_use_id, text in rows:
+    for origin, seq, at, what, excerpt, tool_use_id, text in rows:
         is_later = through_seq is not None and seq > through_seq
-        if session_id in sessions and (session_id, seq) not in hits and not is_later:
+        session_id = holders.of(origin, seq)
+        if session_id is not None and (session_id, seq) not in hits and not is_later:
             hits[session_id, seq] = _Found(SearchHit(session_id, seq, at, what, _one_line(excerpt), tool_use_id), text)
         if len(hits) == limit:
             break

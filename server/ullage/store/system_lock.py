@@ -16,7 +16,7 @@ class HeldElsewhere(Exception):
 
 
 class SystemLock:
-    """Held from `__init__` to `release`.
+    """Held from `__init__` to `release`, which may be called in another thread.
 
     Waits up to `wait` seconds for it; raises `HeldElsewhere` then, and `StoreFailed` where the file cannot be locked.
     """
@@ -27,7 +27,7 @@ class SystemLock:
         except OSError as error:
             raise StoreFailed(f"Cannot make {path.parent}: {error.strerror or error}") from error
         try:
-            self._connection = sqlite3.connect(path, timeout=wait, isolation_level=None)
+            self._connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
         except sqlite3.Error as error:
             raise StoreFailed(f"Cannot open {path}: {error}") from error
         try:

@@ -62,6 +62,9 @@ SMALL = Flaw(
     "they are not among the recorded compactions; recorded input is smaller after them than what the log holds",
 )
 UNDONE = Flaw("compactions that were undone", "they are not among the recorded ones")
+COUNTED_ELSEWHERE = Flaw(
+    "replies that another session of this log has, from which this one was forked", "their tokens and cost are in its figures alone"
+)
 DAMAGED_ENTRY = Flaw("entries of the log that cannot be read", "what they said is missing from the session")
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from ullage.context.blocks import Usage
 from ullage.context.entries import (
+    AssistantReply,
     Clipped,
     Compaction,
     CompactionFailed,
@@ -16,6 +17,7 @@ from ullage.context.entries import (
     Entry,
     EntryPinned,
     FilePinned,
+    Forked,
     Logged,
     Reworded,
     SpentInVain,
@@ -23,10 +25,11 @@ from ullage.context.entries import (
 )
 from ullage.context.view.epoch import Epoch
 from ullage.replay.readers.errors import NotATranscript
-from ullage.replay.readers.flaws import DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, Tally
+from ullage.replay.readers.flaws import COUNTED_ELSEWHERE, DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, Tally
 from ullage.replay.readers.log import Log
 from ullage.replay.transcript import RecordedCompaction, Transcript
 from ullage.store.errors import StoreFailed
+from ullage.store.lineage import Lineage, origin_of
 from ullage.store.log_store import LogStore
 from ullage.store.read_only import NoLog, open_to_read
 
@@ -41,6 +44,7 @@ _SPOKEN_OF_ELSEWHERE = (
     CompactionFailed,
     EntryPinned,
     FilePinned,
+    Forked,
     Reworded,
     SpentInVain,
     TurnEnded,
@@ -61,17 +65,41 @@ def read(path: Path) -> Iterator[Transcript]:
     except NoLog as error:
         raise NotATranscript(str(error)) from error
     try:
+        shared = _Shared(store.lineages())
         for session in store.sessions():
-            yield _transcript(store, session.id)
+            yield _transcript(store, session.id, shared)
     except StoreFailed as error:
         raise NotATranscript(f"{path} is no log of Ullage that can be read: {error}") from error
     finally:
         store.close()
 
 
-def _transcript(store: LogStore, session_id: str) -> Transcript:
+class _Shared:
+    """What forks have in common is counted once: where it was first logged, or, where that session is gone, with the first that is read."""
+
+    def __init__(self, lineages: Mapping[str, Lineage]) -> None:
+        self._lineages = lineages
+        self._taken: set[tuple[str, int]] = set()
+
+    def without_repeated(self, session_id: str, logged: Sequence[Logged], tally: Tally) -> list[Logged]:
+        """The entries with no count of tokens where another session has it."""
+        lineage = self._lineages.get(session_id, ())
+        kept: list[Logged] = []
+        for each in logged:
+            origin = origin_of(session_id, lineage, each.seq)
+            repeats = origin != session_id and (origin in self._lineages or (origin, each.seq) in self._taken)
+            if origin not in self._lineages:
+                self._taken.add((origin, each.seq))
+            if repeats and isinstance(each.entry, AssistantReply):
+                tally.count(COUNTED_ELSEWHERE)
+                each = replace(each, entry=replace(each.entry, usage=None, cost=None))
+            kept.append(each)
+        return kept
+
+
+def _transcript(store: LogStore, session_id: str, shared: _Shared) -> Transcript:
     tally = Tally()
-    logged = store.load(session_id)
+    logged = shared.without_repeated(session_id, store.load(session_id), tally)
     tally.count(DAMAGED_ENTRY, len(store.damaged(session_id)))
     log, compactions = _without_compactions(logged, tally)
     return Transcript(session_id, "ullage", log.entries, compactions, tally.repairs, tally.notes)

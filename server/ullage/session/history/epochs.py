@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from ullage.context.entries import AssistantReply, Compaction, CompactionRedone, CompactionUndone, Logged, SpentInVain
+from ullage.context.entries import AssistantReply, Compaction, CompactionRedone, CompactionUndone, Forked, Logged, SpentInVain
 from ullage.context.view.projection import Projection
 
 
@@ -14,7 +14,7 @@ class EpochInfo:
     """One epoch. `number` counts from 1, `at` is when it began (Unix seconds), `cost` the dollars of its requests.
 
     `compaction` is the one that it began with; None for the first. `cost` also has what was spent in vain on summaries meanwhile; it is
-    None where nothing had a price.
+    None where nothing had a price, and has nothing of what another session paid from which this one was forked.
     """
 
     number: int
@@ -47,6 +47,8 @@ def epochs(projection: Projection) -> tuple[EpochInfo, ...]:
             found[at] = _with_cost(replace(found[at], requests=found[at].requests + 1), entry.cost)
         elif isinstance(entry, SpentInVain):
             found[at] = _with_cost(found[at], entry.cost)
+        elif isinstance(entry, Forked):
+            found = [replace(each, cost=None) for each in found]
     current = max((index for index, each in enumerate(found) if not each.undone), default=None)
     return tuple(replace(each, current=index == current) for index, each in enumerate(found))
 

@@ -13,8 +13,12 @@ from tests.unit.context.logs import PRELUDE, calls, compaction, prompt, returned
 from tests.unit.replay.readers.recorded import drawn, mended
 from ullage.context.blocks import Usage
 from ullage.context.entries import Cleared, Clipped, CompactionUndone, Entry, Summarised, TurnEnded
+from ullage.context.policies.ullage import ULLAGE
+from ullage.replay.cost import cost_of
+from ullage.replay.prepared import Prepared
 from ullage.replay.readers import NotATranscript, read
 from ullage.replay.readers.own_log import BY_THE_USER
+from ullage.replay.simulation import simulate
 from ullage.replay.transcript import RecordedCompaction
 from ullage.session.history import history
 from ullage.store.log_store import LogStore
@@ -144,3 +148,27 @@ def test_a_damaged_database_is_refused(database: Path, tmp_path: Path):
     copy.write_bytes(copy.read_bytes()[:100] + bytes(range(256)) * 40)
     with pytest.raises(NotATranscript):
         read(copy)
+
+
+@pytest.mark.parametrize("original_is_gone", [False, True])
+def test_what_forks_have_in_common_is_counted_once(tmp_path: Path, original_is_gone: bool):
+    store = LogStore.open(tmp_path)
+    original = store.create_session("Looking", 5.0)
+    counted = replace(says("Seen."), usage=Usage(100, 10, cache_read_tokens=1_000), cost=0.5)
+    store.append_many(original.id, [PRELUDE, prompt("Look"), counted, TurnEnded("end_turn")], 6.0)
+    forks = [store.fork(original.id, None, "Looking (fork)", at) for at in (7.0, 8.0)]
+    for each in forks:
+        store.append_many(each.id, [prompt("And now?"), counted, TurnEnded("end_turn")], 9.0)
+    if original_is_gone:
+        store.delete(original.id)
+    store.close()
+    transcripts = list(read(tmp_path / ".ullage" / "ullage.db"))
+    assert sum(reply.usage is not None for transcript in transcripts for reply in transcript.replies) == 3
+    assert sum(cost_of(transcript).uncounted for transcript in transcripts) == (1 if original_is_gone else 2)
+    whole = {tuple(drawn(transcript)) for transcript in transcripts}
+    assert ("system: You are a coding agent.", "user: Look", "assistant: Seen.", "user: And now?", "assistant: Seen.") in whole
+    runs = [simulate(Prepared(transcript), ULLAGE) for transcript in transcripts]
+    assert sum(len(run.requests) for run in runs) == 3
+    assert [run.failure for run in runs] == [""] * len(runs)
+    flaws = [mended(transcript) for transcript in transcripts]
+    assert sum(len(each) for each in flaws) == (1 if original_is_gone else 2)
