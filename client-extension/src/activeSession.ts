@@ -7,7 +7,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
 import type { ServerConnection } from "./client";
-import type { ClientMethod, Gauge, ModelInfo, ParamsOf, ResultOf, SessionState, Snapshot, UpdateParams } from "./protocol";
+import type { ClientMethod, ForkPrompt, Gauge, ModelInfo, ParamsOf, ResultOf, SessionState, Snapshot, UpdateParams } from "./protocol";
 import { Opening } from "./opening";
 import { reopen } from "./reopen";
 
@@ -65,6 +65,21 @@ export class ActiveSession implements vscode.Disposable {
 
   async startNew(): Promise<void> {
     this.replace(await this.connection.request("ullage/session/new", {}));
+  }
+
+  /**
+   * Opens a fork of a session (the current one where none is named), up to an item of it where one is. Gives the prompt that it was forked
+   * before. @throws Error where none is open or the server refuses.
+   */
+  async fork(sessionId?: string, itemId?: string): Promise<ForkPrompt | undefined> {
+    await this.opening.settled();
+    const original = sessionId ?? this.head?.sessionId;
+    if (original === undefined) {
+      throw new Error("No session is open");
+    }
+    const { snapshot, prompt } = await this.connection.request("ullage/session/fork", { sessionId: original, itemId });
+    this.replace(snapshot);
+    return prompt ?? undefined;
   }
 
   /** Everything that the panel draws; undefined where no session is open. */

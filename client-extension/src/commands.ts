@@ -6,6 +6,7 @@ import type { ApiKey } from "./apiKey";
 import type { ChatView } from "./chatView";
 import type { ServerConnection } from "./client";
 import type { CompactionNotice } from "./compactionNotice";
+import { forkSession } from "./forking";
 import { pickModel, pickSession } from "./pickers";
 import { pinFiles } from "./pinFile";
 import { searchSessions } from "./search";
@@ -38,7 +39,8 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
       await session.startNew();
       await chat.focus();
     },
-    "ullage.openSession": () => pickSession(connection, session),
+    "ullage.openSession": (id) => (typeof id === "string" ? session.open(id) : pickSession(connection, session, chat)),
+    "ullage.forkSession": (itemId) => forkSession(session, chat, undefined, typeof itemId === "string" ? itemId : undefined),
     "ullage.searchSessions": (words) => searchSessions(connection, session, chat, typeof words === "string" ? words : ""),
     "ullage.stop": () => session.request("ullage/session/cancel", {}),
     "ullage.selectModel": () => pickModel(session),

@@ -2,13 +2,16 @@
 
 import * as vscode from "vscode";
 import type { ActiveSession } from "./activeSession";
+import type { ChatView } from "./chatView";
 import type { ServerConnection } from "./client";
+import { forkSession } from "./forking";
 import type { SessionSummary } from "./protocol";
 
 /** Offered by name; any other can be typed. Models of October 2026. */
 const KNOWN_MODELS = ["claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5-2"];
 
 const RENAME: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("edit"), tooltip: "Rename" };
+const FORK: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("repo-forked"), tooltip: "Fork" };
 const SEARCH: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("search"), tooltip: "Search in all sessions" };
 const DELETE: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("trash"), tooltip: "Delete" };
 
@@ -16,8 +19,8 @@ interface SessionPick extends vscode.QuickPickItem {
   summary: SessionSummary;
 }
 
-/** Lets the user open, rename or delete a session. */
-export async function pickSession(connection: ServerConnection, session: ActiveSession): Promise<void> {
+/** Lets the user open, fork, rename or delete a session. */
+export async function pickSession(connection: ServerConnection, session: ActiveSession, chat: ChatView): Promise<void> {
   const pick = vscode.window.createQuickPick<SessionPick>();
   const refresh = async () => {
     const { sessions } = await connection.request("ullage/session/list", {});
@@ -39,9 +42,13 @@ export async function pickSession(connection: ServerConnection, session: ActiveS
   });
   pick.onDidTriggerItemButton(async ({ button, item }) => {
     try {
+      if (button === FORK) {
+        pick.hide();
+        return await forkSession(session, chat, item.summary.sessionId);
+      }
       await (button === RENAME ? rename(connection, item.summary) : remove(connection, session, item.summary));
       // The question has taken the place of the list.
-      await pickSession(connection, session);
+      await pickSession(connection, session, chat);
     } catch (error) {
       showError(error as Error);
     }
@@ -110,7 +117,7 @@ function toPick(summary: SessionSummary, isActive: boolean): SessionPick {
   return {
     label: titleOf(summary),
     description: [isActive ? "open" : "", state, ageOf(summary.updatedAt)].filter(Boolean).join(" · "),
-    buttons: [RENAME, DELETE],
+    buttons: [FORK, RENAME, DELETE],
     summary,
   };
 }

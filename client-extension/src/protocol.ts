@@ -272,6 +272,19 @@ export interface Snapshot {
   gauge: Gauge;
   model: ModelInfo;
   pins?: Optional<Pins>;
+  forkedFrom?: Optional<ForkOrigin>;
+}
+
+/** The session that a fork comes from, with its title of then. It may be gone by now. */
+export interface ForkOrigin {
+  sessionId: string;
+  title: string;
+}
+
+/** The prompt that a session was forked before, to be written in another way. */
+export interface ForkPrompt {
+  text: string;
+  attachments: AttachmentRef[];
 }
 
 export interface SessionSummary {
@@ -321,6 +334,7 @@ export interface ClientRequests {
   "ullage/session/open": [{ sessionId?: Optional<string> }, Snapshot];
   "ullage/session/snapshot": [OfSession, Snapshot];
   "ullage/session/items": [OfSession & { before: string; limit: number }, { items: Item[]; earlier: number }];
+  "ullage/session/fork": [OfSession & { itemId?: Optional<string> }, { snapshot: Snapshot; prompt?: Optional<ForkPrompt> }];
   "ullage/session/rename": [OfSession & { title: string }, Nothing];
   "ullage/session/delete": [OfSession, Nothing];
   "ullage/session/prompt": [
@@ -369,6 +383,7 @@ export const METHODS = {
     "ullage/session/open": true,
     "ullage/session/snapshot": true,
     "ullage/session/items": true,
+    "ullage/session/fork": true,
     "ullage/session/rename": true,
     "ullage/session/delete": true,
     "ullage/session/prompt": true,

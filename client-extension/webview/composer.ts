@@ -1,5 +1,6 @@
 /** The prompt box: writing, sending, stopping, commands after `/`, attachments after `@`, earlier prompts with the arrow keys. */
 
+import type { ForkPrompt } from "../src/protocol";
 import type { SessionView } from "./state";
 import type { Actions } from "./actions";
 import { Attachments } from "./attachments";
@@ -94,6 +95,16 @@ export class Composer {
 
   focus(): void {
     this.box.focus();
+  }
+
+  /** Puts a prompt of before into the box, to be written in another way. What was being written stays, below it. */
+  put({ text, attachments }: ForkPrompt): void {
+    for (const ref of attachments) {
+      this.attachments.add(ref.kind === "problems" ? "problems" : nameInUri(ref.uri), ref);
+    }
+    const written = this.box.value.trim();
+    this.replaceText(written === "" || written === text.trim() ? text : `${text}\n\n${this.box.value}`);
+    this.box.setSelectionRange(text.length, text.length);
   }
 
   private get busy(): boolean {
@@ -255,5 +266,15 @@ export class Composer {
     this.box.value = text;
     this.resized();
     this.focus();
+  }
+}
+
+/** The file's name, to be shown. */
+function nameInUri(uri: string): string {
+  const name = uri.slice(uri.lastIndexOf("/") + 1);
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name; // a sign that stands for itself
   }
 }

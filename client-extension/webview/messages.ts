@@ -1,6 +1,6 @@
 /** What the panel and the extension host say to each other. Shared by both: no VS Code and no DOM in here. */
 
-import type { ClientMethod, ParamsOf, Snapshot, UpdateParams } from "../src/protocol";
+import type { ClientMethod, ForkPrompt, ParamsOf, Snapshot, UpdateParams } from "../src/protocol";
 import type { ServerStatus } from "../src/serverStatus";
 
 /** Requests that the host passes on to the server as they are. */
@@ -28,6 +28,7 @@ export type PassThroughMethod = (typeof PASS_THROUGH)[number];
 export const PANEL_COMMANDS = [
   "ullage.newSession",
   "ullage.openSession",
+  "ullage.forkSession",
   "ullage.searchSessions",
   "ullage.previewCompaction",
   "ullage.showTimeline",
@@ -50,7 +51,12 @@ export interface FileSuggestion {
 }
 
 /** What the host may have the panel show. */
-export type PanelView = { kind: "preview" } | { kind: "timeline" } | { kind: "item"; sessionId: string; itemId: string };
+export type PanelView =
+  | { kind: "preview" }
+  | { kind: "timeline" }
+  | { kind: "item"; sessionId: string; itemId: string }
+  /** Put into the prompt box, to be written in another way. */
+  | { kind: "prompt"; prompt: ForkPrompt };
 
 export type ToHost =
   /** The panel has loaded and wants its first snapshot. */

@@ -118,7 +118,10 @@ export class Panel {
   /** Opens what the host asks for. Items are looked up by `showItem`. */
   show(view: Exclude<PanelView, { kind: "item" }>): void {
     this.cards.hide();
-    if (view.kind === "preview") {
+    if (view.kind === "prompt") {
+      this.sheet.close();
+      this.composer.put(view.prompt);
+    } else if (view.kind === "preview") {
       this.preview.open("", this.state?.session);
     } else {
       this.epochs.open(this.state?.session);
@@ -169,6 +172,9 @@ export class Panel {
         return;
       case "redo":
         void this.actions.send("ullage/session/redoCompaction", {});
+        return;
+      case "fork":
+        this.actions.runCommand("ullage.forkSession");
         return;
       case "new":
         this.actions.runCommand("ullage.newSession");

@@ -2,16 +2,31 @@
 
 import type { Actions } from "./actions";
 import { element, icon } from "./dom";
+import type { ForkOrigin } from "../src/protocol";
 import type { SessionView } from "./state";
 
 export class SessionHeader {
   private readonly title = element("span", { className: "session-title" });
   private readonly button = element("button", { type: "button", className: "session-button" }, this.title, icon("chevron-down"));
+  private readonly originTitle = element("span", { className: "session-origin-title" });
+  private readonly origin = element(
+    "button",
+    { type: "button", className: "session-origin" },
+    icon("repo-forked"),
+    element("span", { textContent: "Forked from" }),
+    this.originTitle,
+  );
   readonly element: HTMLElement;
+  private forkedFrom: ForkOrigin | undefined;
 
   constructor(actions: Actions) {
     this.button.addEventListener("click", () => actions.runCommand("ullage.openSession"));
-    this.element = element("header", { className: "session-header" }, this.button);
+    this.origin.addEventListener("click", () => {
+      if (this.forkedFrom !== undefined) {
+        actions.runCommand("ullage.openSession", this.forkedFrom.sessionId);
+      }
+    });
+    this.element = element("header", { className: "session-header" }, this.button, this.origin);
   }
 
   update(session: SessionView): void {
@@ -19,5 +34,9 @@ export class SessionHeader {
     this.title.textContent = title;
     this.button.title = `${title} – open another session`;
     this.button.setAttribute("aria-label", `Session: ${title}. Open another`);
+    this.forkedFrom = session.forkedFrom ?? undefined;
+    this.origin.hidden = this.forkedFrom === undefined;
+    this.originTitle.textContent = this.forkedFrom?.title || "New session";
+    this.origin.title = `Forked from ${this.originTitle.textContent} – open it`;
   }
 }

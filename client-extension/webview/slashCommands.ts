@@ -7,6 +7,7 @@ export type SlashCommand =
   | { name: "search"; words: string }
   | { name: "undo" }
   | { name: "redo" }
+  | { name: "fork" }
   | { name: "new" }
   | { name: "model"; model: string }
   | { name: "context" }
@@ -29,6 +30,7 @@ export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
   { name: "search", argument: "[words]", summary: "Search all sessions of this workspace" },
   { name: "context", summary: "Show what the context is made of" },
   { name: "model", argument: "[name]", summary: "Choose the model of this session" },
+  { name: "fork", summary: "Go on in a copy of this session" },
   { name: "new", summary: "Start a new session" },
   { name: "help", summary: "Show commands and keys" },
 ];
@@ -56,6 +58,7 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
       return { name, words: argument };
     case "undo":
     case "redo":
+    case "fork":
     case "new":
     case "timeline":
     case "context":

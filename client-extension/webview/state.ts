@@ -7,6 +7,7 @@
 
 import type {
   Epoch,
+  ForkOrigin,
   Gauge,
   Item,
   ItemFate,
@@ -35,6 +36,8 @@ export interface SessionView {
   gauge: Gauge;
   model: ModelInfo;
   pins: Pins;
+  /** The session that this one was forked from. */
+  forkedFrom?: ForkOrigin | null;
   /** What became of the items, as far as it was asked for; undefined before that. */
   history: History | undefined;
 }

@@ -168,3 +168,27 @@ test("the arrow up moves the cursor where something was written", async () => {
 test("the draft of a panel that was hidden is there again", () => {
   assert.equal(opened({}, "half a thought").box.value, "half a thought");
 });
+
+test("a prompt of before is put into the box with what was attached, above what was being written", async () => {
+  const { composer, box, write, press, done } = opened();
+  const attachments = [{ kind: "file" as const, uri: "file:///w/src/the%20tank.py" }, { kind: "problems" as const }];
+  composer.put({ text: "use inches", attachments });
+  assert.equal(box.value, "use inches");
+  assert.deepEqual(
+    [...composer.element.querySelectorAll(".chip")].map((chip) => chip.textContent),
+    ["the tank.py", "problems"],
+  );
+  await write("half a thought");
+  composer.put({ text: "use inches", attachments: [] });
+  assert.equal(box.value, "use inches\n\nhalf a thought");
+  assert.equal(box.selectionStart, "use inches".length);
+  await write("use feet");
+  await press("Enter");
+  assert.deepEqual(done, [`prompt use feet ${JSON.stringify(attachments)} queue`]);
+});
+
+test("a prompt that is in the box already is not put there twice", async () => {
+  const { composer, box } = opened({}, "use inches");
+  composer.put({ text: "use inches", attachments: [] });
+  assert.equal(box.value, "use inches");
+});

@@ -34,16 +34,18 @@ function drawn(item: Item): { view: ReturnType<typeof makeItemView>; done: strin
 }
 
 for (const item of [user("p1"), assistant("r1.0", "text"), toolCall("t1", DONE)]) {
-  test(`${item.kind}: pinned, unpinned and excluded by labelled buttons`, () => {
+  test(`${item.kind}: pinned, unpinned, excluded and forked from by labelled buttons`, () => {
     const { view, done, button } = drawn(item);
     button("Pin: no compaction touches it")?.click();
     view.mark({ pinned: true, gone: undefined });
     button("Unpin")?.click();
     button("Exclude")?.click();
+    button("Fork from here")?.click();
     assert.deepEqual(done, [
       `ullage/session/pin {"itemId":"${item.id}","pinned":true}`,
       `ullage/session/pin {"itemId":"${item.id}","pinned":false}`,
       `ullage/session/exclude {"itemId":"${item.id}"}`,
+      `command ullage.forkSession ${item.id}`,
     ]);
   });
 }

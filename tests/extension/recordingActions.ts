@@ -16,7 +16,7 @@ export function recordingActions(answer: (method: string, params: object) => unk
     steer: async (promptId, text) => void say("steer", promptId, text),
     loadEarlier: () => void say("loadEarlier"),
     showItem: (itemId) => void say("showItem", itemId),
-    runCommand: (command) => void say("command", command),
+    runCommand: (command, ...argument) => void say("command", command, ...argument),
     openLink: (href) => void say("openLink", href),
     openFile: (path, line) => void say("openFile", path, ...(line === undefined ? [] : [line])),
     copy: (text) => void say("copy", text),

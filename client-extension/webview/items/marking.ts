@@ -1,10 +1,11 @@
-/** What can be done at an item of the conversation, and what became of it: pin, exclude, and a mark. */
+/** What can be done at an item of the conversation, and what became of it: fork, pin, exclude, and a mark. */
 
 import type { Item } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, iconButton, setChildren } from "../dom";
 import { EXCLUDED, FATES, NO_MARK, type Mark } from "../fates";
 
+const FORK = "Fork from here: go on otherwise after this, in a session of its own";
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 
 /** Whether the model sees, or saw, what the item shows as a message of its own: a prompt, a text of the model, a result. */
@@ -38,8 +39,14 @@ export class Marking {
       className: "exclude",
       onClick: () => void actions.send("ullage/session/exclude", { itemId }),
     });
+    const fork = iconButton({
+      label: item.kind === "user" ? "Fork from here: write this prompt in another way, in a session of its own" : FORK,
+      icon: "repo-forked",
+      className: "fork",
+      onClick: () => actions.runCommand("ullage.forkSession", itemId),
+    });
     // What is pinned shows its pin always: at the edge it stays where it is when the other comes and goes.
-    this.tools.append(this.exclude, this.pin);
+    this.tools.append(fork, this.exclude, this.pin);
     this.mark.hidden = true;
     this.drawPin();
     this.update(item);
