@@ -56,7 +56,7 @@ DROPPED_THINKING = (
     "without that thinking. Undoing the last compaction brings it back."
 )
 
-FORKED = "Forked from “{}”. What is above was said there, and that session stays as it is; what follows is of this one alone."
+FORKED = "Forked here from “{}”, which stays as it is."
 
 LATEST = 200
 """More items than one reply has calls, so that finding them costs the same however long the session is."""

@@ -1,0 +1,78 @@
+/** A session is forked: from a message, from a prompt that is written in another way, and from the list. */
+
+import assert from "node:assert/strict";
+import { assertHolds, expectEventually } from "./harness/eventually.mjs";
+import { gaugeIsPriced } from "./harness/gauge.mjs";
+import { clickAtItem, messagesOf, repliesAsked } from "./harness/history.mjs";
+import { itemsOf, openPanel, promptBox, sendAndFinish } from "./harness/panel.mjs";
+import { stage } from "./harness/stage.mjs";
+import { reloadWindow, resizePanel, runCommand } from "./harness/workbench.mjs";
+
+const READ = { call: "read_file", input: { path: "tankgauge/tank.py" } };
+
+/** @param {import("playwright-core").FrameLocator} panel */
+const title = (panel) => panel.locator(".session-title");
+
+/** @param {import("playwright-core").FrameLocator} panel */
+const origin = (panel) => panel.getByRole("button", { name: /^Forked from/ });
+
+stage("fork", {}, (scenario) => {
+  scenario("two turns, a fork from the first goes on by itself, and the original still has both", {}, async ({ page, api, screenshot }) => {
+    await api.enqueue([READ], { say: "It is a tank of **steel**." }, { say: "It holds 40,000 litres." });
+    let panel = await openPanel(page);
+    await sendAndFinish(panel, "What is the tank made of?");
+    await sendAndFinish(panel, "How much does it hold?");
+    const used = await gaugeIsPriced(page);
+
+    await itemsOf(panel, "assistant").first().hover();
+    await screenshot("1-at-a-message");
+    await clickAtItem(itemsOf(panel, "assistant").first(), /^Fork from here/);
+    await title(panel).getByText("What is the tank made of? (fork)").waitFor();
+    await origin(panel).getByText("What is the tank made of?").waitFor();
+    await itemsOf(panel, "notice").getByText("Forked from").waitFor();
+    assert.equal(await itemsOf(panel, "user").count(), 1);
+    assert.ok((await gaugeIsPriced(page)) <= used);
+    await expectEventually(() => promptBox(panel).evaluate((box) => box === box.ownerDocument.activeElement), "one can write at once");
+    await screenshot("2-forked");
+
+    await api.enqueue({ say: "It rusts in ten years." });
+    await sendAndFinish(panel, "When will it rust?");
+    await itemsOf(panel, "assistant").getByText("It rusts in ten years.").waitFor();
+    const [, , of_original, of_fork] = await repliesAsked(api);
+    assert.deepEqual(messagesOf(of_fork).slice(0, -1), messagesOf(of_original).slice(0, -1));
+    await screenshot("3-went-on");
+
+    await reloadWindow(page);
+    panel = await openPanel(page);
+    await itemsOf(panel, "assistant").getByText("It rusts in ten years.").waitFor();
+    await origin(panel).click();
+    await itemsOf(panel, "assistant").getByText("It holds 40,000 litres.").waitFor();
+    assert.equal(await itemsOf(panel, "user").count(), 2);
+    assert.equal(await origin(panel).isVisible(), false);
+    await screenshot("4-the-original");
+
+    await clickAtItem(itemsOf(panel, "user").nth(1), /^Fork from here/);
+    await title(panel).getByText("What is the tank made of? (fork 2)").waitFor();
+    await expectEventually(async () => (await promptBox(panel).inputValue()) === "How much does it hold?", "the prompt is in the box");
+    await resizePanel(page, 320);
+    await screenshot("5-to-be-written-in-another-way");
+    await api.enqueue({ say: "It weighs 9 tonnes." });
+    await sendAndFinish(panel, "How much does it weigh?");
+    const last = (await repliesAsked(api)).at(-1);
+    assert.deepEqual(messagesOf(last).slice(0, -1), messagesOf(of_original).slice(0, -1));
+    assertHolds(JSON.stringify(messagesOf(last).at(-1)), "How much does it weigh?");
+
+    await title(panel).click();
+    const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "What is the tank made of? (fork 2)" });
+    await row.hover();
+    await screenshot("6-the-list");
+    await row.getByRole("button", { name: "Fork" }).click();
+    await title(panel).getByText("What is the tank made of? (fork 3)").waitFor();
+    await itemsOf(panel, "assistant").getByText("It weighs 9 tonnes.").waitFor();
+    await runCommand(page, "Ullage: Fork session");
+    await title(panel).getByText("What is the tank made of? (fork 4)").waitFor();
+    await screenshot("7-forked-by-command");
+    const refused = (await api.requests()).filter(({ path, status }) => path === "/v1/messages" && status >= 400);
+    assert.deepEqual(refused, []);
+  });
+});
