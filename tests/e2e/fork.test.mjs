@@ -29,7 +29,7 @@ stage("fork", {}, (scenario) => {
     await clickAtItem(itemsOf(panel, "assistant").first(), /^Fork from here/);
     await title(panel).getByText("What is the tank made of? (fork)").waitFor();
     await origin(panel).getByText("What is the tank made of?").waitFor();
-    await itemsOf(panel, "notice").getByText("Forked from").waitFor();
+    await itemsOf(panel, "notice").getByText("Forked here from").waitFor();
     assert.equal(await itemsOf(panel, "user").count(), 1);
     assert.ok((await gaugeIsPriced(page)) <= used);
     await expectEventually(() => promptBox(panel).evaluate((box) => box === box.ownerDocument.activeElement), "one can write at once");

@@ -11,6 +11,7 @@ import json
 import secrets
 import sqlite3
 import threading
+import time
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -34,6 +35,12 @@ from ullage.store.system_lock import HeldElsewhere, SystemLock
 
 PAGE_ROWS = 1_000
 """Rows of a session that are read at one go: some milliseconds, for which whoever else writes or reads waits."""
+
+COPIED_ROWS = 250
+"""Rows that are copied at one go: as long as several writes."""
+
+COPY_PAUSE = 0.001
+"""Seconds between two such goes, so that whoever waits comes first: a lock that is taken again at once is given to nobody else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +151,9 @@ class LogStore:
         after, before = 0, -1
         while before < after < through:
             with self._changing("fork the session") as connection:
-                forking.copy_page(connection, session_id, fork_id, after, through, PAGE_ROWS)
+                forking.copy_page(connection, session_id, fork_id, after, through, COPIED_ROWS)
                 after, before = self._last_in_file(fork_id), after
+            time.sleep(COPY_PAUSE)
         with self._changing("fork the session") as connection:
             # Deleted meanwhile, it would have been copied in part.
             (title,) = connection.execute("SELECT title FROM session WHERE id = ?", (session_id,)).fetchone() or (None,)
