@@ -73,6 +73,25 @@ async def test_sessions_are_listed_renamed_and_deleted(client: UllageClient) -> 
     assert client.list_changes == 4
 
 
+async def test_a_session_is_forked_from_a_prompt_that_comes_back_with_what_was_attached(client: UllageClient, folder: Path) -> None:
+    (folder / "dip.txt").write_text("731 mm\n")
+    opened = await client.open()
+    attached: list[protocol.AttachmentRef] = [protocol.FileAttachment((folder / "dip.txt").as_uri()), protocol.ProblemsAttachment()]
+    prompt_id = await client.prompt(opened.session_id, "read the dip", attachments=attached)
+    await client.until_idle()
+    forked: protocol.ForkResult = await client.ask(protocol.FORK, protocol.ForkParams(opened.session_id, prompt_id))
+    assert forked.prompt == protocol.ForkPrompt("read the dip", attached)
+    assert texts_of(forked.snapshot.items) == []
+    assert (forked.snapshot.title, forked.snapshot.state) == ("read the dip (fork)", "idle")
+    assert forked.snapshot.forked_from == protocol.ForkOrigin(opened.session_id, "read the dip")
+    whole: protocol.ForkResult = await client.ask(protocol.FORK, protocol.ForkParams(opened.session_id))
+    assert whole.prompt is None
+    now: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(opened.session_id))
+    assert texts_of(whole.snapshot.items) == texts_of(now.items)
+    listed: protocol.ListResult = await client.ask(protocol.LIST)
+    assert {summary.title for summary in listed.sessions} == {"read the dip", "read the dip (fork)", "read the dip (fork 2)"}
+
+
 async def test_a_session_is_there_again_in_the_next_window(folder: Path, state: Path) -> None:
     async with editor_window(folder, state) as before:
         opened = await before.open()
@@ -146,6 +165,9 @@ async def test_what_cannot_be_done_is_refused_with_a_reason(client: UllageClient
         (protocol.SNAPSHOT, protocol.SessionParams("nowhere"), "unknown_session"),
         (protocol.DELETE, protocol.SessionParams("nowhere"), "unknown_session"),
         (protocol.RENAME, protocol.RenameParams("nowhere", "t"), "unknown_session"),
+        (protocol.FORK, protocol.ForkParams("nowhere"), "unknown_session"),
+        (protocol.FORK, protocol.ForkParams("nowhere", "p"), "unknown_session"),
+        (protocol.FORK, protocol.ForkParams(here, "p"), "no_such_item"),
         (protocol.PROMPT, protocol.PromptParams("nowhere", "t"), "unknown_session"),
         (protocol.PROMPT, protocol.PromptParams(here, "  "), "invalid"),
         (protocol.PROMPT, protocol.PromptParams(here, "t", [protocol.FileAttachment("untitled:one")]), "invalid"),
