@@ -22,9 +22,10 @@ from tests.unit.session.harness import MODEL, Stage, but_for_the_guess, compacti
 from ullage.context import economy
 from ullage.context.blocks import Text
 from ullage.context.economy import Economy
+from ullage.context.entries import Forked
 from ullage.context.view.projection import Projection
 from ullage.session.errors import SessionError
-from ullage.session.items import AssistantItem, UserItem
+from ullage.session.items import AssistantItem, ToolCallItem, UserItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 
@@ -84,6 +85,8 @@ step = st.builds(
             "economy",
             "policy",
             "model",
+            "forked",
+            "forked at work",
         ]
     ),
     st.integers(0, 5),
@@ -255,9 +258,37 @@ class Story:
                 self._use(here, replace(self.settings, policy_name=POLICIES[step.number % len(POLICIES)]))
             case "model":
                 await here.sessions.set_model(session.id, (MODEL, OTHER_MODEL)[step.number % 2])
+            case "forked":
+                await self._fork(here, session, step.number)
+            case "forked at work":
+                await self._begin(here, session, Reply((Think("Hm."), Call("read_file", {"path": path})), interruption=HoldsAfter(1)))
+                await self.fake.until_held()
+                await self._fork(here, session, step.number)
+                session.cancel()
+                await here.idle(session)
+                self.fake.release()
             case _:
                 await self._try(here, session, step)
         self._forget_unused()
+
+    async def _fork(self, here: Stage, session: Session, number: int) -> None:
+        """From some item, or as a whole: the fork begins with what stood there, says something, and is gone again without a trace."""
+        shown: list[str | None] = [item.id for item in items(session) if isinstance(item, UserItem | AssistantItem | ToolCallItem)]
+        before = [*session.entries]
+        try:
+            made = await here.sessions.fork(session.id, [*shown, None][-1 - number % (len(shown) + 1)])
+        except SessionError as error:  # what has only streamed in
+            assert error.reason == "no_such_item"
+            return
+        fork = made.session
+        through = next(logged.seq for logged in reversed(fork.entries) if isinstance(logged.entry, Forked)) - 1
+        assert [*fork.entries][:through] == before[:through]
+        self.fake.enqueue([Think("Well."), Say("Otherwise.")])
+        await here.say(fork, "Otherwise, if you please.")
+        projection = fork._conversation.projection  # pyright: ignore[reportPrivateUsage]
+        assert [*projection.complete_messages] == [*Projection(projection.entries).complete_messages]
+        await here.sessions.delete(fork.id)
+        assert [*session.entries][: len(before)] == before
 
     async def _compact_in_vain(self, here: Stage, session: Session) -> None:
         """Where no transcript can be written no compaction is made, and the context is what it was."""
