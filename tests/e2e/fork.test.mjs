@@ -16,6 +16,12 @@ const title = (panel) => panel.locator(".session-title");
 /** @param {import("playwright-core").FrameLocator} panel */
 const origin = (panel) => panel.getByRole("button", { name: /^Forked from/ });
 
+/** The cursor has come into the prompt box; a palette that is opened before that closes again. @param {import("playwright-core").FrameLocator} panel */
+async function canWrite(panel) {
+  const hasFocus = (/** @type {Element} */ box) => box === box.ownerDocument.activeElement && box.ownerDocument.hasFocus();
+  await expectEventually(() => promptBox(panel).evaluate(hasFocus), "the cursor is in the prompt box");
+}
+
 stage("fork", {}, (scenario) => {
   scenario("two turns, a fork from the first goes on by itself, and the original still has both", {}, async ({ page, api, screenshot }) => {
     await api.enqueue([READ], { say: "It is a tank of **steel**." }, { say: "It holds 40,000 litres." });
@@ -32,7 +38,7 @@ stage("fork", {}, (scenario) => {
     await itemsOf(panel, "notice").getByText("Forked here from").waitFor();
     assert.equal(await itemsOf(panel, "user").count(), 1);
     assert.ok((await gaugeIsPriced(page)) <= used);
-    await expectEventually(() => promptBox(panel).evaluate((box) => box === box.ownerDocument.activeElement), "one can write at once");
+    await canWrite(panel);
     await screenshot("2-forked");
 
     await api.enqueue({ say: "It rusts in ten years." });
@@ -69,8 +75,10 @@ stage("fork", {}, (scenario) => {
     await row.getByRole("button", { name: "Fork" }).click();
     await title(panel).getByText("What is the tank made of? (fork 3)").waitFor();
     await itemsOf(panel, "assistant").getByText("It weighs 9 tonnes.").waitFor();
+    await canWrite(panel);
     await runCommand(page, "Ullage: Fork session");
     await title(panel).getByText("What is the tank made of? (fork 4)").waitFor();
+    await canWrite(panel);
     await screenshot("7-forked-by-command");
     const refused = (await api.requests()).filter(({ path, status }) => path === "/v1/messages" && status >= 400);
     assert.deepEqual(refused, []);
