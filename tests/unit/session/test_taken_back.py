@@ -11,7 +11,10 @@ import pytest
 from tests.fake_api import Say
 from tests.unit.session.filling import WINDOW, fill, make_project
 from tests.unit.session.harness import Stage, compactions, items, notices, stage
+from ullage.context.blocks import Text
+from ullage.context.entries import AssistantReply, Compaction, CompactionUndone, Summarised, UserPrompt
 from ullage.session.compacting import while_editing
+from ullage.session.compacting.taken_back import TakenBack
 from ullage.session.items import UserItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
@@ -134,3 +137,18 @@ async def test_where_the_prompt_that_follows_fills_the_window_it_is_compacted_an
         assert [trigger for trigger, _ in state_of(session)] == ["manual", "threshold"]
         assert notices(session) == []
         assert not here.refused()
+
+
+async def test_where_the_server_does_not_say_what_requests_take_it_comes_again_all_the_same(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        conversation = session._conversation  # pyright: ignore[reportPrivateUsage]
+        taken_back = TakenBack(conversation)
+        made = Compaction("c", "threshold", "digest", 0, (), None, Summarised(0, "All of it", 1), (), "", "", "ullage", 9_000, 900)
+        for entry in (UserPrompt("p", "Go"), AssistantReply("r", (Text("Yes."),), "local", "end_turn", None), made, CompactionUndone("c")):
+            conversation.append(entry)
+        assert taken_back.holds(50_000, 1_000), "nothing was asked yet"
+        conversation.append(AssistantReply("s", (Text("Yes."),), "local", "end_turn", None))
+        assert taken_back.holds(10_000, 1_000)
+        assert taken_back.holds(10_999, 1_000)
+        assert not taken_back.holds(11_000, 1_000)

@@ -25,7 +25,9 @@ class TakenBack:
         self._before: Entry | None = None
         self._is_so = False
         self._first_request: int | None = None
-        """Tokens of the first after the undo; None where there was none that was priced."""
+        """Tokens of the first after the undo; None where there was none."""
+        self._is_unpriced = False
+        """There was one, but the server did not say what it took."""
 
     def is_so(self) -> bool:
         """Whether the newest compaction is undone."""
@@ -37,18 +39,23 @@ class TakenBack:
 
     def holds(self, used: int, more: int) -> bool:
         """Whether it is and the context, which holds `used` tokens, has not grown by `more` since the first request after the undo."""
-        return self.is_so() and (self._first_request is None or used < self._first_request + more)
+        if not self.is_so():
+            return False
+        if self._first_request is None and self._is_unpriced:
+            self._first_request = used
+        return self._first_request is None or used < self._first_request + more
 
     def _take(self, entry: Entry) -> None:
         match entry:
             case Compaction() if self._makes_room(entry):
                 self._newest, self._is_so = entry.id, False
             case CompactionUndone(compaction_id=self._newest):
-                self._is_so, self._first_request = True, None
+                self._is_so, self._first_request, self._is_unpriced = True, None, False
             case CompactionRedone(compaction_id=self._newest):
                 self._is_so = False
-            case AssistantReply(usage=usage) if usage is not None and self._is_so and self._first_request is None:
-                self._first_request = usage.total_input_tokens
+            case AssistantReply(usage=usage) if self._is_so and self._first_request is None:
+                self._first_request = usage.total_input_tokens if usage is not None else None
+                self._is_unpriced = usage is None
             case _:
                 pass
         self._before = entry
