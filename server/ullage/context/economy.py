@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal, TypeAlias
 
-from ullage.context.entries import AssistantReply, Compaction, Logged
+from ullage.context.entries import AssistantReply, Compaction, Forked, Logged
 
 Economy: TypeAlias = Literal["cheapest", "balanced", "fullest"]
 
@@ -76,6 +76,8 @@ class Carried:
         """With more entries of the log."""
         beyond, last_at, logged_at = self.beyond, self.last_at, self.logged_at
         for logged in more:
+            if isinstance(logged.entry, Forked):  # the other session has carried it so far, and kept it in the cache
+                beyond, last_at = 0, max(last_at, logged.entry.used_at) if last_at else 0.0
             if isinstance(logged.entry, AssistantReply):
                 usage = logged.entry.usage
                 beyond += max(0, usage.total_input_tokens - self.left) if usage is not None else 0

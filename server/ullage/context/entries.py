@@ -320,6 +320,8 @@ class Forked:
     session_id: str
     title: str
     """As it was called then."""
+    used_at: float = 0.0
+    """When its newest entry was logged (Unix seconds): so long the prompt cache has had what is common."""
 
 
 @dataclass(frozen=True, slots=True)

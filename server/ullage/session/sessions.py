@@ -234,9 +234,9 @@ class Sessions:
             entries = self._open[session_id].entries
         else:
             entries = await asyncio.to_thread(lambda: list(self._kept.log.entries(session_id)))
-        place = fork_place(entries, item_id)
+        place = await asyncio.to_thread(fork_place, entries, item_id)
         if place is None:
-            raise SessionError("no_such_item", f"There is no item {item_id} in this session that it can be forked from")
+            raise SessionError("no_such_item", "A session can be forked from messages that are in its log, and this one is not")
         return place
 
     async def rename(self, session_id: str, title: str) -> None:

@@ -156,10 +156,10 @@ class LogStore:
             time.sleep(COPY_PAUSE)
         with self._changing("fork the session") as connection:
             # Deleted meanwhile, it would have been copied in part.
-            (title,) = connection.execute("SELECT title FROM session WHERE id = ?", (session_id,)).fetchone() or (None,)
-            if title is None:
+            original = connection.execute("SELECT title, updated_at FROM session WHERE id = ?", (session_id,)).fetchone()
+            if original is None:
                 raise UnknownSession(session_id)
-            self._insert(fork_id, through, (Forked(session_id, title),), at)
+            self._insert(fork_id, through, (Forked(session_id, *original),), at)
             forking.finish(connection, fork_id)
         self._last_seq[fork_id] = through + 1
 

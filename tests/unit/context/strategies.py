@@ -35,6 +35,7 @@ from ullage.context.entries import (
     Entry,
     EntryPinned,
     FileTouch,
+    Forked,
     Logged,
     Notice,
     Prelude,
@@ -263,6 +264,7 @@ def _stray(last_seq: int) -> st.SearchStrategy[Entry]:
         ),
         st.just(CompactionFailed("f", "threshold", "the model was not reached")),
         st.just(TurnEnded("error", "no network")),
+        st.just(Forked("s0", "Tanks")),
     )
 
 

@@ -27,7 +27,7 @@ from ullage.context.economy import (
     since,
     took,
 )
-from ullage.context.entries import AssistantReply, Compaction, Logged, Rung, Snipped, Summarised
+from ullage.context.entries import AssistantReply, Compaction, Forked, Logged, Rung, Snipped, Summarised
 
 TERMS = Terms(read=0.1, write=1.25, output=5.0)
 FIXED = 10_000
@@ -76,6 +76,16 @@ def test_what_summaries_take_is_learned_from_those_that_were_written(earlier: li
 def test_the_cache_lives_from_the_start_of_a_request_which_is_right_after_what_was_logged_before_its_reply():
     entries = session(prompt("go"), replied(20_000), prompt("on"), replied(40_000), prompt("more"))
     assert carried(entries, ()).last_at == entries[-3].at
+
+
+def test_a_fork_has_carried_nothing_yet_and_finds_the_cache_as_its_original_left_it():
+    asked = [Logged(1, 10.0, prompt("Look")), Logged(2, 12.0, replied(90_000))]
+    before = carried(asked, ())
+    assert before.beyond > 0
+    forked = before.and_then(Logged(3, 400.0, Forked("a", "Tanks", used_at=380.0)))
+    assert (forked.beyond, forked.left, forked.last_at) == (0, before.left, 380.0)
+    assert before.and_then(Logged(3, 400.0, Forked("a", "Tanks", used_at=5.0))).last_at == 10.0
+    assert carried([Logged(1, 10.0, prompt("Look")), Logged(2, 400.0, Forked("a", "Tanks", used_at=380.0))], ()).last_at == 0.0
 
 
 def test_after_a_compaction_it_counts_from_there_with_what_it_left():

@@ -73,7 +73,7 @@ def test_a_fork_would_send_what_the_original_would_have_sent_there(log: list[Log
     fork_id = workspace.fork(session_id, through)
     forked = workspace.log.load(fork_id)
     assert forked[:through] == before[:through]
-    assert forked[through:] == [Logged(through + 1, 3.0, Forked(session_id, "Tanks"))]
+    assert forked[through:] == [Logged(through + 1, 3.0, Forked(session_id, "Tanks", 2.0))]
     assert request_bytes(forked) == request_bytes(before[:through])
     assert project(forked).key == project(before[:through]).key
     assert workspace.log.load(session_id) == before
