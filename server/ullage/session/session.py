@@ -346,7 +346,9 @@ class Session:
             at = self._conversation.clock()
             self._conversation.timeline.close_calls()
             self._conversation.timeline.put(NoticeItem(new_id("n"), at, "error", str(error), "continue"))
-        if turn is not None and ending.entry.outcome not in ("cancelled", "interrupted"):
+        if turn is not None and ending.entry.outcome == "cancelled":
+            turn.drop_what_was_asked()
+        elif turn is not None and ending.entry.outcome != "interrupted":
             await turn.compact_if_asked(at_work=False)
         return ending.went_well
 

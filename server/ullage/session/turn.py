@@ -32,6 +32,7 @@ MOST_CUT_OFF = 5
 """Replies in a row, without a call of a tool, that may fill the window: each costs a whole window of output, and a model that goes round
 in circles never ends."""
 
+STOPPED_BEFORE = "The turn was stopped before the compaction was made. Compact again if you still want it"
 CUT_OFF = "Your reply was cut off. Go on where it ended, without repeating it."
 
 
@@ -162,6 +163,12 @@ class Turn:
         asked, self._asked = self._asked, None
         if asked is not None:
             await self._room.by_request(asked, at_work=at_work)
+
+    def drop_what_was_asked(self) -> None:
+        """The user stopped the turn: the compaction that they wanted at its next boundary is not made, and the timeline says so."""
+        asked, self._asked = self._asked, None
+        if asked is not None and asked.trigger == "manual":
+            self._room.tell_not_made(asked, STOPPED_BEFORE)
 
     async def make_room_after_overflow(self) -> None:
         """After a reply that filled the window: compacts, and lets the model go on. Raises `ContextFull`."""

@@ -383,3 +383,20 @@ async def test_a_session_that_is_opened_again_is_the_same(folder: Path) -> None:
 def _settled(item: Item) -> Item:
     """The item without its time: what streamed in was first shown a moment before it was logged."""
     return replace(item, at=0.0)
+
+
+async def test_a_compaction_that_was_asked_for_in_a_turn_that_is_stopped_is_told_not_to_be_made(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
+        session = await here.new()
+        await fill(here, session, 3)
+        here.fake.enqueue(Hang(Reply((Say("Late."),))))
+        await session.prompt("Take your time")
+        await here.fake.until_held()
+        asked = session.compact()
+        session.cancel()
+        await here.idle(session)
+        here.fake.release()
+        [card] = compactions(session)
+        assert (card.id, card.status) == (asked, "failed")
+        assert "stopped" in card.error
+        assert here.made(session) == []

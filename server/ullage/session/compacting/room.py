@@ -215,6 +215,10 @@ class Room:
         """Compacts because the user or the model asked. None where nothing changed; the timeline then says why."""
         return await self._attempt(wanted, at_work=at_work)
 
+    def tell_not_made(self, wanted: Wanted, why: str) -> None:
+        """Says in the timeline why a compaction that was asked for was not even begun."""
+        self._show(wanted, "failed", why)
+
     def wants_idle_compaction(self) -> bool:
         """Whether the next turn, by the usual growth of a turn here, would cross the line."""
         if not self._policy.by_itself or self._breaker.is_open(self._conversation.clock()):
