@@ -319,6 +319,7 @@ stage("history", { window: 60_000 }, (scenario) => {
     await sendAndFinish(panel, "Where is the datum plate?");
     await sendAndFinish(panel, "Note that down");
     await runCommand(page, "Ullage: New session");
+    await itemsOf(panel, "user").first().waitFor({ state: "detached" });
     await sendAndFinish(panel, "Hello there");
 
     const row = await searchFor(page, panel, "east datum", "14 mm above the floor");
