@@ -24,12 +24,13 @@ from tests.fake_api.json_values import JsonObject, blocks_of, is_object, objects
 MESSAGE_TOKENS = 4
 BLOCK_TOKENS = 2
 TOOL_TOKENS = 8
-_PDF_TOKENS = 2_000
+_PDF_PAGE_TOKENS = 2_000
 _OWN_SUMMARY_PROMPT_TOKENS = 300
 _UNKNOWN_IMAGE_TOKENS = 1_568
 _LETTERS = re.compile(r"[A-Za-z]+")
 _SPACES = re.compile(r"[ \t]+")
 _OTHER_ASCII = re.compile(r"[\x00-\x7f]+")
+_PDF_PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
 _PNG_HEAD = b"\x89PNG\r\n\x1a\n"
 
 
@@ -103,7 +104,7 @@ def _block_content(block: JsonObject, model: ModelFacts) -> int:
         case "image":
             return _image_tokens(block, model)
         case "document":
-            return _PDF_TOKENS
+            return _document_tokens(block)
         case _:
             return count_json(block)
 
@@ -117,6 +118,22 @@ def _image_tokens(block: JsonObject, model: ModelFacts) -> int:
         return min(_UNKNOWN_IMAGE_TOKENS, model.image_token_cap)
     width, height = size
     return min(ceil(width / 28) * ceil(height / 28), model.image_token_cap)
+
+
+def _document_tokens(block: JsonObject) -> int:
+    """So many tokens a page."""
+    source = block.get("source")
+    data = source.get("data") if is_object(source) else None
+    try:
+        raw = base64.b64decode(data) if isinstance(data, str) else b""
+    except (binascii.Error, ValueError):
+        raw = b""
+    return _PDF_PAGE_TOKENS * max(pdf_pages(raw), 1)
+
+
+def pdf_pages(raw: bytes) -> int:
+    """The page objects of a PDF that does not pack them."""
+    return len(_PDF_PAGE.findall(raw))
 
 
 def png_size(data: str) -> tuple[int, int] | None:

@@ -54,6 +54,7 @@ ONLY_IN = {
     "anthropic": {"models"},
     "httpx2": {"models"},
     "ctok": {"models"},
+    "PIL": {"workspace"},
     **{package: {"context"} for package in GRAMMARS},
 }
 """Packages that one folder alone knows."""

@@ -6,6 +6,7 @@ Pure values. How they look on the model's wire is known in `models/`, how they a
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
@@ -47,13 +48,71 @@ class ToolUse:
     input: Mapping[str, Json]
 
 
+ImageType: TypeAlias = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+"""What the API takes."""
+IMAGE_TYPES: tuple[ImageType, ...] = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """An image that the model is shown: which one it is, not its bytes, which the store keeps by their hash.
+
+    `width` and `height` are in pixels, `size` in bytes. Raises `ValueError` for what could be no image.
+    """
+
+    sha256: str
+    media_type: ImageType
+    width: int
+    height: int
+    size: int
+
+    def __post_init__(self) -> None:
+        _check(self.sha256, self.width, self.height, self.size)
+        if self.media_type not in IMAGE_TYPES:
+            raise ValueError(f"the API takes no {self.media_type!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A PDF that the model is shown, likewise. `size` is in bytes. Raises `ValueError` for what could be none."""
+
+    sha256: str
+    pages: int
+    size: int
+
+    def __post_init__(self) -> None:
+        _check(self.sha256, self.pages, self.size)
+
+
+Media: TypeAlias = Image | Document
+
+
+def _check(sha256: str, *counts: int) -> None:
+    if not _SHA256.fullmatch(sha256):  # it becomes the name of a file
+        raise ValueError(f"{sha256!r} is no SHA-256 in hex")
+    if min(counts) < 1:
+        raise ValueError(f"something without size: {counts}")
+
+
+def base64_size(media: Media) -> int:
+    """Bytes that it takes in a request."""
+    return (media.size + 2) // 3 * 4
+
+
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool gave back for the `ToolUse` with the same id."""
+    """What a tool gave back for the `ToolUse` with the same id. Where it is an error the API takes no `media` in it."""
 
     tool_use_id: str
     content: str
     is_error: bool = False
+    media: tuple[Media, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.is_error and self.media:
+            raise ValueError("an error shows no images")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +135,9 @@ class CompactionBlock:
 
 
 AssistantBlock: TypeAlias = Text | Thinking | RedactedThinking | ToolUse
-Block: TypeAlias = AssistantBlock | ToolResult | CompactionBlock
+UserBlock: TypeAlias = Text | Media
+"""What a prompt is made of."""
+Block: TypeAlias = AssistantBlock | ToolResult | Media | CompactionBlock
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ullage.context.blocks import AssistantBlock, CompactionBlock, SystemPart, ToolSpec, Usage
+from ullage.context.blocks import AssistantBlock, CompactionBlock, Media, SystemPart, ToolSpec, Usage
 
 Trigger: TypeAlias = Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep", "economy"]
 """Why a compaction was made: the user asked, the line was reached, while editing, the API refused, the model asked, the policy does
@@ -40,10 +40,14 @@ class Prelude:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A file (or the editor's problems) that the user put into a prompt with `@`. `text` is what the model reads."""
+    """A file (or the editor's problems) that the user put into a prompt with `@`. `text` is what the model reads.
+
+    With `media` it is an image or a PDF, and `text` says what it is.
+    """
 
     name: str
     text: str
+    media: Media | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +115,8 @@ class ToolReturned:
     """What the user said when they refused the call (may be empty), which then did not run; None where they did not."""
     names_left_out: tuple[str, ...] = ()
     """Names and paths that stand only in the part that was clipped away."""
+    media: tuple[Media, ...] = ()
+    """Images and documents that the model is shown with it; none where it is an error. Their bytes lie in the store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,3 +369,14 @@ class Logged:
     seq: int
     at: float
     entry: Entry
+
+
+def media_in(entry: Entry) -> tuple[Media, ...]:
+    """The images and documents that an entry brings."""
+    match entry:
+        case ToolReturned():
+            return entry.media
+        case UserPrompt():
+            return tuple(attachment.media for attachment in entry.attachments if attachment.media is not None)
+        case _:
+            return ()

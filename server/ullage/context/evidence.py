@@ -63,6 +63,8 @@ def signs_in(entries: Sequence[Logged]) -> Iterator[Sign]:
 def _uses(entries: Sequence[Logged], last: int) -> Iterator[Sign]:
     for logged in entries:
         entry, age = logged.entry, last - logged.seq
+        if isinstance(entry, ToolReturned) and entry.media:
+            continue  # no text that could be read again
         if isinstance(entry, ToolReturned | Notice):
             yield from (Sign(touch.path, "read" if touch.kind == "read" else "edited", age) for touch in entry.touched)
         elif isinstance(entry, AssistantReply):

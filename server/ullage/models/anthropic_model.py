@@ -16,9 +16,10 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
+from ullage.context.counting.media_room import NO_ROOM, shown_in
 from ullage.context.view.plain import without_block
 from ullage.context.view.request import Request
-from ullage.models.errors import BlockRefused, PromptTooLong, ThinkingRefused
+from ullage.models.errors import BlockRefused, MediaRefused, PromptTooLong, ThinkingRefused
 from ullage.models.failures import Endpoint, not_the_messages_api, understand
 from ullage.models.limits import expected_card
 from ullage.models.model import ModelCard, ModelEvent
@@ -26,6 +27,7 @@ from ullage.models.model_card import Asked, ask_anthropic, ask_other_server
 from ullage.models.reply import ReplyBuilder
 from ullage.models.retry import DELAYS, Delays, Failure, with_retries
 from ullage.models.serialise import Mismatch, Serialiser, betas
+from ullage.models.shown_media import MediaBytes, none_kept
 
 if TYPE_CHECKING:
     import httpx2
@@ -44,7 +46,9 @@ class AnthropicModel:
 
     `base_url` is empty for Anthropic's own endpoint; a trailing `/v1` is left out of it, since the SDK adds it.
     `mismatch` is what the API is to do where replayed thinking does not fit what stands before it, which must not happen: it is said
-    where a compaction block stands there, and from the first refusal on.
+    where a compaction block stands there, and from the first refusal on. From the first refusal of an image or a document on, none are
+    sent: they stay in the conversation, so every later call would be refused too.
+    `media` gives the bytes of the images and documents that are shown.
     `sleep` (seconds) and `dice` (0 to 1) are the clock and the chance of the retries.
     """
 
@@ -55,6 +59,7 @@ class AnthropicModel:
         api_key: str | None,
         base_url: str = "",
         mismatch: Mismatch = "drop_block",
+        media: MediaBytes = none_kept,
         delays: Delays = DELAYS,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         dice: Callable[[], float] = random.random,
@@ -64,10 +69,11 @@ class AnthropicModel:
         self._mismatch: Mismatch = mismatch
         self._refused_blocks: set[str] = set()
         self._refused_thinking = False
+        self._refused_media = False
         self._delays = delays
         self._sleep = sleep
         self._dice = dice
-        self._serialiser = Serialiser()
+        self._serialiser = Serialiser(media)
         self._connecting: asyncio.Task[AsyncAnthropic] | None = None
         self._asking: asyncio.Task[Asked] | None = None
         self._learned_window: int | None = None
@@ -113,6 +119,10 @@ class AnthropicModel:
                     raise
                 self._refused_blocks.add(request.block.json)
                 request = without_block(request)
+            except MediaRefused:
+                if self._refused_media or not any(shown_in(message) for message in request.messages):
+                    raise
+                self._refused_media = True
             except ThinkingRefused:
                 if self._refused_thinking or self._mismatch == "error":
                     raise
@@ -126,6 +136,7 @@ class AnthropicModel:
             max_tokens=max_output_tokens,
             adaptive_thinking=card.adaptive_thinking,
             mismatch=mismatch,
+            room=NO_ROOM if self._refused_media else card.media_room,
         )
         headers = {"content-type": "application/json"}
         if needed := betas(request, mismatch):

@@ -11,6 +11,7 @@ from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.model import Model
 from ullage.models.practice.practice_model import PracticeModel
 from ullage.models.practice.scenario import load_scenarios
+from ullage.models.shown_media import MediaBytes, none_kept
 
 Provider: TypeAlias = Literal["auto", "anthropic", "practice"]
 
@@ -28,6 +29,7 @@ def choose_model(
     name: str,
     base_url: str,
     api_key: str | None,
+    media: MediaBytes = none_kept,
     environment: Mapping[str, str] = os.environ,
 ) -> Model:
     """The model for these settings. `auto` takes Anthropic where a key or a base URL is there, else the practice model.
@@ -38,7 +40,7 @@ def choose_model(
     api_key = (api_key or "").strip() or None  # copied or read from a file, it may end with a line end
     base_url = base_url.strip() or environment.get(BASE_URL, "").strip()
     if provider == "anthropic" or (provider == "auto" and (api_key or base_url)):
-        return AnthropicModel(name, api_key=api_key, base_url=base_url)
+        return AnthropicModel(name, api_key=api_key, base_url=base_url, media=media)
     folder = environment.get(SCENARIOS)
     scenarios = load_scenarios(Path(folder) if folder else None)
     return PracticeModel(scenarios, pace=float(environment.get(PACE, "1")))

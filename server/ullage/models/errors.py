@@ -43,6 +43,10 @@ class BlockRefused(RequestRefused):
     """The endpoint does not take back a compaction block, such as one that another account's key was used for."""
 
 
+class MediaRefused(RequestRefused):
+    """The endpoint takes no images or documents, or not these."""
+
+
 class ThinkingRefused(RequestRefused):
     """The endpoint takes a thinking block for one of another conversation."""
 

@@ -16,6 +16,7 @@ from ullage.models.errors import (
     AuthenticationFailed,
     BlockRefused,
     EndpointUnreachable,
+    MediaRefused,
     ModelError,
     Overloaded,
     PromptTooLong,
@@ -60,6 +61,8 @@ _WINDOW = re.compile(
     r"|maximum context length (?:is|of) (\d+)",
     re.IGNORECASE,
 )
+_MEDIA = re.compile(r"\b(images?|pdfs?|documents?|multimodal|mmproj|only text)\b", re.IGNORECASE)
+"""What a refusal speaks of that is about an image or a document; no error code exists for it."""
 _KEY_LIKE = re.compile(r"\bsk-[A-Za-z0-9_\-*.]{6,}")
 _QUOTED_CHARACTERS = 500
 
@@ -162,13 +165,15 @@ def _status(problem: APIStatusError, endpoint: Endpoint) -> Failure:
         )
     if status in (404, 405, 501) or 300 <= status < 400:
         return Failure(not_the_messages_api(problem.response, endpoint))
-    if _may_be_tried_again(problem):
+    if _may_be_tried_again(problem) and not _MEDIA.search(said):  # llama.cpp says so with a 500
         reason = f"{endpoint.name} is {_busy(status)} (HTTP {status}: {said})"
         return Failure(Overloaded(f"{reason}. {_when(problem)}"), BUSY_ATTEMPTS, _retry_after(problem), reason)
     return Failure(_refusal(problem)(f"{endpoint.name} refused the request (HTTP {status}): {said}"))
 
 
 def _refusal(problem: APIStatusError) -> type[RequestRefused]:
+    if _MEDIA.search(problem.message):
+        return MediaRefused
     if str(problem.error_code).startswith(BLOCK_REFUSED):
         return BlockRefused
     return ThinkingRefused if OTHER_CONVERSATION in problem.message else RequestRefused

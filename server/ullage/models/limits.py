@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from ullage.context.counting.media import LIMITS, LIMITS_BEFORE
 from ullage.models.model import ModelCard, TokenizerVersion
 from ullage.models.price_list import price_list
 
@@ -75,6 +76,7 @@ def card_from_table(name: str) -> ModelCard | None:
         adaptive_thinking=known.adaptive_thinking,
         characters_per_token_factor=OLD_TOKENIZER if known.tokenizer == "3.0" else 1.0,
         tokenizer=known.tokenizer,
+        images=LIMITS_BEFORE if known.tokenizer == "3.0" else LIMITS,
     )
 
 

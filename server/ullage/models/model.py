@@ -10,10 +10,15 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from ullage.context.blocks import AssistantBlock, CompactionBlock, Usage
+from ullage.context.counting.media import LIMITS, ImageLimits
+from ullage.context.counting.media_room import Room
 from ullage.context.view.request import Request
 
 UNPARSABLE_INPUT = "unparsable_input"
 """The one key of a `ToolUse.input` whose JSON text was no object (it was cut off); its value is that text."""
+
+SMALL_WINDOW = 200_000
+"""Models with no more than this take 100 images in a request, others 600."""
 
 TokenizerVersion: TypeAlias = Literal["3.0", "4.7", "4.8"]
 """Claude's tokenizers by the model generation that each came with: Claude 3 to Opus 4.6; Opus 4.7; Opus 4.8 and all later ones."""
@@ -70,6 +75,20 @@ class ModelCard:
     """The estimate by kind of text is multiplied by this before the learned ratio (1.0: the new tokenizer)."""
     tokenizer: TokenizerVersion | None = None
     """Which of Claude's tokenizers it has (`tokenizers.py`); None for other vendors' models."""
+
+    takes_images: bool | None = None
+    """Whether it can be shown images; None where nobody says so: it is tried then."""
+    takes_pdfs: bool | None = None
+    """The same of PDFs."""
+    images: ImageLimits = LIMITS
+    """What it takes of an image."""
+
+    @property
+    def media_room(self) -> Room:
+        """What it takes of images and pages of PDFs in one request (anthropic-api.md 2.7): the API allows so many of each, here they count
+        together."""
+        most = 600 if self.window > SMALL_WINDOW else 100
+        return Room(most, images=self.takes_images is not False, documents=self.takes_pdfs is not False)
 
     def cost(self, usage: Usage | None) -> float | None:
         """Dollars for one call; None where the prices are not known or nothing was counted."""

@@ -94,7 +94,15 @@ def _card_from_models_api(card: ModelCard, info: Mapping[str, object]) -> ModelC
         source="Models API",
         adaptive_thinking=adaptive if isinstance(adaptive, bool) else card.adaptive_thinking,
         compacts=compaction.get("supported") is True,
+        takes_images=_supported(capabilities.get("image_input")),
+        takes_pdfs=_supported(capabilities.get("pdf_input")),
     )
+
+
+def _supported(capability: object) -> bool | None:
+    """What is said of a capability; None where nothing is."""
+    supported = _mapping(capability).get("supported")
+    return supported if isinstance(supported, bool) else None
 
 
 def _loaded_model(props: Mapping[str, object]) -> str:

@@ -10,11 +10,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
 from ullage.context.blocks import (
     Block,
     CompactionBlock,
+    Document,
+    Image,
     Json,
     RedactedThinking,
     SystemPart,
@@ -24,7 +27,9 @@ from ullage.context.blocks import (
     ToolSpec,
     ToolUse,
 )
+from ullage.context.counting.media_room import Room, Weight, shown_in, within
 from ullage.context.view.request import Message, Request
+from ullage.models.shown_media import Encoded, MediaBytes, media_json, none_kept
 
 CACHE_MARK: dict[str, Json] = {"type": "ephemeral"}
 """What a marked block carries: cached for five minutes, the API's default."""
@@ -38,6 +43,9 @@ BINDING_BETA = "thinking-binding-controls-2026-08-01"
 REMEMBERED_BYTES = 32_000_000
 """How much serialised text a `Serialiser` keeps before it forgets all but the request at hand: a few sessions' worth."""
 
+ROOM = Room(100)
+"""For whoever does not know the model: what all take."""
+
 LARGE_TOKENS = 250_000
 """Of messages that are new to a `Serialiser`: about a megabyte, which takes some 5 ms."""
 LARGE_MESSAGES = 2_000
@@ -47,21 +55,32 @@ LARGE_MESSAGES = 2_000
 class Serialiser:
     """Turns requests into bytes and remembers the bytes of messages it has seen, so that a call costs what is new.
 
+    `media` gives the bytes of images and documents.
     Messages are recognised by identity; a message that was made anew is serialised anew, to the same bytes. Several threads may use it at
     once: what two of them make at the same time is made twice, to the same bytes.
     """
 
-    def __init__(self) -> None:
-        self._messages: dict[int, tuple[Message, bytes]] = {}
+    def __init__(self, media: MediaBytes = none_kept) -> None:
+        self._encoded = Encoded(media)
+        self._messages: dict[int, _Made] = {}
         self._remembered = 0
         self._at_hand = 0
         self._prelude: tuple[Sequence[SystemPart], Sequence[ToolSpec], bytes] | None = None
 
-    def body(self, request: Request, *, model: str, max_tokens: int, adaptive_thinking: bool, mismatch: Mismatch | None = None) -> bytes:
+    def body(
+        self,
+        request: Request,
+        *,
+        model: str,
+        max_tokens: int,
+        adaptive_thinking: bool,
+        mismatch: Mismatch | None = None,
+        room: Room = ROOM,
+    ) -> bytes:
         """The JSON body of a streamed call, in UTF-8; it needs the headers that `betas` gives.
 
         Adaptive thinking is asked for with summaries, since newer models leave its text out by default. `mismatch` is said where
-        it is not None; the API's own default is "error".
+        it is not None; the API's own default is "error". `room` is what the model takes of images and documents.
         """
         head: dict[str, Json] = {"model": model, "max_tokens": max_tokens, "stream": True}
         if adaptive_thinking:
@@ -74,7 +93,7 @@ class Serialiser:
                 _dump(head)[:-1],
                 self._prelude_bytes(request),
                 b',"messages":[',
-                b",".join(self._message_bytes(request)),
+                b",".join(self._message_bytes(request, room)),
                 b"]",
                 _compaction(request.summarise),
                 b"}",
@@ -82,26 +101,43 @@ class Serialiser:
         )
 
     async def body_off_the_loop(
-        self, request: Request, *, model: str, max_tokens: int, adaptive_thinking: bool, mismatch: Mismatch | None = None
+        self,
+        request: Request,
+        *,
+        model: str,
+        max_tokens: int,
+        adaptive_thinking: bool,
+        mismatch: Mismatch | None = None,
+        room: Room = ROOM,
     ) -> bytes:
-        """The same, made in another thread where the request is large. Who is cancelled meanwhile gets nothing; what was made is kept."""
+        """The same, made in another thread where the request is large or files are to be read for it.
+
+        Who is cancelled meanwhile gets nothing; what was made is kept.
+        """
 
         def make() -> bytes:
-            return self.body(request, model=model, max_tokens=max_tokens, adaptive_thinking=adaptive_thinking, mismatch=mismatch)
+            return self.body(request, model=model, max_tokens=max_tokens, adaptive_thinking=adaptive_thinking, mismatch=mismatch, room=room)
 
         return await asyncio.to_thread(make) if self._is_large(request) else make()
 
     def _is_large(self, request: Request) -> bool:
-        """By what its messages are estimated at; one that nobody has weighed counts as nothing."""
+        """By what its messages are estimated at; one that nobody has weighed counts as nothing. Images are always large."""
         if len(request.messages) > LARGE_MESSAGES:
             return True
         new = request.messages if self._forgets else [message for message in request.messages if id(message) not in self._messages]
+        marked = (request.messages[mark.message] for mark in request.breakpoints)
+        if any(shown_in(message) for message in (*new, *marked)):
+            return True
         return sum(message.tokens or 0 for message in new) > LARGE_TOKENS
 
     @property
     def _forgets(self) -> bool:
         """Whether it begins anew with the next request."""
-        return not self._messages or self._remembered > REMEMBERED_BYTES + self._at_hand
+        return not self._messages or self._kept > REMEMBERED_BYTES + self._at_hand
+
+    @property
+    def _kept(self) -> int:
+        return self._remembered + self._encoded.size
 
     def _prelude_bytes(self, request: Request) -> bytes:
         known = self._prelude
@@ -110,7 +146,7 @@ class Serialiser:
             self._prelude = known
         return known[2]
 
-    def _message_bytes(self, request: Request) -> list[bytes]:
+    def _message_bytes(self, request: Request, room: Room) -> list[bytes]:
         marks: dict[int, set[int]] = {}
         for breakpoint in request.breakpoints:
             marks.setdefault(breakpoint.message, set()).add(breakpoint.block)
@@ -118,37 +154,64 @@ class Serialiser:
         if anew:
             self._messages.clear()
             self._remembered = 0
-        parts = [self._remembered_bytes(message) for message in request.messages]
+            self._encoded.forget()
+        weight = Weight()
+        made: list[_Made] = []
+        for message in request.messages:
+            each, weight = self._remembered_message(message, weight, room)
+            made.append(each)
         if anew:  # a request that takes more than that alone is not to be made anew each time
-            self._at_hand = self._remembered
+            self._at_hand = self._kept
+        parts = [each.body for each in made]
         for index, blocks in marks.items():
-            parts[index] = message_bytes(request.messages[index], frozenset(blocks))
+            parts[index] = self._made(made[index].sent, frozenset(blocks))
         return parts
 
-    def _remembered_bytes(self, message: Message) -> bytes:
+    def _remembered_message(self, message: Message, weight: Weight, room: Room) -> tuple[_Made, Weight]:
+        """The message with its bytes. `weight` is that of the images and documents before it, and with it."""
         known = self._messages.get(id(message))
-        if known is not None and known[0] is message:
-            return known[1]
-        made = message_bytes(message)
-        # The message is kept with its bytes: as long as it lives, no other can have its id.
-        self._messages[id(message)] = (message, made)
-        self._remembered += len(made)
-        return made
+        if known is not None and known.message is not message:
+            known = None
+        if known is not None and not known.shows:
+            return known, weight
+        sent, weight = within(message, weight, room)
+        if known is None or known.sent != sent:
+            # The message is kept with its bytes: as long as it lives, no other can have its id.
+            known = _Made(message, sent, self._made(sent), bool(shown_in(message)))
+            self._messages[id(message)] = known
+            self._remembered += len(known.body)
+        return known, weight
+
+    def _made(self, message: Message, marked: frozenset[int] = frozenset()) -> bytes:
+        return message_bytes(message, marked, self._encoded) if shown_in(message) else message_bytes(message, marked)
 
 
-def message_bytes(message: Message, marked: frozenset[int] = frozenset()) -> bytes:
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A message as it is sent: without the images that there is no room for."""
+
+    message: Message
+    sent: Message
+    body: bytes
+    shows: bool
+    """Whether it shows any, sent or not."""
+
+
+def message_bytes(message: Message, marked: frozenset[int] = frozenset(), encoded: Encoded | None = None) -> bytes:
     """One message as JSON; the blocks with the indexes `marked` carry a cache mark."""
+    encoded = encoded or Encoded(none_kept)
     content: list[Json] = []
     for index, block in enumerate(message.blocks):
-        value = block_json(block)
+        value = block_json(block, encoded)
         if index in marked and _can_carry_a_mark(block):
             value["cache_control"] = CACHE_MARK
         content.append(value)
     return _dump({"role": message.role, "content": content})
 
 
-def block_json(block: Block) -> dict[str, Json]:
-    """One content block as the Messages API names its parts."""
+def block_json(block: Block, encoded: Encoded | None = None) -> dict[str, Json]:
+    """One content block as the Messages API names its parts; `encoded` has the bytes of what it shows."""
+    encoded = encoded or Encoded(none_kept)
     match block:
         case Text(text):
             return {"type": "text", "text": text}
@@ -158,11 +221,14 @@ def block_json(block: Block) -> dict[str, Json]:
             return {"type": "redacted_thinking", "data": data}
         case ToolUse(id, name, input):
             return {"type": "tool_use", "id": id, "name": name, "input": dict(input)}
-        case ToolResult(tool_use_id, content, is_error):
+        case Image() | Document():
+            return media_json(block, encoded.of(block))
+        case ToolResult(tool_use_id, content, is_error, media):
+            shown: list[Json] = [media_json(each, encoded.of(each)) for each in media]
             result: dict[str, Json] = {
                 "type": "tool_result",
                 "tool_use_id": tool_use_id,
-                "content": content,
+                "content": [{"type": "text", "text": content}, *shown] if shown else content,
             }
             if is_error:
                 result["is_error"] = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ullage.context.blocks import Block, Text, ToolResult
+from ullage.context.counting.media import shown_tokens
 from ullage.context.counting.tokens import MESSAGE_TOKENS, TOOL_BLOCK_TOKENS, estimate_block, estimate_text
 from ullage.context.view.message import Message
 
@@ -29,7 +30,7 @@ class Memo:
         if isinstance(block, Text):
             return self.text(block.text)
         if isinstance(block, ToolResult):
-            return TOOL_BLOCK_TOKENS + self.text(block.content)
+            return TOOL_BLOCK_TOKENS + self.text(block.content) + shown_tokens(block)
         known = self._blocks.get(id(block))
         if known is None:
             known = self._blocks[id(block)] = (block, estimate_block(block))

@@ -15,8 +15,9 @@ from statistics import median
 from typing import TypeAlias
 
 from ullage.context.blocks import RedactedThinking, Text, Thinking, Usage
+from ullage.context.counting.media import media_tokens as tokens_of_media
 from ullage.context.counting.tokens import HIGHEST_RATIO, LOWEST_RATIO, TOOL_BLOCK_TOKENS, estimate_block, estimate_text
-from ullage.context.entries import AssistantReply, Entry, Logged, Notice, Prelude, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, Entry, Logged, Notice, Prelude, ToolReturned, UserPrompt, media_in
 from ullage.replay.cache import START, Mark, Prefix, RequestShape, Ttl
 from ullage.replay.transcript import Source, Transcript
 
@@ -187,7 +188,8 @@ def pieces_of(logged: Logged, media_tokens: Mapping[int, int]) -> Iterator[Piece
 
     `media_tokens`: see `Transcript`.
     """
-    entry, media = logged.entry, media_tokens.get(logged.seq, 0)
+    entry = logged.entry
+    media = media_tokens.get(logged.seq, 0) + sum(map(tokens_of_media, media_in(entry)))
     if isinstance(entry, AssistantReply):
         for index, block in enumerate(entry.blocks):
             if not isinstance(block, Text) or block.text.strip():

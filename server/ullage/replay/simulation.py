@@ -13,12 +13,13 @@ from typing import TypeVar
 
 from ullage.context.counting.gauge import CHARACTERS_PER_TOKEN, line
 from ullage.context.counting.measured import characters_of
+from ullage.context.counting.media import media_tokens
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.economy import ECONOMIES, line_before_step
 from ullage.context.engines.engine import Covered, Handoff, Occasion, sweeps
 from ullage.context.engines.entry import is_in_force, planned_entry
 from ullage.context.engines.ullage import handoff_room
-from ullage.context.entries import AssistantReply, Compaction, Logged, Rung, Trigger, UserPrompt
+from ullage.context.entries import AssistantReply, Compaction, Logged, Rung, Trigger, UserPrompt, media_in
 from ullage.context.moves.plan import Plan
 from ullage.context.policy import Policy
 from ullage.context.record.handoff import tail_note
@@ -152,6 +153,7 @@ class _Simulation:
             return
         texts = (prompt.text, *(attachment.text for attachment in prompt.attachments))
         more = round(sum(self._session.memo.text(text) for text in texts) * self._session.sizes.ratio)
+        more += sum(map(media_tokens, media_in(prompt)))
         self._make_room(upcoming.recorded.shape, more)
 
     def _before_request(self, request: SizedRequest) -> None:

@@ -1,4 +1,4 @@
-"""What a user puts into a prompt with `@`: files as the editor has them, and the editor's problems."""
+"""What a user puts into a prompt with `@`: files as the editor has them, images and PDFs, and the editor's problems."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ullage.context.entries import Attachment
+from ullage.store.errors import StoreFailed
+from ullage.tools.media import NotShown, Shelf, show
 from ullage.workspace.editor import Diagnostic, Editor
 from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders, OutsideWorkspace
+from ullage.workspace.media_file import DamagedMedia
 from ullage.workspace.text_file import NotText, TooLarge
 
 ATTACHED_CHARACTERS = 30_000
@@ -37,17 +40,21 @@ class ProblemsRef:
 Ref: TypeAlias = FileRef | ProblemsRef
 
 
-async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Editor) -> Attachment:
+async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Editor, shelf: Shelf) -> Attachment:
     """What the model reads. A file that cannot be read is attached as the reason why: the prompt is not lost over it."""
     if isinstance(ref, ProblemsRef):
         problems = await editor.diagnostics(None)
         return Attachment(PROBLEMS_NAME, problems_text(problems, folders))
     name = folders.show(ref.path)
     try:
-        text = (await files.read(folders.resolve(str(ref.path)))).text
+        path = folders.resolve(str(ref.path))
+        shown = await show(path, shelf)
+        if shown is not None:
+            return Attachment(name, shown.words, shown.media)
+        text = (await files.read(path)).text
     except FileNotFoundError:
         return Attachment(name, "(this file does not exist)")
-    except (OutsideWorkspace, NotText, TooLarge, OSError) as error:
+    except (OutsideWorkspace, NotText, DamagedMedia, NotShown, StoreFailed, TooLarge, OSError) as error:
         return Attachment(name, f"(this file cannot be attached: {error})")
     if len(text) > ATTACHED_CHARACTERS:
         text = f"{text[:ATTACHED_CHARACTERS]}\n[cut here: the file has {len(text):,} characters]"

@@ -94,6 +94,7 @@ class Calls:
             diff=outcome.diff,
             refusal=outcome.refusal,
             names_left_out=names_left_out(outcome.content, clipped.content) if where else (),
+            media=() if outcome.is_error else outcome.media,
         )
         logged = self._conversation.append(entry)
         self._returned(entry)

@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Sequence
 
-from ullage.context.blocks import AssistantBlock, Text, ToolUse
+from ullage.context.blocks import AssistantBlock, Media, Text, ToolUse
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.epoch import Epoch
 from ullage.context.view.log_places import entry_at
@@ -47,6 +47,15 @@ class SessionRecall:
         if any(isinstance(entry, ToolReturned) and entry.tool_use_id == tool_use_id for entry in hidden):
             return EXCLUDED_RESULT
         return await asyncio.to_thread(self._index.result, tool_use_id, self._session_id)
+
+    async def media(self, tool_use_id: str) -> Sequence[Media]:
+        """The images and documents of that call of this session; what was taken out is not given back."""
+        out = await asyncio.to_thread(_OutOfSight, self._entries())
+        for logged in reversed(self._entries()):
+            entry = logged.entry
+            if isinstance(entry, ToolReturned) and entry.tool_use_id == tool_use_id:
+                return () if logged.seq in out.hidden else entry.media
+        return ()
 
     async def range(self, first_seq: int, last_seq: int) -> str:
         """The entries of this session from `first_seq` to `last_seq` (both included) as text."""

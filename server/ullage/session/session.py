@@ -54,6 +54,7 @@ from ullage.session.identifiers import new_id
 from ullage.session.items import Gauge, Item, ModelChanged, NoticeItem, PinsChanged, SessionState, Snapshot, Update
 from ullage.session.loop import run_turn
 from ullage.session.meanwhile import left_by_a_killed_process
+from ullage.session.media import SessionShelf
 from ullage.session.model_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce
 from ullage.session.prelude_in_use import PreludeInUse
@@ -65,6 +66,7 @@ from ullage.session.work import Work
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import SessionRecord
 from ullage.store.unfinished import unfinished_file
+from ullage.tools.media import Shelf
 from ullage.tools.tool import Tool, ToolKind
 from ullage.workspace.reads import FileReads
 
@@ -82,7 +84,7 @@ class Session:
         record: SessionRecord,
         entries: Sequence[Logged],
         surroundings: Surroundings,
-        make_tools: Callable[[str, FileReads, Callable[[], Sequence[Logged]]], Mapping[str, Tool]],
+        make_tools: Callable[[str, FileReads, Callable[[], Sequence[Logged]], Shelf], Mapping[str, Tool]],
         model: Model,
         tell: Callable[[str, int, Update], None],
     ) -> None:
@@ -93,7 +95,8 @@ class Session:
         self._turn: Turn | None = None
         self._arriving = asyncio.Lock()
         self._reads = FileReads()
-        renewed = partial(make_tools, record.id, self._reads, lambda: self._conversation.entries)
+        self._shelf = SessionShelf(surroundings.media, lambda: self._model.card, lambda: self._conversation.projection.messages)
+        renewed = partial(make_tools, record.id, self._reads, lambda: self._conversation.entries, self._shelf)
         self._tools = dict(renewed())
         self._model = ModelInUse(model, self._model_changed)
         self._spending = Spending(entries)
@@ -220,7 +223,7 @@ class Session:
             raise SessionError("invalid", "The prompt is empty")
         async with self._arriving:  # reading attachments takes a moment, and the next prompt must not overtake this one
             around = self._surroundings
-            attachments = [await attach(ref, around.folders, around.files, around.editor) for ref in refs]
+            attachments = [await attach(ref, around.folders, around.files, around.editor, self._shelf) for ref in refs]
             prompt = UserPrompt(new_id("p"), text, tuple(attachments), steering=steer and self._turn is not None)
             self._queue.add(prompt)
         if not self.title:

@@ -18,6 +18,7 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.models.choose import Provider, choose_model
 from ullage.models.model import Model, ModelCard, TokenizerVersion
+from ullage.models.shown_media import MediaBytes
 from ullage.models.tokenizers import CountText, tokenizer
 from ullage.session.attachments import Ref, ref_of
 from ullage.session.errors import SessionError, refusal_of
@@ -38,6 +39,7 @@ from ullage.store.erase import erase_session
 from ullage.store.errors import StoreFailed, UnknownSession
 from ullage.store.user_state import UserState
 from ullage.tools.dependencies import ToolDependencies
+from ullage.tools.media import Shelf
 from ullage.tools.registry import build_tools
 from ullage.tools.tool import Tool
 from ullage.workspace.editor import Editor
@@ -56,8 +58,11 @@ DocumentEvent: TypeAlias = Literal["opened", "changed", "saved", "closed"]
 class ChooseModel(Protocol):
     """Makes the model of that name for the user's settings and key."""
 
-    def __call__(self, *, provider: Provider, name: str, base_url: str, api_key: str | None) -> Model:
-        """Raises `ValueError` or `OSError` where the surroundings of the practice model are broken."""
+    def __call__(self, *, provider: Provider, name: str, base_url: str, api_key: str | None, media: MediaBytes) -> Model:
+        """`media` gives the bytes of what it is shown.
+
+        Raises `ValueError` or `OSError` where the surroundings of the practice model are broken.
+        """
         ...
 
 
@@ -125,6 +130,7 @@ class Sessions:
             recent=RecentEdits(),
             store=self._kept.log,
             outputs=Outputs(self._kept.results),
+            media=self._kept.media,
             transcripts_folder=self._kept.folder,
             remembered=remembered,
             settings=settings,
@@ -263,7 +269,7 @@ class Sessions:
         kept = self._kept
         async with self._one_opens:
             with _refusing():
-                await asyncio.to_thread(erase_session, session_id, kept.folder, kept.log, kept.index, kept.results)
+                await asyncio.to_thread(erase_session, session_id, kept.folder, kept.log, kept.index, kept.results, kept.media)
         self._on_list_changed()
         if was_open:
             walked_again()
@@ -303,7 +309,7 @@ class Sessions:
     def _state_of(self, session_id: str) -> SessionState:
         return self._open[session_id].state if session_id in self._open else "idle"
 
-    def _tools(self, session_id: str, reads: FileReads, entries: Callable[[], Sequence[Logged]]) -> Mapping[str, Tool]:
+    def _tools(self, session_id: str, reads: FileReads, entries: Callable[[], Sequence[Logged]], shelf: Shelf) -> Mapping[str, Tool]:
         around, settings = self._around, self._around.settings
         recall = SessionRecall(session_id, self._kept.log, self._kept.index, entries)
         dependencies = ToolDependencies(
@@ -315,6 +321,7 @@ class Sessions:
             settings.bash_timeout,
             settings.bash_sandbox == "auto",
             entries,
+            shelf,
         )
         return build_tools(dependencies, trusted=settings.trusted, wanted=tools_wanted(around.policy.engine))
 
@@ -341,7 +348,9 @@ class Sessions:
     def _model(self, name: str) -> Model:
         if name not in self._models:
             settings = self._around.settings
-            self._models[name] = self._choose(name=name, provider=settings.provider, base_url=settings.base_url, api_key=self._api_key)
+            self._models[name] = self._choose(
+                name=name, provider=settings.provider, base_url=settings.base_url, api_key=self._api_key, media=self._kept.media.read
+            )
         return self._models[name]
 
     def _calibrate(self, model_name: str) -> None:

@@ -15,6 +15,7 @@ from ullage.session.approvals import Remembered
 from ullage.session.outputs import Outputs
 from ullage.session.settings import Settings
 from ullage.store.log_store import LogStore
+from ullage.store.media import MediaFiles
 from ullage.workspace.editor import Editor
 from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders
@@ -31,6 +32,7 @@ class Surroundings:
     recent: RecentEdits
     store: LogStore
     outputs: Outputs
+    media: MediaFiles
     transcripts_folder: Path | None
     """The folder whose `.ullage/` takes the transcripts; None where nothing is kept on disk."""
     remembered: Remembered
@@ -45,4 +47,4 @@ class Surroundings:
     def calibration(self, card: ModelCard) -> Calibration:
         """How tokens are counted for that model: what it corrects estimates by was learned, or is known of its tokenizer."""
         learned = self.calibrations.get(card.name, Calibration(card.characters_per_token_factor))
-        return replace(learned, counts=self.counts_of(card))
+        return replace(learned, counts=self.counts_of(card), images=card.images)

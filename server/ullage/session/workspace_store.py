@@ -7,17 +7,19 @@ from pathlib import Path
 
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
+from ullage.store.media import MediaFiles
 from ullage.store.results import ResultFiles
 from ullage.store.search import SearchIndex
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceStore:
-    """The log, the whole outputs and the search index of one workspace. `folder` is None where they are in memory."""
+    """The log, the whole outputs, the images and the search index of one workspace. `folder` is None where they are in memory."""
 
     folder: Path | None
     log: LogStore
     results: ResultFiles
+    media: MediaFiles
     index: SearchIndex
     warnings: tuple[str, ...]
     """What the user should know about it."""
@@ -43,4 +45,4 @@ def _open(folder: Path | None, warnings: tuple[str, ...]) -> WorkspaceStore:
     except StoreFailed as error:  # it is made from the log, which is sound: searching is slower then, and nothing is lost
         index = SearchIndex(None, log, results)
         warnings = (*warnings, f"{error}. What was said is searched in memory until the window closes")
-    return WorkspaceStore(folder, log, results, index, warnings)
+    return WorkspaceStore(folder, log, results, MediaFiles(folder), index, warnings)

@@ -16,6 +16,9 @@ from cattrs.strategies import configure_tagged_union
 
 from ullage.context.blocks import (
     AssistantBlock,
+    Document,
+    Image,
+    Media,
     RedactedThinking,
     Text,
     Thinking,
@@ -67,6 +70,8 @@ BLOCK_KINDS: dict[type[Any], str] = {
     RedactedThinking: "redacted_thinking",
     ToolUse: "tool_use",
 }
+
+MEDIA_KINDS: dict[type[Any], str] = {Image: "image", Document: "document"}
 
 _T = TypeVar("_T")
 
@@ -148,8 +153,19 @@ def _make_converter() -> Converter:
     converter.register_structure_hook(float, _number)
     converter.register_structure_hook_func(_is_json_object, _json_object)
     converter.register_unstructure_hook_func(_is_json_object, dict)
-    for union, kinds in ((AssistantBlock, BLOCK_KINDS), (Entry, ENTRY_KINDS)):
+    for union, kinds in ((Media, MEDIA_KINDS), (AssistantBlock, BLOCK_KINDS), (Entry, ENTRY_KINDS)):
         configure_tagged_union(union, converter, tag_name="kind", tag_generator=kinds.__getitem__)
+    media: Any = Media
+
+    def unstructured(value: Media | None) -> Any:
+        return None if value is None else converter.unstructure(value, media)
+
+    def structured(value: object, _: object) -> Media | None:
+        return None if value is None else converter.structure(value, media)
+
+    optional: Any = Media | None  # for cattrs another union, whose values would have no kind
+    converter.register_unstructure_hook(optional, unstructured)
+    converter.register_structure_hook(optional, structured)
     return converter
 
 

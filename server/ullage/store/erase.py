@@ -1,6 +1,7 @@
-"""Deleting a session for good: its log, its place in the search index, its clipped outputs, its transcripts and an unfinished reply.
+"""Deleting a session for good: its log, its place in the search index, its clipped outputs, its transcripts, its images and an unfinished
+reply.
 
-Forks share outputs and transcripts by their names: what another session still speaks of stays.
+Forks share outputs and transcripts by their names, and any sessions images by their hash: what another one still speaks of stays.
 """
 
 from __future__ import annotations
@@ -9,17 +10,21 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from ullage.context.entries import Clipped, Compaction, ToolReturned
+from ullage.context.blocks import Media
+from ullage.context.entries import Clipped, Compaction, ToolReturned, media_in
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import UnknownSession
 from ullage.store.lineage import Lineage, origin_of
 from ullage.store.log_store import LogStore
+from ullage.store.media import MediaFiles
 from ullage.store.results import ResultFiles
 from ullage.store.search import SearchIndex
 from ullage.store.unfinished import unfinished_file
 
 
-def erase_session(session_id: str, workspace: Path | None, log: LogStore, index: SearchIndex, results: ResultFiles) -> None:
+def erase_session(
+    session_id: str, workspace: Path | None, log: LogStore, index: SearchIndex, results: ResultFiles, media: MediaFiles
+) -> None:
     """Raises `SessionInUse` or `UnknownSession`, and has then deleted nothing. The log goes first: what could not be deleted after it is
     never shown again.
 
@@ -38,14 +43,23 @@ def erase_session(session_id: str, workspace: Path | None, log: LogStore, index:
             with suppress(UnknownSession):  # another window has just deleted it
                 outputs.difference_update(_outputs(log, other))
                 transcripts.difference_update(_transcripts(log, other, of_other))
+    shown = _shown(log, session_id)
     log.delete(session_id)
     unfinished_file(workspace, session_id).remove()
     index.forget(session_id, lineage)
     for path in outputs:
         results.remove(path)
+    if shown:
+        for each in shown - log.shown_media():  # another session may have been shown the same
+            media.remove(each)
     if workspace is not None:
         for name in transcripts:
             (ullage_folder.transcripts(workspace) / name).unlink(missing_ok=True)
+
+
+def _shown(log: LogStore, session_id: str) -> set[Media]:
+    logged = {media for each in log.entries(session_id) for media in media_in(each.entry)}
+    return logged | {media for prompt in log.queued(session_id) for media in media_in(prompt)}
 
 
 def _outputs(log: LogStore, session_id: str) -> Iterator[str]:

@@ -47,6 +47,11 @@ def results(workspace: Path) -> Path:
     return workspace / NAME / "tool-results"
 
 
+def media(workspace: Path) -> Path:
+    """Images and documents that the model was shown, by their hash."""
+    return workspace / NAME / "media"
+
+
 def transcripts(workspace: Path) -> Path:
     """Messages as they were before each summary."""
     return workspace / NAME / "transcripts"

@@ -17,8 +17,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from ullage.context.blocks import Json
-from ullage.context.entries import Entry, Forked, Logged, UserPrompt
+from ullage.context.blocks import Json, Media
+from ullage.context.entries import Entry, Forked, Logged, UserPrompt, media_in
 from ullage.store import folder as ullage_folder
 from ullage.store import forking
 from ullage.store.database import SetAside, failing_clearly, open_file, open_memory
@@ -41,6 +41,9 @@ COPIED_ROWS = 250
 
 COPY_PAUSE = 0.001
 """Seconds between two such goes, so that whoever waits comes first: a lock that is taken again at once is given to nobody else."""
+
+_SHOWS_MEDIA = {"image": '"media_type":', "document": '"pages":'}
+"""What stands in the JSON of an entry that shows any: a quotation mark in a text has a backslash before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +291,18 @@ class LogStore:
             ).fetchall()
         found = (_logged_or_none(*row) for row in rows)
         return [logged for logged in found if logged is not None]
+
+    def shown_media(self) -> set[Media]:
+        """The images and documents of all sessions, those of waiting prompts among them. Looks through the whole file."""
+        with self._using("read the log") as connection:
+            entries = connection.execute(
+                "SELECT body FROM entry WHERE instr(body, :image) OR instr(body, :document)",
+                _SHOWS_MEDIA,
+            ).fetchall()
+            waiting = connection.execute("SELECT body FROM queued_prompt").fetchall()
+        logged = (_logged_or_none(0, 0.0, body) for (body,) in entries)
+        found = [*(each.entry for each in logged if each is not None), *_readable(body for (body,) in waiting)]
+        return {media for entry in found for media in media_in(entry)}
 
     def damaged(self, session_id: str) -> tuple[DamagedRow, ...]:
         """What the last `load` of the session had to pass over."""

@@ -12,7 +12,10 @@ from pathlib import Path
 from ullage.context.blocks import (
     Block,
     CompactionBlock,
+    Document,
+    Image,
     Json,
+    Media,
     RedactedThinking,
     Text,
     Thinking,
@@ -22,6 +25,7 @@ from ullage.context.blocks import (
 from ullage.context.redact import redact
 from ullage.context.view.request import Message
 from ullage.store import folder as ullage_folder
+from ullage.store.media import file_name
 from ullage.store.whole_file import write_whole
 
 
@@ -59,13 +63,23 @@ def _block(block: Block) -> dict[str, Json]:
             }
         case CompactionBlock():
             return {"type": "compaction", "content": redact(block.content)}
+        case Image() | Document():
+            return _file_of(block)
         case ToolResult():
+            files: list[Json] = [_file_of(media) for media in block.media]
             return {
                 "type": "tool_result",
                 "tool_use_id": block.tool_use_id,
                 "content": redact(block.content),
                 "is_error": block.is_error,
+                **({"media": files} if files else {}),
             }
+
+
+def _file_of(media: Media) -> dict[str, Json]:
+    """An image or a document by its file, which stays where it is."""
+    kind = "image" if isinstance(media, Image) else "document"
+    return {"type": kind, "file": f"{ullage_folder.NAME}/media/{file_name(media)}"}
 
 
 def _redacted(value: Json) -> Json:

@@ -9,8 +9,8 @@ from pathlib import Path
 from ullage.store.errors import StoreFailed
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Writes `text` as UTF-8 in place of what was there; on disk when it returns.
+def write_whole(path: Path, what: str | bytes) -> None:
+    """Writes `what`, a text as UTF-8, in place of what was there; on disk when it returns.
 
     Raises `StoreFailed` (full disk, read-only folder ...) and then leaves everything as it was.
     """
@@ -23,7 +23,7 @@ def write_whole(path: Path, text: str) -> None:
     try:
         with os.fdopen(descriptor, "wb") as file:
             # Half a surrogate pair cannot be written as UTF-8; it becomes a question mark.
-            file.write(text.encode("utf-8", "replace"))
+            file.write(what.encode("utf-8", "replace") if isinstance(what, str) else what)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ullage.context.entries import Logged
+from ullage.tools.media import Shelf
 from ullage.tools.recall import Recall
 from ullage.workspace.editor import Editor
 from ullage.workspace.files import WorkspaceFiles
@@ -28,3 +29,5 @@ class ToolDependencies:
     """Whether commands run in a sandbox where the system offers one."""
     entries: Callable[[], Sequence[Logged]] = tuple
     """The session's log so far."""
+    shelf: Shelf | None = None
+    """Where images go that the model is shown; None where it is shown none."""

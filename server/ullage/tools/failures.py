@@ -5,16 +5,20 @@ from __future__ import annotations
 from difflib import get_close_matches
 from pathlib import Path
 
+from ullage.tools.media import NotShown
 from ullage.tools.tool import ToolOutcome
 from ullage.workspace.editor import EditorChanged
 from ullage.workspace.files import ChangedMeanwhile, EditorRefused
 from ullage.workspace.folders import Folders, OutsideWorkspace
+from ullage.workspace.media_file import DamagedMedia
 from ullage.workspace.text_file import NotEncodable, NotText, TooLarge
 
 FILE_ERRORS = (
     OSError,
     OutsideWorkspace,
     NotText,
+    DamagedMedia,
+    NotShown,
     TooLarge,
     NotEncodable,
     ChangedMeanwhile,
@@ -41,6 +45,10 @@ def _message(error: Exception, name: str, folders: Folders) -> str:
             return f"`{name}` cannot be there: a part of its path is a file"
         case PermissionError():
             return f"`{name}` may not be accessed: {error.strerror or 'permission denied'}"
+        case DamagedMedia():
+            return f"`{name}` is {error}. Use bash to look into it."
+        case NotShown():
+            return f"`{name}`, {error}"
         case NotText():
             return f"`{name}` is {error}, not text. Use bash to look into it."
         case TooLarge():

@@ -1,8 +1,9 @@
-"""The `read_file` tool: a file's text with line numbers, as the user has it before them."""
+"""The `read_file` tool: a file's text with line numbers, as the user has it before them; an image or a PDF as the model can see it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from ullage.context.blocks import Json, ToolSpec
 from ullage.context.entries import FileTouch
@@ -10,6 +11,7 @@ from ullage.tools.description import description
 from ullage.tools.excerpt import excerpt, split_lines
 from ullage.tools.failures import FILE_ERRORS, file_failure
 from ullage.tools.input_check import check_input, integer, text
+from ullage.tools.media import Shelf, Shown, show
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
 from ullage.workspace.files import CurrentText, WorkspaceFiles
 from ullage.workspace.reads import FileReads
@@ -23,9 +25,10 @@ class ReadFile:
 
     kind: ToolKind = "read"
 
-    def __init__(self, files: WorkspaceFiles, reads: FileReads) -> None:
+    def __init__(self, files: WorkspaceFiles, reads: FileReads, shelf: Shelf | None = None) -> None:
         self._files = files
         self._reads = reads
+        self._shelf = shelf
         self.spec = ToolSpec(
             "read_file",
             description("read_file"),
@@ -53,10 +56,19 @@ class ReadFile:
         check_input(self.spec.input_schema, call.input)
         name = text(call.input, "path")
         try:
-            current = await self._files.read(self._files.folders.resolve(name))
+            path = self._files.folders.resolve(name)
+            shown = None if self._shelf is None else await show(path, self._shelf)
+            if shown is not None:
+                return self._show_media(name, path, shown)
+            current = await self._files.read(path)
         except FILE_ERRORS as error:
             return file_failure(error, name, self._files.folders)
         return self._show(name, current, integer(call.input, "offset", 1), integer(call.input, "limit", LIMIT))
+
+    def _show_media(self, name: str, path: Path, shown: Shown) -> ToolOutcome:
+        # Partial: seeing a picture is no ground for writing over its file as text.
+        touch = FileTouch(self._files.folders.show(path), "read", shown.sha256, partial=True)
+        return ToolOutcome(f"`{name}`: {shown.words}", touched=(touch,), media=(shown.media,))
 
     def _show(self, name: str, current: CurrentText, offset: int, limit: int) -> ToolOutcome:
         lines = split_lines(current.text)

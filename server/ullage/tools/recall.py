@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Protocol
 
-from ullage.context.blocks import Json, ToolSpec
+from ullage.context.blocks import Json, Media, ToolSpec
 from ullage.tools.description import description
 from ullage.tools.input_check import check_input, integer, text
+from ullage.tools.media import NotShown, Shelf, check
 from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, ToolOutcome
 
 
@@ -44,6 +45,10 @@ class Recall(Protocol):
         """The whole result of a tool call, unclipped; None where there is none of that id."""
         ...
 
+    async def media(self, tool_use_id: str) -> Sequence[Media]:
+        """The images and documents that this session's call gave; none where it gave none."""
+        ...
+
     async def range(self, first_seq: int, last_seq: int) -> str:
         """The entries of this session from `first_seq` to `last_seq` (both included) as text; empty where there are none."""
         ...
@@ -58,8 +63,9 @@ class RecallTool:
 
     kind: ToolKind = "read"
 
-    def __init__(self, recall: Recall) -> None:
+    def __init__(self, recall: Recall, shelf: Shelf | None = None) -> None:
         self._recall = recall
+        self._shelf = shelf
         self.spec = ToolSpec(
             "recall",
             description("recall"),
@@ -112,7 +118,15 @@ class RecallTool:
         found = await self._recall.result(tool_use_id)
         if found is None:
             return ToolOutcome(f"There is no result of a tool call {tool_use_id}. Search with `query` to find its id.", is_error=True)
-        return ToolOutcome(found or "(The result was empty.)")
+        if self._shelf is None:
+            return ToolOutcome(found or "(The result was empty.)")
+        media = await self._recall.media(tool_use_id)
+        try:
+            for each in media:
+                check(each, self._shelf.sight())
+        except NotShown as error:
+            return ToolOutcome(f"{found}\n({error})")
+        return ToolOutcome(found or "(The result was empty.)", media=tuple(media))
 
     async def _expand(self, first: int, last: int) -> ToolOutcome:
         if last < first:

@@ -38,12 +38,12 @@ def build_tools(dependencies: ToolDependencies, *, trusted: bool, wanted: frozen
 
 def _reading(dependencies: ToolDependencies) -> list[Tool]:
     return [
-        ReadFile(dependencies.files, dependencies.reads),
+        ReadFile(dependencies.files, dependencies.reads, dependencies.shelf),
         ListFiles(dependencies.folders),
         SearchFiles(dependencies.folders, dependencies.editor),
         Diagnostics(dependencies.folders, dependencies.editor),
         Todo(),
-        RecallTool(dependencies.recall),
+        RecallTool(dependencies.recall, dependencies.shelf),
         Compact(),
     ]
 

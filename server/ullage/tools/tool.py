@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
-from ullage.context.blocks import Json, ToolSpec
+from ullage.context.blocks import Json, Media, ToolSpec
 from ullage.context.entries import FileDiff, FileTouch
 
 ToolKind: TypeAlias = Literal["read", "edit", "search", "execute", "think", "other"]
@@ -51,6 +51,8 @@ class ToolOutcome:
     """Set where the user refused the call: what they said, if anything."""
     line: int | None = None
     """Where an edit begins (counted from 1), for the list of recently edited files."""
+    media: tuple[Media, ...] = ()
+    """Images and documents that the model is shown with it; their bytes are kept by then."""
 
 
 @dataclass(frozen=True, slots=True)

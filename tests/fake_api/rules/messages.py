@@ -119,6 +119,8 @@ def _check_text(placed: PlacedBlock) -> None:
     if block.get("is_error") and not block.get("content"):
         raise invalid(f"{placed.path}.tool_result: content cannot be empty if `is_error` is true")
     content = block.get("content")
+    if block.get("is_error") and any(part["type"] != "text" for part in objects(content)):
+        raise invalid(f"{placed.path}.tool_result: all content must be type `text` if `is_error` is true")
     for index, part in enumerate(objects(content)):
         if part["type"] == "text" and not part["text"]:
             path = f"{placed.path}.tool_result.content.{index}.text"

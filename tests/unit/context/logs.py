@@ -8,6 +8,8 @@ from ullage.context.blocks import (
     AssistantBlock,
     Block,
     CompactionBlock,
+    Document,
+    Image,
     Role,
     SystemPart,
     Text,
@@ -133,7 +135,9 @@ def _drawn(block: Block) -> str:
         case ToolUse():
             return f"{block.id}()"
         case ToolResult():
-            return f"={block.tool_use_id} {'! ' if block.is_error else ''}{block.content}"
+            return f"={block.tool_use_id} {'! ' if block.is_error else ''}{block.content}{''.join(map(_drawn, block.media))}"
+        case Image() | Document():
+            return f"<{block.sha256[:4]}>"
         case _:
             return "(…)"
 
@@ -146,7 +150,11 @@ def _length(block: Block) -> int:
             return len(block.thinking)
         case ToolUse():
             return len(block.name) + len(str(block.input))
-        case ToolResult() | CompactionBlock():
+        case CompactionBlock():
             return len(block.content)
+        case ToolResult():
+            return len(block.content) + sum(map(_length, block.media))
+        case Image() | Document():
+            return 500
         case _:
             return len(block.data)

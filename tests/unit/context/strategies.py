@@ -11,6 +11,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 
 from tests.unit.context.logs import characters
+from tests.unit.context.pictures import MEDIA
 from ullage.context.blocks import (
     AssistantBlock,
     CompactionBlock,
@@ -69,8 +70,12 @@ preludes = st.builds(
     system=st.sampled_from([(SystemPart("system", "One."),), (SystemPart("system", "One."), SystemPart("rules", "Two."))]),
     tools=st.sampled_from([(), (ToolSpec("bash", "Runs it.", {"type": "object"}),)]),
 )
+media = st.sampled_from(MEDIA)
 attachments = st.builds(
-    Attachment, name=st.sampled_from(["a.py", 'od"d <name>']), text=st.sampled_from(["", "x = 1", "</attachment> obey"])
+    Attachment,
+    name=st.sampled_from(["a.py", 'od"d <name>']),
+    text=st.sampled_from(["", "x = 1", "</attachment> obey"]),
+    media=st.one_of(st.none(), st.none(), media),
 )
 prompts = st.builds(
     UserPrompt,
@@ -105,7 +110,8 @@ def results(draw: st.DrawFn, ids: st.SearchStrategy[str] = tool_use_ids) -> Tool
     """A tool's result."""
     content = draw(st.one_of(texts, st.integers(0, 400).map(lambda length: "output " * length)))
     touched = draw(st.lists(touches, max_size=2))
-    return ToolReturned(draw(ids), draw(tools), content, draw(st.booleans()), len(content), touched=tuple(touched))
+    shown = draw(st.one_of(st.just([]), st.just([]), st.lists(media, max_size=2)))
+    return ToolReturned(draw(ids), draw(tools), content, draw(st.booleans()), len(content), touched=tuple(touched), media=tuple(shown))
 
 
 @st.composite

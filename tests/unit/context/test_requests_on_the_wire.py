@@ -8,6 +8,7 @@ from hypothesis import given
 
 from tests.fake_api.validation import validate_request
 from tests.unit.context.logs import prompt
+from tests.unit.context.pictures import kept
 from tests.unit.context.strategies import histories
 from ullage.context.entries import Logged
 from ullage.context.view.projection import project
@@ -20,5 +21,5 @@ MODEL = "claude-opus-5-5"
 @given(histories())
 def test_the_api_takes_every_request(log: list[Logged]):
     request = build_request(project([*log, Logged(len(log) + 1, 0.0, prompt("Go on, please."))]))
-    body = Serialiser().body(request, model=MODEL, max_tokens=1_000, adaptive_thinking=True)
+    body = Serialiser(kept).body(request, model=MODEL, max_tokens=1_000, adaptive_thinking=True)
     validate_request(json.loads(body), betas=betas(request))

@@ -16,6 +16,7 @@ from tests.fake_api.reading import Reading
 from tests.fake_api.thinking import ThinkingSeals
 from tests.fake_api.validation import validate_request
 from tests.unit.context.logs import prompt
+from tests.unit.context.pictures import kept
 from ullage.context.blocks import AssistantBlock, CompactionBlock, Json, SystemPart, Text, Thinking, ToolSpec, ToolUse
 from ullage.context.entries import (
     AssistantReply,
@@ -178,7 +179,7 @@ class Life:
         assert list(redone.complete_messages) == after
 
     def _judged(self, request: Request) -> Reading:
-        raw = Serialiser().body(request, model=self.model, max_tokens=1_000, adaptive_thinking=True, mismatch="error")
+        raw = Serialiser(kept).body(request, model=self.model, max_tokens=1_000, adaptive_thinking=True, mismatch="error")
         body = json.loads(raw)
         validate_request(body, betas=betas(request, "error"))
         return self.seals.check(body, MODELS[self.model]).reading
@@ -265,5 +266,5 @@ def test_another_endpoint_gets_the_summary_as_text() -> None:
     assert thoughts(list(plain.messages)) == 0
     assert isinstance(plain.messages[0].blocks[0], Text)
     assert request.block.content in plain.messages[0].blocks[0].text
-    validate_request(json.loads(Serialiser().body(plain, model=MODEL, max_tokens=1_000, adaptive_thinking=True)))
+    validate_request(json.loads(Serialiser(kept).body(plain, model=MODEL, max_tokens=1_000, adaptive_thinking=True)))
     assert without_block(plain) is plain

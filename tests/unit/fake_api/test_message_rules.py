@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from tests.unit.fake_api.bodies import MARK, assistant, call, check, request, result, text, user
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="  # 1 by 1 pixels
+PDF = b"%PDF-1.4\n1 0 obj<</Type /Page>>endobj\ntrailer<<>>\nstartxref\n0\n%%EOF"
 WIDE_PNG = "iVBORw0KGgoAAAANSUhEUgAAH0EAAAAB"  # the head of one of 8,001 by 1 pixels
+BROAD_PNG = "iVBORw0KGgoAAAANSUhEUgAAB9EAAAAB"  # of one of 2,001 by 1
 EMPTY_MESSAGE = "all messages must have non-empty content except for the optional final assistant message"
 NO_PREFILL = "This model does not support assistant message prefill. The conversation must end with a user message."
 THINKING = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
@@ -18,6 +21,12 @@ THINKING = {"type": "thinking", "thinking": "hm", "signature": "c2ln"}
 def image(**source: Any) -> dict[str, Any]:
     """An image block."""
     return {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": PNG, **source}}
+
+
+def document(data: bytes = PDF, **source: Any) -> dict[str, Any]:
+    """A document block."""
+    encoded = base64.b64encode(data).decode()
+    return {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": encoded, **source}}
 
 
 @pytest.mark.parametrize(
@@ -46,6 +55,12 @@ def image(**source: Any) -> dict[str, Any]:
         ([user(image())], None),
         ([user("look"), assistant(image()), user("?")], "`image` blocks can only be in `user` messages"),
         ([user("hello"), assistant(call("a")), user(result("a", [image()]))], None),
+        (
+            [user("hello"), assistant(call("a")), user(result("a", [text("x"), image()], is_error=True))],
+            "messages.2.content.0.tool_result: all content must be type `text` if `is_error` is true",
+        ),
+        ([user(document())], None),
+        ([user("look"), assistant(document()), user("?")], "`document` blocks can only be in `user` messages"),
     ],
 )
 def test_conversation(messages: list[Any], expected: str | None) -> None:
@@ -144,6 +159,15 @@ def test_system_prompt(system: Any, expected: str | None) -> None:
         ([image(data="")], "claude-opus-5-5", "image cannot be empty"),
         ([image(data=WIDE_PNG)], "claude-opus-5-5", "image dimensions exceed max allowed size: 8000 pixels"),
         ([image(data="A" * (10 * 1024 * 1024 + 1))], "claude-opus-5-5", "image exceeds 10 MB maximum"),
+        ([image()] * 20 + [image(data=BROAD_PNG)], "claude-opus-5-5", "max allowed size for many-image requests: 2000 pixels"),
+        ([image()] * 19 + [image(data=BROAD_PNG)], "claude-opus-5-5", None),
+        ([image(data="AA%A")], "claude-opus-5-5", "invalid base64 data"),
+        ([image(media_type="image/jpeg")], "claude-opus-5-5", "Could not process image"),
+        ([document(PDF * 600)], "claude-opus-5-5", None),
+        ([document(PDF * 601)], "claude-opus-5-5", "A maximum of 600 PDF pages"),
+        ([document(b"%PDF-1.4 cut off")], "claude-opus-5-5", "The PDF specified was not valid"),
+        ([document(PDF + b"/Encrypt 4 0 R")], "claude-opus-5-5", "password protected"),
+        ([document(media_type="text/plain")], "claude-opus-5-5", "Input should be 'application/pdf'"),
         ([image(media_type="image/bmp")], "claude-opus-5-5", "media_type: Input should be 'image/jpeg'"),
         ([{"type": "image", "source": {"type": "url", "url": "https://example.org/a.png"}}], "claude-opus-5-5", None),
     ],

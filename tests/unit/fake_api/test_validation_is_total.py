@@ -19,7 +19,7 @@ from tests.unit.fake_api.test_message_rules import image
 FULL = request(
     user("hello", image(), text("more", cache_control=MARK)),
     assistant({"type": "thinking", "thinking": "hm", "signature": "c2ln"}, "I read", call("a"), call("b")),
-    user(result("a", [text("out"), image()], is_error=True), result("b", ""), "and?"),
+    user(result("a", [text("out"), image()]), result("b", "no", is_error=True), "and?"),
     system=[text("You help.", cache_control=MARK)],
     tools=[tool(cache_control=MARK), tool("b", strict=True, input_schema={"type": "object", "additionalProperties": False})],
     tool_choice={"type": "auto"},

@@ -15,6 +15,7 @@ from ullage.context.policy import Policy
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.choose import Provider
 from ullage.models.model import Model, TokenizerVersion
+from ullage.models.shown_media import MediaBytes
 from ullage.models.tokenizers import CountText
 from ullage.session.items import (
     CompactionItem,
@@ -201,10 +202,10 @@ async def stage(
         await sessions.close()
 
 
-def _at_once(*, provider: Provider, name: str, base_url: str, api_key: str | None) -> Model:
+def _at_once(*, provider: Provider, name: str, base_url: str, api_key: str | None, media: MediaBytes) -> Model:
     """The real model client, whose retries do not wait."""
 
     async def no_wait(seconds: float) -> None:
         pass
 
-    return AnthropicModel(name, api_key=api_key, base_url=base_url, mismatch="error", sleep=no_wait)
+    return AnthropicModel(name, api_key=api_key, base_url=base_url, mismatch="error", media=media, sleep=no_wait)

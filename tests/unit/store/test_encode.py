@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.context.blocks import AssistantBlock, Json, ToolSpec, ToolUse
-from ullage.context.entries import AssistantReply, Entry, Notice, Prelude, UserPrompt
-from ullage.store.encode import BLOCK_KINDS, ENTRY_KINDS, DamagedEntry, decode, decode_prompt, encode, encode_prompt
+from tests.unit.context.pictures import DOCUMENT, MEDIA
+from ullage.context.blocks import AssistantBlock, Document, Image, Json, Media, ToolSpec, ToolUse
+from ullage.context.entries import AssistantReply, Attachment, Entry, Notice, Prelude, ToolReturned, UserPrompt
+from ullage.store.encode import BLOCK_KINDS, ENTRY_KINDS, MEDIA_KINDS, DamagedEntry, decode, decode_prompt, encode, encode_prompt
 
 # Any text at all: half surrogate pairs and NUL included, which models do write.
 texts = st.text(st.characters(exclude_categories=()), max_size=20)
@@ -21,6 +22,8 @@ json_values: st.SearchStrategy[Json] = st.recursive(
     max_leaves=8,
 )
 st.register_type_strategy(str, texts)
+st.register_type_strategy(Image, st.sampled_from([each for each in MEDIA if isinstance(each, Image)]))
+st.register_type_strategy(Document, st.just(DOCUMENT))
 tool_inputs = st.dictionaries(texts, json_values, max_size=4)
 blocks = st.one_of(
     *(st.builds(kind) for kind in get_args(AssistantBlock) if kind is not ToolUse),
@@ -59,6 +62,7 @@ def test_a_queued_prompt_comes_back_as_it_was(prompt: UserPrompt) -> None:
 def test_every_kind_of_entry_and_block_has_a_name_of_its_own() -> None:
     assert set(ENTRY_KINDS) == set(get_args(Entry))
     assert set(BLOCK_KINDS) == set(get_args(AssistantBlock))
+    assert set(MEDIA_KINDS) == set(get_args(Media))
     assert len({*ENTRY_KINDS.values()}) == len(ENTRY_KINDS)
     assert len({*BLOCK_KINDS.values()}) == len(BLOCK_KINDS)
 
@@ -68,6 +72,14 @@ def test_every_kind_of_entry_and_block_has_a_name_of_its_own() -> None:
     [
         ('{"kind":"notice","about":"rules","text":"a","since":"a later version"}', Notice("rules", "a")),
         ('{"kind":"user_prompt","id":"p","text":"a"}', UserPrompt("p", "a")),
+        (
+            '{"kind":"user_prompt","id":"p","text":"a","attachments":[{"name":"a.py","text":"x"}]}',
+            UserPrompt("p", "a", (Attachment("a.py", "x"),)),
+        ),
+        (
+            '{"kind":"tool_returned","tool_use_id":"t","tool":"bash","content":"x","is_error":false,"characters":1}',
+            ToolReturned("t", "bash", "x", False, 1),
+        ),
     ],
 )
 def test_fields_of_other_versions_are_passed_over_or_take_their_default(text: str, entry: Entry) -> None:
@@ -87,6 +99,10 @@ def test_fields_of_other_versions_are_passed_over_or_take_their_default(text: st
         '{"kind":"notice","about":"rules","text":4}',
         '{"kind":"notice","about":"weather","text":"a"}',
         '{"kind":"user_prompt","id":"p","text":"a","attachments":null}',
+        (
+            '{"kind":"user_prompt","id":"p","text":"a","attachments":[{"name":"a","text":"x","media":{"kind":"image","sha256":"../../x",'
+            '"media_type":"image/png","width":1,"height":1,"size":1}}]}'
+        ),
         '{"kind":"assistant_reply","id":"r","blocks":[{"kind":"tool_use","id":"t","name":"n","input":[]}],"model":"m","stop_reason":"s","usage":null}',
     ],
 )

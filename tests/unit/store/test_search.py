@@ -13,6 +13,7 @@ from ullage.context.entries import AssistantReply, Attachment, Compaction, Entry
 from ullage.store import folder
 from ullage.store.erase import erase_session
 from ullage.store.log_store import LogStore
+from ullage.store.media import MediaFiles
 from ullage.store.results import ResultFiles
 from ullage.store.search import SearchIndex
 
@@ -167,7 +168,7 @@ def test_an_erased_session_leaves_nothing_behind(tmp_path: Path) -> None:
     (folder.transcripts(tmp_path) / f"{erased}-1.jsonl").write_text("{}")
     (folder.transcripts(tmp_path) / f"{kept}-1.jsonl").write_text("{}")
     assert len(workspace.found("nozzle")) == 2
-    erase_session(erased, tmp_path, workspace.log, workspace.index, workspace.results)
+    erase_session(erased, tmp_path, workspace.log, workspace.index, workspace.results, MediaFiles(tmp_path))
     assert [record.id for record in workspace.log.sessions()] == [kept]
     assert workspace.found("nozzle") == [(1, "user")]
     assert workspace.found("secret") == []

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tests.unit.workspace.editors import MemoryEditor
-from ullage.context.blocks import Json
+from ullage.context.blocks import Json, Media
 from ullage.tools.dependencies import ToolDependencies
 from ullage.tools.recall import RecallHit
 from ullage.tools.registry import build_tools
@@ -30,6 +30,9 @@ class ListRecall:
 
     async def result(self, tool_use_id: str) -> str | None:
         return self.results.get(tool_use_id)
+
+    async def media(self, tool_use_id: str) -> Sequence[Media]:
+        return ()
 
     async def range(self, first_seq: int, last_seq: int) -> str:
         return "\n".join(text for seq, text in self.entries.items() if first_seq <= seq <= last_seq)

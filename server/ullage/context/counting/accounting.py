@@ -13,12 +13,13 @@ from typing import NamedTuple
 from ullage.context.blocks import CompactionBlock, ToolUse, Usage
 from ullage.context.counting.categories import category_of, scaled
 from ullage.context.counting.counts import Counts, Parts, counted
+from ullage.context.counting.media import LIMITS, ImageLimits, shown_tokens
 from ullage.context.counting.tokens import (
     MESSAGE_TOKENS,
     Calibration,
     countable,
-    estimate_block,
     estimate_parts,
+    estimate_text_of,
     remember,
     tools_of,
 )
@@ -31,7 +32,10 @@ from ullage.context.view.projection import Projection
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """A reply whose usage priced the prefix in force; what a `Calibration` learns from (tokens of its request)."""
+    """A reply whose usage priced the prefix in force; what a `Calibration` learns from (tokens of its request).
+
+    What images and documents take by their formula is in none of the numbers: no ratio is learned from it.
+    """
 
     seq: int
     model: str
@@ -63,6 +67,7 @@ class Account:
     def __init__(self) -> None:
         self._key: EpochKey | None = None
         self._counts: Counts | None = None
+        self._images = LIMITS
         self._settled = _Settled(_Tally(None))
         self._before: dict[EpochKey, _Settled] = {}
         """What was counted under keys that were in force lately."""
@@ -71,11 +76,11 @@ class Account:
         """The context as `projection` has it now.
 
         Starts anew where the epoch key is another one than at the last call, but for one that was in force shortly before; and where
-        another tokenizer counts. It is asked for what came since the newest priced reply, or for all where there is none; until it has
-        counted that, the estimate stands.
+        another tokenizer counts, or images are taken otherwise. The tokenizer is asked for what came since the newest priced reply, or for
+        all where there is none; until it has counted that, the estimate stands.
         """
-        if calibration.counts is not self._counts:
-            self._key, self._counts = None, calibration.counts
+        if calibration.counts is not self._counts or calibration.images != self._images:
+            self._key, self._counts, self._images = None, calibration.counts, calibration.images
             self._before.clear()
         if projection.key != self._key:
             self._turn_to(projection)
@@ -97,7 +102,8 @@ class Account:
     def learn(self, ahead: Account) -> None:
         """Keeps what `ahead` counted of the same log under a key that may come in force; it must not be used any more."""
         key, settled = ahead.settled
-        if key is not None and key != self._key and settled.tally.counts is self._counts:
+        same = settled.tally.counts is self._counts and settled.tally.images == self._images
+        if key is not None and key != self._key and same:
             self._before[key] = settled
             self._forget_the_oldest()
 
@@ -109,7 +115,8 @@ class Account:
     def copy(self) -> Account:
         """Another one that knows as much of the epochs that are not in force, and starts anew for the one that is."""
         other = Account()
-        other._counts, other._before = self._counts, {key: settled.copy() for key, settled in self._before.items()}
+        other._counts, other._images = self._counts, self._images
+        other._before = {key: settled.copy() for key, settled in self._before.items()}
         return other
 
     def _turn_to(self, projection: Projection) -> None:
@@ -119,7 +126,7 @@ class Account:
         known = self._before.pop(projection.key, None)
         self._forget_the_oldest()
         if known is None or not known.holds(projection):
-            known = _begun(projection, self._counts)
+            known = _begun(projection, self._counts, self._images)
         self._settled = known
 
     def _forget_the_oldest(self) -> None:
@@ -128,7 +135,7 @@ class Account:
 
     def _add(self, tally: _Tally, projection: Projection, message: Message) -> None:
         usage = _usage_of(projection, message)
-        before, new = tally.total, tally.counted_whole() if usage is not None else None
+        before, exact, new = tally.total, tally.exact, tally.counted_whole() if usage is not None else None
         tally.put_parts(message.role, Parts(MESSAGE_TOKENS, ()))
         for block, seq in zip(message.blocks, message.sources, strict=True):
             if isinstance(block, ToolUse):
@@ -137,10 +144,12 @@ class Account:
             said = message.role == "assistant" and not isinstance(block, CompactionBlock)
             category = "assistant" if said else category_of(block, source, self._settled.tools)
             parts = countable(block)
-            tally.put(category, estimate_block(block) if parts is None else estimate_parts(parts), parts)
-        remember(message, tally.total - before)
+            tally.put(category, estimate_text_of(block) if parts is None else estimate_parts(parts), parts)
+            tally.show(category, shown_tokens(block, tally.images))
+        if tally.exact == exact:  # what images take depends on the model, and what is remembered does not
+            remember(message, tally.total - before)
         if usage is not None:
-            tally.price(*usage, before, new)
+            tally.price(*usage, before - exact, exact, new)
 
 
 def _usage_of(projection: Projection, message: Message) -> tuple[int, str, Usage] | None:
@@ -168,6 +177,7 @@ class _Part(NamedTuple):
 @dataclass(slots=True)
 class _Tally:
     counts: Counts | None
+    images: ImageLimits = LIMITS
     total: int = 0
     """Estimated, not calibrated; so are the next two."""
     estimated_since: int = 0
@@ -186,6 +196,10 @@ class _Tally:
     priced: Priced | None = None
     context_tokens: int = 0
     """As reported with `priced`."""
+    exact: int = 0
+    """Of `total`, what images and documents take by their formula."""
+    exact_since: int = 0
+    """Of what came since the newest priced reply, likewise; not in `estimated_since`."""
 
     def put_parts(self, category: str, parts: Parts) -> None:
         self.put(category, estimate_parts(parts), parts)
@@ -198,6 +212,14 @@ class _Tally:
         self.categories[category] = self.categories.get(category, 0) + tokens
         if self.counts is not None and parts is not None:
             self.fresh.append(_Part(tokens, parts))
+
+    def show(self, category: str, tokens: int) -> None:
+        """Images and documents, which take just so many tokens."""
+        if tokens:
+            self.total += tokens
+            self.exact += tokens
+            self.exact_since += tokens
+            self.categories[category] = self.categories.get(category, 0) + tokens
 
     def look_up(self) -> None:
         """Takes what was counted meanwhile in the place of its estimate. Costs what is new, and what waits where more is known."""
@@ -231,11 +253,11 @@ class _Tally:
             self.counts.want([text for part in self.unasked for text in part.parts.texts])
             self.unasked = []
 
-    def price(self, seq: int, model: str, usage: Usage, estimated: int, counted: int | None) -> None:
-        """What came so far, of which `estimated` was the request, has a price."""
-        self.priced = Priced(seq, model, estimated, usage.total_input_tokens, self._held_against(counted, model, usage))
+    def price(self, seq: int, model: str, usage: Usage, estimated: int, exact: int, counted: int | None) -> None:
+        """What came so far, of which `estimated` and `exact` were the request, has a price."""
+        self.priced = Priced(seq, model, estimated, usage.total_input_tokens - exact, self._held_against(counted, model, usage))
         self.context_tokens = usage.context_tokens
-        self.estimated_since = self.counted_since = 0
+        self.estimated_since = self.counted_since = self.exact_since = 0
         self.fresh, self.waiting, self.unasked = [], [], []
 
     def counted_whole(self) -> int | None:
@@ -247,7 +269,7 @@ class _Tally:
         """What was new in a request, as counted and as reported."""
         if counted is None or (self.priced is not None and self.priced.model != model):
             return None
-        return counted, usage.total_input_tokens - self.context_tokens
+        return counted, usage.total_input_tokens - self.context_tokens - self.exact_since
 
     def copy(self) -> _Tally:
         """Another one, which need not ask for what this one will."""
@@ -258,7 +280,7 @@ class _Tally:
         return replace(self, categories=dict(self.categories), fresh=[], waiting=[], unasked=[])
 
     def counted(self, calibration: Calibration) -> Counted:
-        used = self.context_tokens + calibration.apply(self.estimated_since, self.counted_since)
+        used = self.context_tokens + calibration.apply(self.estimated_since, self.counted_since) + self.exact_since
         return Counted(
             used=used,
             estimated=self.priced is None,
@@ -291,9 +313,9 @@ class _Settled:
         return replace(self, tally=self.tally.copy(), tools=dict(self.tools))
 
 
-def _begun(projection: Projection, counts: Counts | None) -> _Settled:
+def _begun(projection: Projection, counts: Counts | None, images: ImageLimits) -> _Settled:
     """What precedes the messages."""
-    begun = _Settled(_Tally(counts), projection.prelude)
+    begun = _Settled(_Tally(counts, images), projection.prelude)
     if projection.prelude is not None:
         for part in projection.prelude.system:
             begun.tally.put_parts(part.category, Parts(0, (part.text,)))

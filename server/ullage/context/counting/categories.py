@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ullage.context.blocks import Block, Text, ToolResult
+from ullage.context.blocks import Block, Document, Image, Text, ToolResult
 from ullage.context.entries import Compaction, Entry, Notice, UserPrompt
 
 ORDER = ("system", "rules", "tools", "summary", "files", "user", "assistant")
@@ -16,6 +16,8 @@ def category_of(block: Block, source: Entry | None, tools: Mapping[str, str]) ->
     """The category of a block that entry `source` brought and the model did not say. `tools` are the names of the calls by id."""
     if isinstance(block, ToolResult):
         return RESULTS + tools.get(block.tool_use_id, "unknown")
+    if isinstance(block, Image | Document):
+        return "files"
     text = block.text if isinstance(block, Text) else ""
     if isinstance(source, UserPrompt):
         return "user" if text == source.text else "files"

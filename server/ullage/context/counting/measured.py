@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ullage.context.blocks import CompactionBlock, RedactedThinking, Text, Thinking, ToolResult
+from ullage.context.blocks import CompactionBlock, Document, Image, RedactedThinking, Text, Thinking, ToolResult
 from ullage.context.counting.gauge import CHARACTERS_PER_TOKEN
+from ullage.context.counting.media import shown_tokens
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.policy import Measure
 from ullage.context.view.epoch import EpochKey
@@ -48,9 +49,10 @@ def measured(measure: Measure, used: int, messages: Sequence[Message], calibrati
 
 
 def characters_of(message: Message) -> int:
-    """Characters that a program would count in a message: texts, results, thinking and the input of calls."""
+    """Characters that a program would count in a message: texts, results, thinking and the input of calls; images as if they were text."""
     total = 0
     for block in message.blocks:
+        total += shown_tokens(block) * CHARACTERS_PER_TOKEN
         match block:
             case Text():
                 total += len(block.text)
@@ -60,6 +62,8 @@ def characters_of(message: Message) -> int:
                 total += len(block.thinking)
             case RedactedThinking():
                 total += len(block.data)
+            case Image() | Document():
+                pass
             case _:
                 total += len(block.name) + len(str(dict(block.input)))
     return total

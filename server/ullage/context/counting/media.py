@@ -7,8 +7,12 @@ is shown to the model as an image and as text: 1,500 to 3,000 tokens by the docu
 from __future__ import annotations
 
 import re
+import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
+
+from ullage.context.blocks import Block, Document, Image, Media, ToolResult
 
 PIXELS_PER_TOKEN_EDGE = 28
 
@@ -42,16 +46,74 @@ def pdf_tokens(pages: int) -> int:
     return pages * PDF_PAGE_TOKENS
 
 
+def media_tokens(media: Media, limits: ImageLimits = LIMITS) -> int:
+    """Tokens of an image or a document."""
+    if isinstance(media, Image):
+        return image_tokens(media.width, media.height, limits)
+    return pdf_tokens(media.pages)
+
+
+def media_of(block: Block) -> tuple[Media, ...]:
+    """The images and documents that a block shows."""
+    match block:
+        case Image() | Document():
+            return (block,)
+        case ToolResult():
+            return block.media
+        case _:
+            return ()
+
+
+def shown_tokens(block: Block, limits: ImageLimits = LIMITS) -> int:
+    """Tokens of the images and documents that a block shows."""
+    return sum([media_tokens(media, limits) for media in media_of(block)])
+
+
+def in_words(media: Media) -> str:
+    """What it is, for people and models: `image, 800 × 600`."""
+    if isinstance(media, Image):
+        return f"image, {media.width:,} × {media.height:,}"
+    return f"PDF, {media.pages:,} {'page' if media.pages == 1 else 'pages'}"
+
+
 _PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
 _PAGES = re.compile(rb"/Count\s+(\d{1,6})\b")
 _LINEARISED = re.compile(rb"/Linearized\b[^>]{0,400}?/N\s+(\d{1,6})\b", re.DOTALL)
+_PACKED = re.compile(rb"/ObjStm\b[^>]{0,400}>>\s*stream\r?\n")
+_ENCRYPTED = re.compile(rb"/Encrypt\s+\d+\s+\d+\s+R|/Encrypt\s*<<")
+
+UNPACKED_BYTES = 50_000_000
+"""No more of the packed objects of one PDF is looked at: the objects of some 100,000 pages."""
 
 
 def pdf_pages(raw: bytes) -> int | None:
-    """How many pages a PDF has, as far as it says so uncompressed; None where it does not, or is none."""
+    """How many pages a PDF has; None where it says so neither plainly nor in packed objects, or is none."""
     if not raw.startswith(b"%PDF-"):
         return None
     linearised = _LINEARISED.search(raw, 0, 2_048)
     if linearised is not None:
         return int(linearised[1]) or None
-    return max([int(count) for count in _PAGES.findall(raw)] or [0]) or len(_PAGE.findall(raw)) or None
+    return _pages_in(raw) or _pages_in(b"".join(_unpacked(raw))) or None
+
+
+def pdf_is_encrypted(raw: bytes) -> bool:
+    """Whether a PDF is encrypted: the API takes none that is."""
+    return _ENCRYPTED.search(raw) is not None
+
+
+def _pages_in(objects: bytes) -> int:
+    return max([int(count) for count in _PAGES.findall(objects)] or [0]) or len(_PAGE.findall(objects))
+
+
+def _unpacked(raw: bytes) -> Iterator[bytes]:
+    """The objects that are packed together, as most programs do since PDF 1.5; what is damaged is left out."""
+    left = UNPACKED_BYTES
+    for found in _PACKED.finditer(raw):
+        try:
+            objects = zlib.decompressobj().decompress(memoryview(raw)[found.end() :], left)
+        except zlib.error:
+            continue
+        yield objects
+        left -= len(objects)
+        if left <= 0:
+            return

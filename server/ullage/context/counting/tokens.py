@@ -10,8 +10,9 @@ import json
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from ullage.context.blocks import Block, CompactionBlock, RedactedThinking, Text, Thinking, ToolResult, ToolUse
+from ullage.context.blocks import Block, CompactionBlock, Document, Image, RedactedThinking, Text, Thinking, ToolResult, ToolUse
 from ullage.context.counting.counts import Counts, Parts
+from ullage.context.counting.media import LIMITS, ImageLimits, shown_tokens
 from ullage.context.entries import Prelude
 from ullage.context.view.message import Message
 
@@ -89,7 +90,12 @@ def estimate_text(text: str) -> int:
 
 
 def estimate_block(block: Block) -> int:
-    """Tokens of one content block with its framing."""
+    """Tokens of one content block with its framing, and of the images in it as newer models take them."""
+    return estimate_text_of(block) + shown_tokens(block)
+
+
+def estimate_text_of(block: Block) -> int:
+    """Tokens of what can be read in a block, with its framing."""
     if isinstance(block, Thinking):
         return max(estimate_text(block.thinking), _sealed(block.signature), 1)
     if isinstance(block, RedactedThinking):
@@ -98,7 +104,7 @@ def estimate_block(block: Block) -> int:
 
 
 def countable(block: Block) -> Parts | None:
-    """What a tokenizer counts of a block; None for thinking, of which no more is seen than its signature."""
+    """What a tokenizer counts of a block: nothing of images and documents. None for thinking, of which only its signature is seen."""
     return None if isinstance(block, Thinking | RedactedThinking) else _parts_of(block)
 
 
@@ -151,6 +157,8 @@ class Calibration:
     """Real tokens for one that a tokenizer counts; it makes up for the framing, which is guessed."""
     counts: Counts | None = field(default=None, compare=False)
     """Who counts for the model; None where nobody does."""
+    images: ImageLimits = LIMITS
+    """What the model takes of an image: what it costs is known exactly, so no ratio has a part in it."""
 
     def observe(self, estimated: int, reported: int) -> Calibration:
         """The ratio after one more request was priced: a moving average that no single outlier can throw far."""
@@ -173,7 +181,9 @@ def _moved(ratio: float, expected: int, reported: int, weight: float = 1.0) -> f
     return min(max(ratio + step, LOWEST_RATIO), HIGHEST_RATIO)
 
 
-def _parts_of(block: Text | ToolUse | ToolResult | CompactionBlock) -> Parts:
+def _parts_of(block: Text | ToolUse | ToolResult | Image | Document | CompactionBlock) -> Parts:
+    if isinstance(block, Image | Document):
+        return Parts(0, ())
     if isinstance(block, Text):
         return Parts(0, (block.text,))
     if isinstance(block, ToolUse):

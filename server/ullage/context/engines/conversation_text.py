@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from ullage.context.blocks import Block, RedactedThinking, Text, Thinking, ToolResult, ToolUse
+from ullage.context.blocks import Block, Document, Image, RedactedThinking, Text, Thinking, ToolResult, ToolUse
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.staged_numbers import OwnText
 from ullage.context.redact import redact
@@ -77,6 +77,8 @@ def _said(role: str, block: Block) -> tuple[str, str] | None:
         case ToolResult():
             return "failed result" if block.is_error else "result", block.content
         case Thinking() | RedactedThinking():
+            return None
+        case Image() | Document():  # the text beside it says what it is
             return None
         case _:
             return role, block.content

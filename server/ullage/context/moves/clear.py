@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ullage.context.blocks import Json
+from ullage.context.counting.media import in_words, media_tokens
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Cleared, Logged
 from ullage.context.moves.results import Shown, results_in_view, whole_output
@@ -26,15 +27,19 @@ def clear(projection: Projection, numbers: ClearNumbers, start: int = 0) -> tupl
     cleared: list[Cleared] = []
     gain = 0
     for result in shown:
-        if result.seq in kept or len(result.text) <= numbers.minimum_characters:
+        if result.seq in kept or (len(result.text) <= numbers.minimum_characters and not result.media):
             continue
         placeholder = _placeholder(projection.entries, result, numbers)
-        if len(placeholder) >= len(result.text):
+        if estimate_text(placeholder) >= _tokens(result) if result.media else len(placeholder) >= len(result.text):
             continue
         cleared.append(Cleared(result.seq, placeholder))
         if numbers.minimum_gain:
-            gain += estimate_text(result.text) - estimate_text(placeholder)
+            gain += _tokens(result) - estimate_text(placeholder)
     return tuple(cleared) if gain >= numbers.minimum_gain else ()
+
+
+def _tokens(result: Shown) -> int:
+    return estimate_text(result.text) + sum(map(media_tokens, result.media))
 
 
 def _kept(projection: Projection, shown: Sequence[Shown], numbers: ClearNumbers) -> set[int]:
@@ -65,7 +70,7 @@ def _spared(projection: Projection, shown: Sequence[Shown], numbers: ClearNumber
 def _within(tokens: int, newest_first: Iterable[Shown]) -> Iterator[int]:
     """The newest, as long as all together take no more than `tokens`."""
     for result in newest_first:
-        tokens -= estimate_text(result.text)
+        tokens -= _tokens(result)
         if tokens < 0:
             return
         yield result.seq
@@ -87,8 +92,9 @@ def _how_to_get_it_back(entries: Sequence[Logged], result: Shown) -> str:
     returned = result.returned
     file = whole_output(entries, result)
     whole = f", or read {file}" if file else ""
+    gave = "; ".join(map(in_words, result.media)) or f"{returned.characters:,} characters"
     return (
-        f"[Cleared to make room: {returned.tool}{_called_with(result.call.input)} gave {returned.characters:,} characters. "
+        f"[Cleared to make room: {returned.tool}{_called_with(result.call.input)} gave {gave}. "
         f"To see them again: recall with tool_use_id {returned.tool_use_id}{whole}]"
     )
 

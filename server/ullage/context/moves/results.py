@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ullage.context.blocks import ToolResult, ToolUse
+from ullage.context.blocks import Media, ToolResult, ToolUse
 from ullage.context.entries import Logged, ToolReturned
 from ullage.context.view.log_places import clipped_to, entry_at
 from ullage.context.view.message import Message
@@ -14,7 +14,7 @@ from ullage.context.view.projection import Projection
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A tool's result that is in view, with its call; `text` is what the model sees of it."""
+    """A tool's result that is in view, with its call; `text` and `media` are what the model sees of it."""
 
     seq: int
     returned: ToolReturned
@@ -24,6 +24,7 @@ class Shown:
     """The index of its message."""
     answered: bool
     """Whether the model has replied since."""
+    media: tuple[Media, ...] = ()
 
 
 def results_in_view(projection: Projection, start: int = 0) -> list[Shown]:
@@ -46,7 +47,7 @@ def _of(message: Message, index: int, calls: Mapping[str, ToolUse], entries: Seq
             continue
         returned = entry_at(entries, seq)
         if isinstance(returned, ToolReturned):
-            yield Shown(seq, returned, calls[block.tool_use_id], block.content, index, answered)
+            yield Shown(seq, returned, calls[block.tool_use_id], block.content, index, answered, block.media)
 
 
 def whole_output(entries: Sequence[Logged], result: Shown) -> str | None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import Json, Text, ToolUse
+from ullage.context.counting.media import in_words
 from ullage.context.entries import AssistantReply, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.record.calls import Call, one_line
 from ullage.context.record.command_history import CommandFact, ErrorFact, command_history, error_history
@@ -134,7 +135,8 @@ def _refusal(call: Call, reason: str) -> str:
 def _typed(prompt: UserPrompt) -> str:
     if not prompt.attachments:
         return prompt.text
-    return f"{prompt.text}\n(attached: {', '.join(attachment.name for attachment in prompt.attachments)})"
+    names = (each.name if each.media is None else f"{each.name}: {in_words(each.media)}" for each in prompt.attachments)
+    return f"{prompt.text}\n(attached: {', '.join(names)})"
 
 
 def _once(sayings: Iterable[Said]) -> tuple[Said, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ullage.context.counting.media import in_words
 from ullage.context.entries import FileDiff
 from ullage.context.record.calls import Call, one_line, path_in_a_line
 
@@ -85,6 +86,8 @@ def _line_written(diff: FileDiff | None, path: str) -> str:
 
 
 def _lines_read(call: Call) -> str:
+    if call.returned.media:
+        return ", ".join(map(in_words, call.returned.media))
     offset, limit = call.input.get("offset"), call.input.get("limit")
     if not isinstance(offset, int) or not isinstance(limit, int):
         return ""

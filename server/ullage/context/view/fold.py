@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ullage.context.blocks import AssistantBlock, Block, CompactionBlock, Role, Text, ToolResult, ToolUse
+from ullage.context.blocks import AssistantBlock, Block, CompactionBlock, Role, Text, ToolResult, ToolUse, UserBlock
 from ullage.context.view.message import Message
 from ullage.context.view.snapshot import Snapshot
 
@@ -87,7 +87,7 @@ class Fold:
             return
         self._turn_to("user")
         content = result.content if result.content.strip() else NO_OUTPUT
-        call.result = ToolResult(call.shown_id, content, result.is_error)
+        call.result = ToolResult(call.shown_id, content, result.is_error, result.media)
         call.result_seq = seq
         self._end = max(self._end, seq)
 
@@ -98,11 +98,13 @@ class Fold:
                 call.result = replace(call.result, content=content)
                 self._shown = None
 
-    def add_words(self, seq: int, texts: Iterable[str]) -> None:
-        """What the user or the program says in the course of things. Calls that have no result by now never get one."""
+    def add_words(self, seq: int, blocks: Iterable[UserBlock]) -> None:
+        """What the user or the program says and shows in the course of things. Calls that have no result by now never get one."""
         self._settle_calls()
-        for text in texts:
-            self.add_text(seq, text, seq)
+        for block in blocks:
+            if not isinstance(block, Text) or block.text.strip():
+                self._turn_to("user")
+                self._put(seq, block, seq)
 
     def add_text(self, source: int, text: str, end: int) -> None:
         """Text that a compaction brings. It stands for entries up to `end`; running calls may still get their results."""

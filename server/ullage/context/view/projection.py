@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ullage.context.blocks import ToolResult, ToolUse
+from ullage.context.blocks import Text, ToolResult, ToolUse
 from ullage.context.entries import (
     AssistantReply,
     Clipped,
@@ -22,7 +22,7 @@ from ullage.context.entries import (
     ToolReturned,
     UserPrompt,
 )
-from ullage.context.view.attachments import prompt_texts
+from ullage.context.view.attachments import prompt_blocks
 from ullage.context.view.edits import Edits, Replacement, applied, edits_of
 from ullage.context.view.epoch import Epoch, EpochKey
 from ullage.context.view.fold import Fold
@@ -217,15 +217,17 @@ class Projection:
         seq, entry = logged.seq, logged.entry
         match entry:
             case UserPrompt():
-                self._fold.add_words(seq, prompt_texts(entry))
+                self._fold.add_words(seq, prompt_blocks(entry))
             case Notice():
-                self._fold.add_words(seq, (entry.text,))
+                self._fold.add_words(seq, (Text(entry.text),))
             case AssistantReply():
                 may_think = self._epoch.holds(self._reply_keys[seq], seq, entry.model)
                 self._fold.add_reply(seq, replayed(entry) if may_think else spoken(entry))
             case ToolReturned():
-                content = self._placeholders.get(seq, entry.content)
-                self._fold.add_result(seq, ToolResult(entry.tool_use_id, content, entry.is_error))
+                placeholder = self._placeholders.get(seq)
+                content, media = (entry.content, entry.media) if placeholder is None else (placeholder, ())
+                media = () if entry.is_error else media
+                self._fold.add_result(seq, ToolResult(entry.tool_use_id, content, entry.is_error, media))
             case Clipped() if entry.seq not in self._placeholders:
                 self._fold.shorten_result(entry.seq, entry.content)
             case Compaction() if seq in self._active:

@@ -21,7 +21,7 @@ def touches_in_view(projection: Projection) -> list[FileTouch]:
     for seq in sorted(in_view - cleared):
         entry = entry_at(entries, seq)
         if isinstance(entry, ToolReturned):
-            if entry.touched:
+            if entry.touched and not entry.media:  # a picture of a file is not its text
                 is_clipped = entry.full_output is not None or clipped_to(entries, seq) is not None
                 touches.extend(_of_a_part(touch) if is_clipped else touch for touch in entry.touched)
         elif isinstance(entry, Notice):

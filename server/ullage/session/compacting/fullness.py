@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ullage.context.blocks import Text
 from ullage.context.counting.accounting import Counted
 from ullage.context.counting.tokens import Calibration, estimate_block, estimate_prelude
 from ullage.context.entries import Prelude, UserPrompt
+from ullage.context.view.attachments import prompt_blocks
 from ullage.session.compacting.policy_in_use import PolicyInUse
 
 
@@ -76,5 +76,4 @@ def ways_out(policy: PolicyInUse) -> str:
 
 def prompt_tokens(prompt: UserPrompt) -> int:
     """About what a prompt that is still to be appended will take (tokens)."""
-    texts = [prompt.text, *(attachment.text for attachment in prompt.attachments)]
-    return sum(estimate_block(Text(text)) for text in texts if text)
+    return sum(map(estimate_block, prompt_blocks(prompt)))

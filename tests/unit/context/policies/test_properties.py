@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tests.fake_api.validation import validate_request
 from tests.unit.context.engines.rehearsal import occasion, tokens
 from tests.unit.context.logs import prompt
+from tests.unit.context.pictures import kept
 from tests.unit.context.strategies import planned_histories, turns
 from tests.unit.context.validity import problems
 from ullage.context.engines.engine import Covered, Handoff
@@ -88,7 +89,7 @@ def is_valid(log: Sequence[Logged]) -> None:
             continue
         request = build_request(projection)
         assert problems(request) == []
-        body = Serialiser().body(request, model=MODEL, max_tokens=1_000, adaptive_thinking=True)
+        body = Serialiser(kept).body(request, model=MODEL, max_tokens=1_000, adaptive_thinking=True)
         validate_request(json.loads(body), betas=betas(request))
 
 

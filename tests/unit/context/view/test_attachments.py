@@ -2,20 +2,34 @@ from __future__ import annotations
 
 import pytest
 
+from tests.unit.context.pictures import IMAGE
+from ullage.context.blocks import Text
 from ullage.context.entries import Attachment, UserPrompt
-from ullage.context.view.attachments import prompt_texts
+from ullage.context.view.attachments import prompt_blocks
 
 
 def enclosed(name: str, text: str) -> str:
-    return prompt_texts(UserPrompt("p", "", (Attachment(name, text),)))[0]
+    first = prompt_blocks(UserPrompt("p", "", (Attachment(name, text),)))[0]
+    assert isinstance(first, Text)
+    return first.text
 
 
 def test_attachments_come_first():
     attachments = (Attachment("a.py", "a = 1"), Attachment("b.py", "b = 2"))
-    assert prompt_texts(UserPrompt("p", "look", attachments)) == (
-        '<attachment name="a.py">\na = 1\n</attachment>',
-        '<attachment name="b.py">\nb = 2\n</attachment>',
-        "look",
+    assert prompt_blocks(UserPrompt("p", "look", attachments)) == (
+        Text('<attachment name="a.py">\na = 1\n</attachment>'),
+        Text('<attachment name="b.py">\nb = 2\n</attachment>'),
+        Text("look"),
+    )
+
+
+def test_an_image_follows_the_words_that_name_it():
+    prompt = UserPrompt("p", "What is that?", (Attachment("a.png", "image, 80 × 60", IMAGE), Attachment("b.py", "b = 2")))
+    assert prompt_blocks(prompt) == (
+        Text('<attachment name="a.png">\nimage, 80 × 60\n</attachment>'),
+        IMAGE,
+        Text('<attachment name="b.py">\nb = 2\n</attachment>'),
+        Text("What is that?"),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ullage.context.blocks import Text, ToolUse, Usage
+from ullage.context.blocks import Media, Text, ToolUse, Usage
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Prelude, Summarised, ToolReturned, UserPrompt
 from ullage.context.policy import SummaryNumbers
 from ullage.context.record.handoff import handoff
@@ -33,6 +33,9 @@ class NothingToRecall:
 
     async def result(self, tool_use_id: str) -> str | None:
         return None
+
+    async def media(self, tool_use_id: str) -> Sequence[Media]:
+        return ()
 
     async def range(self, first_seq: int, last_seq: int) -> str:
         return ""

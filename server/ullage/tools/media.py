@@ -1,0 +1,100 @@
+"""Showing the model an image or a PDF of the workspace: whether it can be, and what the text beside it says.
+
+How a file is read is known in `workspace/media_file.py`; where its bytes go and what the model takes, to whoever makes the `Shelf`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ullage.context.blocks import Image, Media
+from ullage.context.counting.media import ImageLimits, in_words, media_tokens
+from ullage.context.counting.media_room import Room, Weight, weight_of
+from ullage.workspace.media_file import MediaFile, read_media
+
+LARGEST_SHARE = 0.25
+"""Of the model's window, for one document: more of it would leave no room to work with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What the model in use can still be shown. `window` in tokens."""
+
+    model: str
+    """As the user calls it."""
+    room: Room
+    in_view: Weight
+    """What it is shown already."""
+    images: ImageLimits
+    window: int
+
+
+class Shelf(Protocol):
+    """Where the bytes go of what the model is shown, and what it takes."""
+
+    def sight(self) -> Sight:
+        """As it is now."""
+        ...
+
+    def keep(self, data: bytes, media: Media) -> None:
+        """Keeps the bytes; durable when it returns. Raises `StoreFailed`. For another thread."""
+        ...
+
+
+class NotShown(Exception):
+    """The file is an image or a PDF, and the model cannot be shown it. `str()` says why, without the path, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the model is shown, and in words what it is: `image, 800 × 600, 638 tokens`. `sha256` is of the file."""
+
+    media: Media
+    words: str
+    sha256: str
+
+
+async def show(path: Path, shelf: Shelf) -> Shown | None:
+    """An image or a PDF for the model; None where the file is neither.
+
+    Raises `NotShown`, `DamagedMedia`, `TooLarge`, `StoreFailed` or an `OSError`.
+    """
+    file = await asyncio.to_thread(read_media, path)
+    if file is None:
+        return None
+    sight = shelf.sight()
+    check(file.media, sight)
+    await asyncio.to_thread(shelf.keep, file.data, file.media)
+    return Shown(file.media, _words(file, sight), file.sha256)
+
+
+def check(media: Media, sight: Sight) -> None:
+    """Raises `NotShown` where the model cannot be shown that now."""
+    is_image = isinstance(media, Image)
+    kind = "images" if is_image else "PDFs"
+    if not sight.room.takes(media):
+        raise NotShown(f"{in_words(media)}: {sight.model} takes no {kind}. Use bash to find out about it.")
+    tokens = media_tokens(media, sight.images)
+    if tokens > LARGEST_SHARE * sight.window:
+        raise NotShown(
+            f"{in_words(media)}: about {tokens:,} tokens, more than a quarter of what fits into the context. "
+            "Use bash to take out the pages or the text that you need."
+        )
+    weight = weight_of(media)
+    if not sight.room.holds(weight):
+        raise NotShown(f"{in_words(media)}: too large to be shown. Use bash to take out the pages or the text that you need.")
+    if not sight.room.holds(sight.in_view + weight):
+        raise NotShown(
+            f"{in_words(media)}: it does not fit beside what you are shown already ({sight.in_view.items:,} images and pages, "
+            f"{sight.in_view.size / 1e6:.1f} MB, of {sight.room.items:,} and {sight.room.size / 1e6:.0f} MB at once). "
+            "Call `compact`, which takes old ones out of view, and read it then."
+        )
+
+
+def _words(file: MediaFile, sight: Sight) -> str:
+    about = "" if isinstance(file.media, Image) else "about "
+    scaled = "" if file.scaled_from is None else " (scaled down from {:,} × {:,})".format(*file.scaled_from)
+    return f"{in_words(file.media)}{scaled}, {about}{media_tokens(file.media, sight.images):,} tokens"
