@@ -37,7 +37,9 @@ export class ChatView implements vscode.WebviewViewProvider {
 
   resolveWebviewView(view: vscode.WebviewView): void {
     this.view = view;
-    view.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(this.extensionUri, "dist")] };
+    const images = imagesFolder();
+    const roots = [vscode.Uri.joinPath(this.extensionUri, "dist"), ...(images === undefined ? [] : [images])];
+    view.webview.options = { enableScripts: true, localResourceRoots: roots };
     view.webview.onDidReceiveMessage((message: ToHost) => {
       this.take(message).catch((error) => this.log.error(`Panel: ${String(error)}`));
     });
@@ -46,7 +48,7 @@ export class ChatView implements vscode.WebviewViewProvider {
       this.view = undefined;
       this.listening = false;
     });
-    view.webview.html = pageOf(view.webview, this.extensionUri);
+    view.webview.html = pageOf(view.webview, this.extensionUri, images);
   }
 
   get isVisible(): boolean {
@@ -144,13 +146,20 @@ export class ChatView implements vscode.WebviewViewProvider {
   }
 }
 
-function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri): string {
+/** Where the server keeps the images that the model was shown; undefined where no folder is open. */
+function imagesFolder(): vscode.Uri | undefined {
+  const first = vscode.workspace.workspaceFolders?.[0];
+  return first === undefined ? undefined : vscode.Uri.joinPath(first.uri, ".ullage", "media");
+}
+
+function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri, images: vscode.Uri | undefined): string {
   const nonce = randomBytes(16).toString("base64");
   const uri = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, "dist", name)).toString();
   const policy = [
     "default-src 'none'",
     `style-src ${webview.cspSource}`,
     `font-src ${webview.cspSource}`,
+    `img-src ${webview.cspSource}`,
     `script-src 'nonce-${nonce}'`,
   ].join("; ");
   return `<!DOCTYPE html>
@@ -162,7 +171,7 @@ function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri): string {
     <link rel="stylesheet" href="${uri("webview-style.css")}">
     <title>Ullage</title>
   </head>
-  <body>
+  <body data-images="${images === undefined ? "" : webview.asWebviewUri(images).toString()}">
     <script nonce="${nonce}" src="${uri("webview.js")}"></script>
   </body>
 </html>`;

@@ -16,6 +16,16 @@ export type CompactionStatus = "in_progress" | "completed" | "failed" | "undone"
 export type CompactionTrigger = "manual" | "threshold" | "idle" | "reactive" | "tool" | "upkeep" | "economy";
 export type CompactionRung = "moves" | "api" | "model" | "digest" | "tail";
 
+/** An image or a PDF that the model was shown. */
+export interface ShownMedia {
+  /** Of the file, as it was attached or read; empty where no file was read for it. */
+  name: string;
+  /** What it is, and how many tokens it takes. */
+  words: string;
+  /** Where the bytes lie that the model was shown, relative to the first workspace folder. */
+  path: string;
+}
+
 export interface UserItem {
   kind: "user";
   id: string;
@@ -24,6 +34,8 @@ export interface UserItem {
   attachments: string[];
   /** Waits for its turn. */
   queued: boolean;
+  /** Those of the attachments that are images or PDFs. */
+  media?: Optional<ShownMedia[]>;
 }
 
 export interface AssistantItem {
@@ -70,6 +82,8 @@ export interface ToolCallItem {
   /** Not empty while the call waits for an approval. */
   permission?: Optional<PermissionOption[]>;
   permissionReason?: Optional<string>;
+  /** What the model is shown with the output. */
+  media?: Optional<ShownMedia[]>;
 }
 
 export interface RestoredFile {

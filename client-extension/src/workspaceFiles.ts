@@ -8,6 +8,7 @@ import { rankFiles } from "./rankFiles";
 const MOST_FILES = 20_000;
 const MOST_SUGGESTIONS = 20;
 const FRESH_MILLISECONDS = 10_000;
+const IMAGE_OR_PDF = /\.(png|jpe?g|gif|webp|pdf)$/i;
 
 /** Lists the workspace's files, and keeps the list for a few seconds while the user types. */
 export class WorkspaceFiles {
@@ -35,6 +36,10 @@ export async function openWorkspaceFile(path: string, line?: number): Promise<vo
   const uri = await locate(path);
   if (uri === undefined) {
     void vscode.window.showWarningMessage(`Not in this workspace, or gone: ${path}`);
+    return;
+  }
+  if (IMAGE_OR_PDF.test(path)) {
+    await vscode.commands.executeCommand("vscode.open", uri, { preview: true }); // in the editor that shows such files
     return;
   }
   const position = new vscode.Position(Math.max(0, (line ?? 1) - 1), 0);

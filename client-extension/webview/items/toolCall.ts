@@ -6,6 +6,7 @@ import { element, growText, icon, setChildren } from "../dom";
 import { drawApproval } from "./approval";
 import { drawDiff } from "./diffView";
 import type { ItemView } from "./itemView";
+import { drawMedia } from "./media";
 import { commandOf, describeInput, plainOutput, proposedDiff } from "./toolText";
 
 const KIND_ICONS: Record<ToolKind, string> = {
@@ -48,6 +49,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
   private readonly statusIcon = element("span", { className: "tool-status" });
   private readonly header = element("button", { type: "button", className: "tool-header" });
   private readonly body = element("div", { className: "tool-body" });
+  private readonly media = element("div", { className: "media", hidden: true });
   private readonly input = element("pre", { className: "tool-input", tabIndex: 0, attributes: { role: "region", "aria-label": "Input" } });
   private readonly output = element("pre", {
     className: "tool-output",
@@ -68,7 +70,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.header.append(icon("chevron-right", "fold-mark"), this.kindIcon, this.title, this.changes, this.statusIcon);
     this.header.addEventListener("click", () => this.toggle());
     this.body.append(this.input, this.diff, this.output, this.links, this.approval);
-    this.element = element("article", { className: "item tool" }, this.header, this.body);
+    this.element = element("article", { className: "item tool" }, this.header, this.media, this.body);
     this.update(item);
   }
 
@@ -78,7 +80,17 @@ class ToolCallView implements ItemView<ToolCallItem> {
       this.open = UNFOLDED.has(item.status) || (item.status === "completed" && item.diff != null);
     }
     this.drawHeader();
+    this.drawMedia();
     this.drawBody();
+  }
+
+  /** It never changes once it is there. */
+  private drawMedia(): void {
+    const shown = this.item.media ?? [];
+    if (this.media.childElementCount !== shown.length) {
+      setChildren(this.media, ...drawMedia(shown, this.actions));
+      this.media.hidden = shown.length === 0;
+    }
   }
 
   private toggle(): void {

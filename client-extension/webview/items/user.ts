@@ -3,16 +3,23 @@
 import type { UserItem } from "../../src/protocol";
 import { element, icon, setChildren } from "../dom";
 import type { MakeItemView } from "./itemView";
+import { drawMedia } from "./media";
 
-export const makeUserView: MakeItemView<UserItem> = (item) => {
+export const makeUserView: MakeItemView<UserItem> = (item, actions) => {
   const text = element("div", { className: "user-text" });
   const chips = element("div", { className: "chips" });
-  const root = element("article", { className: "item user", attributes: { "aria-label": "You" } }, text, chips);
-  const update = ({ text: words, attachments, at }: UserItem) => {
+  const pictures = element("div", { className: "media" });
+  const root = element("article", { className: "item user", attributes: { "aria-label": "You" } }, text, chips, pictures);
+  const update = ({ text: words, attachments, at, media }: UserItem) => {
+    const shown = media ?? [];
+    const names = new Set(shown.map(({ name }) => name));
+    const others = attachments.filter((name) => !names.has(name));
     text.textContent = words;
     root.title = new Date(at * 1000).toLocaleString();
-    setChildren(chips, ...attachments.map((name) => element("span", { className: "chip" }, icon("file"), name)));
-    chips.hidden = attachments.length === 0;
+    setChildren(chips, ...others.map((name) => element("span", { className: "chip" }, icon("file"), name)));
+    chips.hidden = others.length === 0;
+    setChildren(pictures, ...drawMedia(shown, actions));
+    pictures.hidden = shown.length === 0;
   };
   update(item);
   return { element: root, update };

@@ -85,7 +85,7 @@ def item_to_wire(item: session.Item) -> wire.Item:
     """One item of the timeline."""
     match item:
         case session.UserItem():
-            return wire.UserItem(item.id, item.at, item.text, list(item.attachments), item.queued)
+            return wire.UserItem(item.id, item.at, item.text, list(item.attachments), item.queued, _media(item.media))
         case session.AssistantItem():
             return wire.AssistantItem(item.id, item.at, item.text)
         case session.ThinkingItem():
@@ -112,7 +112,12 @@ def _tool_call(item: session.ToolCallItem) -> wire.ToolCallItem:
         full_output=item.full_output,
         permission=[wire.PermissionOption(option.option_id, option.name, option.kind) for option in item.permission] or None,
         permission_reason=item.permission_reason or None,
+        media=_media(item.media),
     )
+
+
+def _media(shown: tuple[session.ShownMedia, ...]) -> list[wire.ShownMedia] | None:
+    return [wire.ShownMedia(each.name, each.words, each.path) for each in shown] or None
 
 
 def _compaction(item: session.CompactionItem) -> wire.CompactionItem:

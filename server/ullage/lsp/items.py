@@ -10,6 +10,15 @@ SessionState: TypeAlias = Literal["idle", "running", "compacting"]
 
 
 @attrs.frozen
+class ShownMedia:
+    """An image or a PDF that the model was shown; `path` is where its bytes lie."""
+
+    name: str
+    words: str
+    path: str
+
+
+@attrs.frozen
 class UserItem:
     """A prompt."""
 
@@ -18,6 +27,7 @@ class UserItem:
     text: str
     attachments: list[str]
     queued: bool
+    media: list[ShownMedia] | None = None
 
 
 @attrs.frozen
@@ -72,6 +82,7 @@ class ToolCallItem:
     full_output: str | None = None
     permission: list[PermissionOption] | None = None
     permission_reason: str | None = None
+    media: list[ShownMedia] | None = None
 
 
 @attrs.frozen

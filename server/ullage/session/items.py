@@ -21,6 +21,18 @@ SessionState: TypeAlias = Literal["idle", "running", "compacting"]
 
 
 @dataclass(frozen=True, slots=True)
+class ShownMedia:
+    """An image or a PDF that the model was shown."""
+
+    name: str
+    """Of the file: its path as it was attached or read; empty where no file was read for it."""
+    words: str
+    """What it is: `image, 800 × 600, 638 tokens`."""
+    path: str
+    """Where the bytes lie that the model was shown, relative to the first workspace folder."""
+
+
+@dataclass(frozen=True, slots=True)
 class UserItem:
     """A prompt. `queued` while it waits for its turn."""
 
@@ -29,6 +41,8 @@ class UserItem:
     text: str
     attachments: tuple[str, ...]
     queued: bool
+    media: tuple[ShownMedia, ...] = ()
+    """Those of the attachments that are images or PDFs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +91,8 @@ class ToolCallItem:
     """Not empty while the call waits for an approval."""
     permission_reason: str = ""
     """What is asked, in words."""
+    media: tuple[ShownMedia, ...] = ()
+    """What the model is shown with the output."""
 
 
 @dataclass(frozen=True, slots=True)

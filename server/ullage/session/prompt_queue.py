@@ -6,6 +6,7 @@ from ullage.context.entries import UserPrompt
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
 from ullage.session.items import NoticeItem, UserItem
+from ullage.session.shown_media import of_prompt
 from ullage.store.log_store import LogStore
 
 WAITING = "nwaiting"
@@ -85,4 +86,4 @@ class PromptQueue:
     def _show(self, prompt: UserPrompt) -> None:
         names = tuple(attachment.name for attachment in prompt.attachments)
         at = self._conversation.clock()
-        self._conversation.timeline.put(UserItem(prompt.id, at, prompt.text, names, queued=True))
+        self._conversation.timeline.put(UserItem(prompt.id, at, prompt.text, names, True, of_prompt(prompt)))

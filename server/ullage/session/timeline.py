@@ -42,6 +42,7 @@ from ullage.session.items import (
     Update,
     UserItem,
 )
+from ullage.session.shown_media import of_prompt, of_result
 from ullage.session.titles import NEW_SESSION
 from ullage.session.upkeep_lines import UpkeepLines
 from ullage.tools.todo import plan_of
@@ -129,7 +130,7 @@ class Timeline:
         if isinstance(entry, UserPrompt):
             # A queued prompt moves to the end of the timeline, where its turn begins.
             self.remove(entry.id)
-            self.put(UserItem(entry.id, at, entry.text, tuple(a.name for a in entry.attachments), queued=False))
+            self.put(UserItem(entry.id, at, entry.text, tuple(a.name for a in entry.attachments), False, of_prompt(entry)))
         elif isinstance(entry, AssistantReply):
             self._log_reply(entry, at)
         elif isinstance(entry, ToolReturned):
@@ -206,6 +207,7 @@ class Timeline:
                 output=result.content,
                 diff=result.diff,
                 full_output=result.full_output,
+                media=of_result(result),
                 permission=(),
                 permission_reason="",
             )

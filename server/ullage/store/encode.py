@@ -153,8 +153,7 @@ def _make_converter() -> Converter:
     converter.register_structure_hook(float, _number)
     converter.register_structure_hook_func(_is_json_object, _json_object)
     converter.register_unstructure_hook_func(_is_json_object, dict)
-    for union, kinds in ((Media, MEDIA_KINDS), (AssistantBlock, BLOCK_KINDS), (Entry, ENTRY_KINDS)):
-        configure_tagged_union(union, converter, tag_name="kind", tag_generator=kinds.__getitem__)
+    _name_kinds(converter, Media, MEDIA_KINDS)
     media: Any = Media
 
     def unstructured(value: Media | None) -> Any:
@@ -166,7 +165,14 @@ def _make_converter() -> Converter:
     optional: Any = Media | None  # for cattrs another union, whose values would have no kind
     converter.register_unstructure_hook(optional, unstructured)
     converter.register_structure_hook(optional, structured)
+    _name_kinds(converter, AssistantBlock, BLOCK_KINDS)
+    _name_kinds(converter, Entry, ENTRY_KINDS)
     return converter
+
+
+def _name_kinds(converter: Converter, union: Any, kinds: Mapping[type[Any], str]) -> None:
+    """What is inside must have its own first: cattrs settles at once how the members of a union are written."""
+    configure_tagged_union(union, converter, tag_name="kind", tag_generator=kinds.__getitem__)
 
 
 _converter = _make_converter()

@@ -39,10 +39,6 @@ class MediaFiles:
             return None
         return data if sha256_of(data) == media.sha256 else None
 
-    def path(self, media: Media) -> str | None:
-        """Where the file lies, relative to the workspace folder (with `/`); None where there is no folder."""
-        return None if self._folder is None else f"{ullage_folder.NAME}/media/{file_name(media)}"
-
     def remove(self, media: Media) -> None:
         """Removes the file for good; does nothing where it cannot be removed."""
         self._in_memory.pop(media.sha256, None)
@@ -57,6 +53,11 @@ class MediaFiles:
 def sha256_of(data: bytes) -> str:
     """The hash by which bytes are named (hex)."""
     return hashlib.sha256(data).hexdigest()
+
+
+def shown_path(media: Media) -> str:
+    """Where the file lies, relative to the workspace folder, with `/`."""
+    return f"{ullage_folder.NAME}/media/{file_name(media)}"
 
 
 def file_name(media: Media) -> str:

@@ -25,7 +25,7 @@ from ullage.context.blocks import (
 from ullage.context.redact import redact
 from ullage.context.view.request import Message
 from ullage.store import folder as ullage_folder
-from ullage.store.media import file_name
+from ullage.store.media import shown_path
 from ullage.store.whole_file import write_whole
 
 
@@ -79,7 +79,7 @@ def _block(block: Block) -> dict[str, Json]:
 def _file_of(media: Media) -> dict[str, Json]:
     """An image or a document by its file, which stays where it is."""
     kind = "image" if isinstance(media, Image) else "document"
-    return {"type": kind, "file": f"{ullage_folder.NAME}/media/{file_name(media)}"}
+    return {"type": kind, "file": shown_path(media)}
 
 
 def _redacted(value: Json) -> Json:

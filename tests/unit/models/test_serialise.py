@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import threading
 from typing import Any
@@ -11,11 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.unit.context.pictures import DOCUMENT, IMAGE, PDF, PNG, WIDE, kept
 from ullage.context.blocks import (
     AssistantBlock,
     Block,
     CompactionBlock,
     Json,
+    Media,
     RedactedThinking,
     Role,
     SystemPart,
@@ -25,6 +28,7 @@ from ullage.context.blocks import (
     ToolSpec,
     ToolUse,
 )
+from ullage.context.counting.media_room import NO_ROOM, Room
 from ullage.context.counting.tokens import remember
 from ullage.context.view.request import Breakpoint, Message, Request
 from ullage.models.serialise import BINDING_BETA, COMPACTION_BETA, Serialiser, betas, block_json, message_bytes
@@ -250,3 +254,75 @@ async def test_who_is_cancelled_while_a_request_is_made_gets_nothing_and_leaves_
     go_on.set()
     made = await serialiser.body_off_the_loop(asked, model="m", max_tokens=10, adaptive_thinking=True)
     assert made == body(Serialiser(), asked)
+
+
+def shown(*media: Media) -> Message:
+    return Message("user", (ToolResult("t1", "look", media=media), *media), tuple(range(1 + len(media))))
+
+
+class Bytes:
+    """What is kept, and how often it was read."""
+
+    def __init__(self) -> None:
+        self.read: list[Media] = []
+        self.gone = False
+
+    def __call__(self, media: Media) -> bytes | None:
+        self.read.append(media)
+        return None if self.gone else kept(media)
+
+
+def test_images_and_documents_go_as_base64_and_are_read_once() -> None:
+    files = Bytes()
+    serialiser = Serialiser(files)
+    messages = [shown(IMAGE, DOCUMENT), Message("assistant", (Text("ok"),), (9,)), shown(IMAGE)]
+    sent = json.loads(body(serialiser, request(messages, Breakpoint(0, 1), Breakpoint(2, 0))))
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": base64.b64encode(PNG).decode()}}
+    pdf = {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": base64.b64encode(PDF).decode()}}
+    mark = {"cache_control": {"type": "ephemeral"}}
+    result = {"type": "tool_result", "tool_use_id": "t1"}
+    assert [each["content"] for each in sent["messages"]] == [
+        [{**result, "content": [{"type": "text", "text": "look"}, image, pdf]}, {**image, **mark}, pdf],
+        [{"type": "text", "text": "ok"}],
+        [{**result, "content": [{"type": "text", "text": "look"}, image], **mark}, image],
+    ]
+    again = body(serialiser, request([*messages, Message("user", (Text("more"),), (10,))], Breakpoint(2, 1)))
+    assert files.read == [IMAGE, DOCUMENT]
+    assert again == body(Serialiser(kept), request([*messages, Message("user", (Text("more"),), (10,))], Breakpoint(2, 1)))
+
+
+def test_a_file_that_is_gone_is_told_in_words_and_stays_gone() -> None:
+    files = Bytes()
+    files.gone = True
+    serialiser = Serialiser(files)
+    first = body(serialiser, request([shown(IMAGE)]))
+    (content,) = [each["content"] for each in json.loads(first)["messages"]]
+    assert "[image, 80 × 60: no longer there" in content[0]["content"][1]["text"]
+    assert content[1]["type"] == "text"
+    files.gone = False
+    assert body(serialiser, request([shown(IMAGE)])) == first, "so that the prefix stays"
+
+
+def test_what_there_is_no_room_for_is_told_in_words_until_there_is() -> None:
+    serialiser = Serialiser(kept)
+    messages = [shown(IMAGE), shown(WIDE)]
+
+    def kinds(room: Room) -> list[str]:
+        made = serialiser.body(request(messages), model="m", max_tokens=10, adaptive_thinking=True, room=room)
+        return [block["type"] for each in json.loads(made)["messages"] for block in each["content"]]
+
+    assert kinds(Room(3)) == ["tool_result", "image", "tool_result", "text"]
+    assert kinds(Room(4)) == ["tool_result", "image", "tool_result", "image"]
+    assert kinds(NO_ROOM) == ["tool_result", "text", "tool_result", "text"]
+
+
+async def test_files_are_read_in_another_thread() -> None:
+    threads: set[int] = set()
+
+    def read(media: Media) -> bytes | None:
+        threads.add(threading.get_ident())
+        return kept(media)
+
+    await Serialiser(read).body_off_the_loop(request([shown(IMAGE)]), model="m", max_tokens=10, adaptive_thinking=True)
+    assert threads
+    assert threading.get_ident() not in threads

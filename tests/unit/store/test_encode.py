@@ -31,11 +31,15 @@ blocks = st.one_of(
 )
 replies = st.builds(AssistantReply, blocks=st.lists(blocks, max_size=4).map(tuple))
 tools = st.builds(ToolSpec, input_schema=tool_inputs)
+media = st.sampled_from(MEDIA)
+attachments = st.builds(Attachment, media=st.one_of(st.none(), media))
 preludes = st.builds(Prelude, tools=st.lists(tools, max_size=3).map(tuple))
 entries: st.SearchStrategy[Entry] = st.one_of(
     replies,
     preludes,
     *(st.builds(kind) for kind in get_args(Entry) if kind not in (AssistantReply, Prelude)),
+    st.builds(UserPrompt, attachments=st.lists(attachments, max_size=2).map(tuple)),
+    st.builds(ToolReturned, media=st.lists(media, max_size=2).map(tuple)),
 )
 
 
@@ -54,7 +58,7 @@ def test_the_order_of_a_tool_inputs_keys_is_kept(keys: dict[str, Json]) -> None:
     assert json.dumps(dict(block.input)) == json.dumps(keys)
 
 
-@given(st.builds(UserPrompt))
+@given(st.builds(UserPrompt, attachments=st.lists(attachments, max_size=2).map(tuple)))
 def test_a_queued_prompt_comes_back_as_it_was(prompt: UserPrompt) -> None:
     assert decode_prompt(encode_prompt(prompt)) == prompt
 

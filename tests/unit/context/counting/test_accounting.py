@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,15 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.context.logs import PRELUDE, calls, compaction, log, prompt, returned, says, session
+from tests.unit.context.pictures import DOCUMENT, IMAGE
 from tests.unit.context.strategies import histories
 from tests.unit.context.work import priced, ran, read, work
 from ullage.context.blocks import SystemPart, ToolSpec
 from ullage.context.counting.accounting import Account, Counted
+from ullage.context.counting.media import LIMITS, LIMITS_BEFORE, ImageLimits, media_tokens
 from ullage.context.counting.tokens import Calibration, estimate_message, estimate_prelude
 from ullage.context.entries import (
     Attachment,
     CompactionRedone,
     CompactionUndone,
+    Entry,
     Logged,
     Notice,
     Prelude,
@@ -25,6 +29,7 @@ from ullage.context.entries import (
     Reworded,
     Snipped,
     Summarised,
+    ToolReturned,
     UserPrompt,
 )
 from ullage.context.view.message import Message
@@ -203,3 +208,41 @@ def test_what_was_counted_ahead_changes_nothing(entries: list[Logged], data: st.
         assert account.copy().count(ahead, PLAIN) == counted(list(ahead.entries))
         view.append(logged)
         assert account.count(view, PLAIN) == counted(list(view.entries))
+
+
+LARGE = replace(IMAGE, width=1_920, height=1_080)
+
+
+def with_image(*more: Entry) -> list[Logged]:
+    shown = ToolReturned("t1", "read_file", "image", is_error=False, characters=5, media=(LARGE,))
+    attached = UserPrompt("p", "What is it?", (Attachment("a.pdf", "PDF", DOCUMENT),))
+    return log(PRELUDE, attached, calls("t1"), shown, *more)
+
+
+@pytest.mark.parametrize("limits", [LIMITS, LIMITS_BEFORE])
+@pytest.mark.parametrize("ratio", [1.0, 0.5, 2.0])
+def test_images_count_by_their_formula_whatever_the_ratio(limits: ImageLimits, ratio: float) -> None:
+    entries = with_image()
+    bare = [replace(each, entry=without_media(each.entry)) for each in entries]
+    calibration = Calibration(ratio, images=limits)
+    with_it, without = counted(entries, calibration), counted(bare, calibration)
+    assert with_it.used - without.used == media_tokens(LARGE, limits) + media_tokens(DOCUMENT)
+    assert sum(tokens for _, tokens in with_it.categories) == with_it.used
+    grown = {name: tokens - dict(without.categories).get(name, 0) for name, tokens in with_it.categories}
+    assert grown["files"] > 0.9 * media_tokens(DOCUMENT)
+    assert grown["tool results: read_file"] > 0.9 * media_tokens(LARGE, limits)
+
+
+def test_no_ratio_is_learned_from_images() -> None:
+    reported = 10_000 + media_tokens(LARGE) + media_tokens(DOCUMENT)
+    bare = [replace(each, entry=without_media(each.entry)) for each in with_image(priced("A chart.", 10_000, 9))]
+    learned, usual = counted(with_image(priced("A chart.", reported, 9))).priced, counted(bare).priced
+    assert learned is not None
+    assert usual is not None
+    assert (learned.estimated, learned.reported) == (usual.estimated, usual.reported)
+
+
+def without_media(entry: Entry) -> Entry:
+    if isinstance(entry, ToolReturned):
+        return replace(entry, media=())
+    return replace(entry, attachments=(Attachment("a.pdf", "PDF"),)) if isinstance(entry, UserPrompt) else entry

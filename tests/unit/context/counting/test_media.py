@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.context.counting.media import LIMITS, LIMITS_BEFORE, PDF_PAGE_TOKENS, ImageLimits, image_tokens, pdf_pages, pdf_tokens
+from tests.unit.context.pictures import DOCUMENT, IMAGE, pdf
+from ullage.context.blocks import Media
+from ullage.context.counting.media import (
+    LIMITS,
+    LIMITS_BEFORE,
+    PDF_PAGE_TOKENS,
+    ImageLimits,
+    image_tokens,
+    in_words,
+    media_tokens,
+    pdf_pages,
+    pdf_tokens,
+)
 
 sides = st.integers(1, 20_000)
 limits = st.sampled_from([LIMITS, LIMITS_BEFORE])
@@ -46,6 +61,9 @@ def test_an_image_takes_something_but_no_more_than_the_most_and_the_same_on_its_
         (b"%PDF-1.4\n<< /Type /Pages /Count 12 >> << /Type /Pages /Count 7 >> << /Type/Page >>", 12),
         (b"%PDF-1.4\n<< /Type /Page >> << /Type/Page/Parent 1 0 R >> << /Type /PageLabel >>", 2),
         (b"%PDF-1.6\n5 0 obj <</Linearized 1/L 90000/O 7/E 1000/N 31/T 800>> endobj << /Type /Page >>", 31),
+        (pdf(12, packed=True), 12),
+        (pdf(12, packed=True)[:80], None),
+        (b"%PDF-1.6\n<</Type /ObjStm>>stream\nnot compressed at all", None),
         (b"%PDF-1.6\nall of it is compressed", None),
         (b"%PDF-1.6\n<< /Type /Pages /Count 0 >>", None),
         (b"GIF89a /Type /Page", None),
@@ -54,6 +72,26 @@ def test_an_image_takes_something_but_no_more_than_the_most_and_the_same_on_its_
 )
 def test_pages(raw: bytes, pages: int | None):
     assert pdf_pages(raw) == pages
+
+
+@pytest.mark.parametrize(
+    ("media", "tokens", "words"),
+    [
+        (replace(IMAGE, width=800, height=600), 29 * 22, "image, 800 × 600"),
+        (replace(IMAGE, width=1_920, height=1_080), 69 * 39, "image, 1,920 × 1,080"),
+        (replace(DOCUMENT, pages=1), PDF_PAGE_TOKENS, "PDF, 1 page"),
+        (replace(DOCUMENT, pages=7), 7 * PDF_PAGE_TOKENS, "PDF, 7 pages"),
+    ],
+)
+def test_what_is_shown_counts_and_has_a_name(media: Media, tokens: int, words: str):
+    assert media_tokens(media) == tokens
+    assert in_words(media) == words
+
+
+@pytest.mark.parametrize("wrong", [{"sha256": "../../etc/passwd"}, {"media_type": "image/svg+xml"}, {"width": 0}, {"size": -1}])
+def test_what_could_be_no_image_is_none(wrong: Any):
+    with pytest.raises(ValueError, match=r"takes no|no SHA-256|without size"):
+        replace(IMAGE, **wrong)
 
 
 def test_documents():

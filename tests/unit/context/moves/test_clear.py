@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 
 from tests.unit.context.logs import calls, compaction, log, prompt, reply, returned, says
+from tests.unit.context.pictures import IMAGE
 from tests.unit.context.strategies import histories
 from ullage.context.blocks import Json, ToolResult, ToolUse
+from ullage.context.counting.tokens import estimate_block
 from ullage.context.entries import Cleared, Clipped, Entry, Logged, Snipped, Summarised, ToolReturned
 from ullage.context.moves.clear import clear
 from ullage.context.policy import ClearNumbers
@@ -99,6 +102,17 @@ def test_a_result_that_was_clipped_with_its_siblings_names_its_file_too():
     assert clear(project(entries), ALL)[0].placeholder.endswith("recall with tool_use_id t1, or read t1.txt]")
 
 
+def test_an_image_is_cleared_however_few_words_stand_beside_it():
+    shown = ToolReturned("t1", "read_file", "`a.png`: image", False, 14, media=(replace(IMAGE, width=800, height=600),))
+    entries = log(prompt("go"), reply(ToolUse("t1", "read_file", {"path": "a.png"})), shown, says("ok"))
+    (cleared,) = clear(project(entries), ALL)
+    assert cleared.placeholder == (
+        "[Cleared to make room: read_file(path: a.png) gave image, 800 × 600. To see them again: recall with tool_use_id t1]"
+    )
+    small = replace(shown, media=(IMAGE,))
+    assert clear(project(log(prompt("go"), calls("t1"), small, says("ok"))), ALL) == (), "its placeholder would take more"
+
+
 @given(histories())
 def test_clearing_only_shortens_results_and_clears_nothing_twice(entries: list[Logged]):
     numbers = ClearNumbers(keep_results=1, minimum_characters=10)
@@ -108,14 +122,21 @@ def test_clearing_only_shortens_results_and_clears_nothing_twice(entries: list[L
     results, results_after = results_of(projection.messages), results_of(after.messages)
     shortened = {each.seq for each in cleared}
     assert results.keys() == results_after.keys()
-    for seq, content in results.items():
-        assert len(results_after[seq]) < len(content) if seq in shortened else results_after[seq] == content
+    for seq, result in results.items():
+        after_it = results_after[seq]
+        if seq not in shortened:
+            assert after_it == result
+        elif result.media:
+            assert not after_it.media
+            assert estimate_block(after_it) < estimate_block(result)
+        else:
+            assert len(after_it.content) < len(result.content)
     assert clear(after, numbers) == ()
 
 
-def results_of(messages: Sequence[Message]) -> dict[int, str]:
+def results_of(messages: Sequence[Message]) -> dict[int, ToolResult]:
     return {
-        source: block.content
+        source: block
         for message in messages
         for block, source in zip(message.blocks, message.sources, strict=True)
         if isinstance(block, ToolResult)

@@ -1,0 +1,29 @@
+/** Images and PDFs that the model was shown: what they are, small, and opened by a click. */
+
+import type { ShownMedia } from "../../src/protocol";
+import type { Actions } from "../actions";
+import { element, icon } from "../dom";
+
+/** One button for each. */
+export function drawMedia(media: readonly ShownMedia[], actions: Actions): HTMLElement[] {
+  return media.map((shown) => drawOne(shown, actions));
+}
+
+function drawOne({ name, words, path }: ShownMedia, actions: Actions): HTMLElement {
+  const label = name === "" ? words : `${name}: ${words}`;
+  const button = element("button", { type: "button", className: "media-button", title: `Open ${name || path}` });
+  button.append(thumbnail(path) ?? icon(path.endsWith(".pdf") ? "file-pdf" : "file-media"), element("span", { textContent: label }));
+  button.addEventListener("click", () => actions.openFile(path));
+  return button;
+}
+
+/** The image itself; undefined for a PDF, and where the panel cannot reach the folder. */
+function thumbnail(path: string): HTMLImageElement | undefined {
+  const folder = document.body.dataset.images ?? "";
+  if (folder === "" || path.endsWith(".pdf")) {
+    return undefined;
+  }
+  const image = element("img", { className: "thumbnail", alt: "", src: `${folder}/${path.slice(path.lastIndexOf("/") + 1)}` });
+  image.addEventListener("error", () => image.replaceWith(icon("file-media"))); // its file is gone
+  return image;
+}
