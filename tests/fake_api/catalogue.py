@@ -67,6 +67,10 @@ class ModelFacts:
     default_effort: str = "high"
     images: int = 600
     """Most images of one request (section 2.7)."""
+    takes_images: bool = True
+    """`capabilities.image_input` of the Models API."""
+    takes_pdfs: bool = True
+    """`capabilities.pdf_input`."""
     image_token_cap: int = 4784
     """Most tokens of one image (section 2.7)."""
     tool_prompt: int = 290

@@ -74,8 +74,8 @@ def _info(facts: ModelFacts) -> JsonObject:
                 "supported": True,
                 **dict.fromkeys(("low", "medium", "high", "xhigh", "max"), _YES),
             },
-            "image_input": _YES,
-            "pdf_input": _YES,
+            "image_input": _YES if facts.takes_images else _NO,
+            "pdf_input": _YES if facts.takes_pdfs else _NO,
             "server_tools": {
                 "supported": False,
                 "code_execution": _NO,

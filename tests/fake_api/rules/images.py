@@ -30,6 +30,8 @@ _HEADS = {
 def check_images(body: JsonObject, model: ModelFacts) -> None:
     """Raises `Refused` for too many images, or one that is too large or broken. Only the pixels of PNG files are looked at."""
     images = list(_of_kind(body, "image"))
+    if images and not model.takes_images:
+        raise invalid(f"{images[0][0]}: image inputs are not supported for this model")
     if len(images) > model.images:
         raise invalid(f"messages: too many images: {len(images)} > {model.images} maximum")
     for path, image in images:
@@ -56,6 +58,8 @@ def _check_image(path: str, data: str, media_type: str, *, many: bool) -> None:
 
 def _check_documents(body: JsonObject, model: ModelFacts) -> None:
     pages = 0
+    if not model.takes_pdfs and any(_of_kind(body, "document")):
+        raise invalid("document inputs are not supported for this model")
     for path, document in _of_kind(body, "document"):
         source = document["source"]
         if source["type"] != "base64":

@@ -28,6 +28,8 @@ class FileFact:
     """The last entry that changed it; 0 where it was only read."""
     place: str
     """The first line that the last edit put there, else the lines last read; may be empty."""
+    shows: str = ""
+    """What an image or a PDF is, as it was last read: `image, 800 × 600`; empty for any other file."""
 
     @property
     def changed(self) -> bool:
@@ -69,7 +71,10 @@ class _History:
 
     def fact(self) -> FileFact:
         path = path_in_a_line(self.path)
-        return FileFact(path, self.reads, self.edits, self.created, self.deleted, self.seq, self.changed_seq, self._place())
+        return FileFact(path, self.reads, self.edits, self.created, self.deleted, self.seq, self.changed_seq, self._place(), self._shows())
+
+    def _shows(self) -> str:
+        return ", ".join(map(in_words, self.last.returned.media)) if self.last is not None else ""
 
     def _place(self) -> str:
         if self.last is None:
@@ -86,8 +91,6 @@ def _line_written(diff: FileDiff | None, path: str) -> str:
 
 
 def _lines_read(call: Call) -> str:
-    if call.returned.media:
-        return ", ".join(map(in_words, call.returned.media))
     offset, limit = call.input.get("offset"), call.input.get("limit")
     if not isinstance(offset, int) or not isinstance(limit, int):
         return ""

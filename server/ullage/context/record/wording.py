@@ -100,7 +100,7 @@ def _done(fact: FileFact) -> str:
     if fact.deleted:
         done.append("deleted")
     if fact.reads and not fact.changed:
-        done.append("read")
+        done.append(f"read: {fact.shows}," if fact.shows else "read")
     return f"{', '.join(done)} #{fact.changed_seq or fact.seq}"
 
 
