@@ -7,7 +7,7 @@ import type { Item, PermissionOption } from "../../client-extension/src/protocol
 import { makeItemView } from "../../client-extension/webview/items";
 import { readFixtures } from "./repository";
 import { recordingActions } from "./recordingActions";
-import { compaction, toolCall } from "./samples";
+import { compaction, toolCall, user } from "./samples";
 
 function drawn(item: Item): { element: HTMLElement; update: (item: Item) => void; done: string[] } {
   const { actions, done } = recordingActions();
@@ -130,4 +130,35 @@ test("every item of the fixtures can be drawn", () => {
       assert.equal(drawn(item).element.dataset.itemId, item.id, name);
     }
   }
+});
+
+const IMAGE = { name: "docs/tank.png", words: "image, 800 × 600, 638 tokens", path: ".ullage/media/ab12.png" };
+const PDF = { name: "docs/tank.pdf", words: "PDF, 2 pages, about 4,600 tokens", path: ".ullage/media/cd34.pdf" };
+
+test("an image that the model was shown stands at its call, folded or not, and opens at a click", () => {
+  document.body.dataset.images = "https://panel/media";
+  const { element, done } = drawn(toolCall("t1", { status: "completed", media: [IMAGE, PDF] }));
+  assert.equal(isOpen(element), false);
+  assert.equal(element.querySelector<HTMLElement>(".media")?.hidden, false);
+  assert.deepEqual(
+    [...element.querySelectorAll("img")].map((image) => image.src),
+    ["https://panel/media/ab12.png"],
+  );
+  button(element, IMAGE.words).click();
+  button(element, PDF.words).click();
+  assert.deepEqual(done, ["openFile .ullage/media/ab12.png", "openFile .ullage/media/cd34.pdf"]);
+  delete document.body.dataset.images;
+});
+
+test("an attached image is named once, with what it is", () => {
+  const { element } = drawn(user("p1", { attachments: ["a.py", "docs/tank.png"], media: [IMAGE] }));
+  assert.deepEqual(
+    [...element.querySelectorAll(".chip, .media-button")].map((shown) => shown.textContent),
+    ["a.py", "docs/tank.png: image, 800 × 600, 638 tokens"],
+  );
+});
+
+test("where nothing was shown nothing stands", () => {
+  assert.equal(drawn(toolCall("t1")).element.querySelector<HTMLElement>(".media")?.hidden, true);
+  assert.equal(drawn(user("p1")).element.querySelector<HTMLElement>(".media")?.hidden, true);
 });

@@ -4,13 +4,13 @@ import type { ShownMedia } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon } from "../dom";
 
-/** One button for each. */
-export function drawMedia(media: readonly ShownMedia[], actions: Actions): HTMLElement[] {
-  return media.map((shown) => drawOne(shown, actions));
+/** One button for each; `named` where nothing beside it says which file it is. */
+export function drawMedia(media: readonly ShownMedia[], actions: Actions, named = false): HTMLElement[] {
+  return media.map((shown) => drawOne(shown, actions, named));
 }
 
-function drawOne({ name, words, path }: ShownMedia, actions: Actions): HTMLElement {
-  const label = name === "" ? words : `${name}: ${words}`;
+function drawOne({ name, words, path }: ShownMedia, actions: Actions, named: boolean): HTMLElement {
+  const label = named && name !== "" ? `${name}: ${words}` : words;
   const button = element("button", { type: "button", className: "media-button", title: `Open ${name || path}` });
   button.append(thumbnail(path) ?? icon(path.endsWith(".pdf") ? "file-pdf" : "file-media"), element("span", { textContent: label }));
   button.addEventListener("click", () => actions.openFile(path));

@@ -18,7 +18,7 @@ export const makeUserView: MakeItemView<UserItem> = (item, actions) => {
     root.title = new Date(at * 1000).toLocaleString();
     setChildren(chips, ...others.map((name) => element("span", { className: "chip" }, icon("file"), name)));
     chips.hidden = others.length === 0;
-    setChildren(pictures, ...drawMedia(shown, actions));
+    setChildren(pictures, ...drawMedia(shown, actions, true));
     pictures.hidden = shown.length === 0;
   };
   update(item);

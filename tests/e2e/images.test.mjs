@@ -1,0 +1,73 @@
+/** Images: the model reads one of the workspace, the next request holds it, and the panel shows it small and opens it at a click. */
+
+import assert from "node:assert/strict";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { deflateSync } from "node:zlib";
+import { itemsOf, openPanel, sendAndFinish } from "./harness/panel.mjs";
+import { stage } from "./harness/stage.mjs";
+
+const PICTURE = "docs/tank.png";
+const [WIDTH, HEIGHT] = [320, 200];
+
+stage("images", {}, (scenario) => {
+  scenario("an image that the model reads is sent to it, and seen in the panel", {}, async ({ page, api, workspace, screenshot }) => {
+    const bytes = png(WIDTH, HEIGHT);
+    await mkdir(join(workspace, "docs"), { recursive: true });
+    await writeFile(join(workspace, PICTURE), bytes);
+    await api.enqueue([{ call: "read_file", input: { path: PICTURE } }], { say: "A tank, half full." });
+    const panel = await openPanel(page);
+
+    await sendAndFinish(panel, "What is in the picture?");
+    const card = itemsOf(panel, "toolCall").first();
+    const shown = card.getByRole("button", { name: "image, 320 × 200, 96 tokens" });
+    await shown.waitFor();
+    const thumbnail = shown.locator("img");
+    await thumbnail.waitFor();
+    assert.equal(await thumbnail.evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth), WIDTH);
+    await screenshot("1-read");
+
+    const { body } = (await api.requests()).at(-1) ?? assert.fail("nothing was asked");
+    const [text, image] = body.messages.at(-1).content[0].content;
+    assert.match(text.text, /`docs\/tank\.png`: image, 320 × 200, 96 tokens/);
+    assert.deepEqual(image.source, { type: "base64", media_type: "image/png", data: bytes.toString("base64") });
+
+    await shown.click();
+    await page.locator(".tabs-container .tab.active", { hasText: ".png" }).waitFor();
+    await screenshot("2-opened");
+  });
+});
+
+/** A tank, half full. @param {number} width @param {number} height @returns {Buffer} */
+function png(width, height) {
+  const rows = Array.from({ length: height }, (_, y) => {
+    const colour = y < height / 2 ? [220, 225, 230] : [30, 110 + Math.round((y / height) * 60), 190];
+    return Buffer.from([0, ...Array.from({ length: width }, () => colour).flat()]);
+  });
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  head.set([8, 2, 0, 0, 0], 8);
+  const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
+  return Buffer.concat([signature, chunk("IHDR", head), chunk("IDAT", deflateSync(Buffer.concat(rows))), chunk("IEND", Buffer.alloc(0))]);
+}
+
+/** @param {string} kind @param {Buffer} data */
+function chunk(kind, data) {
+  const body = Buffer.concat([Buffer.from(kind, "latin1"), data]);
+  const framed = Buffer.alloc(body.length + 8);
+  framed.writeUInt32BE(data.length, 0);
+  body.copy(framed, 4);
+  framed.writeUInt32BE(crc32(body), body.length + 4);
+  return framed;
+}
+
+/** @param {Buffer} data */
+function crc32(data) {
+  let sum = ~0;
+  for (const byte of data) {
+    sum ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) sum = (sum >>> 1) ^ (sum & 1 ? 0xedb88320 : 0);
+  }
+  return ~sum >>> 0;
+}
