@@ -23,6 +23,7 @@ from ullage.store.erase import erase_session
 from ullage.store.errors import StoreFailed, UnknownSession
 from ullage.store.lineage import Holders, fork_of, origin_of
 from ullage.store.log_store import LogStore
+from ullage.store.media import MediaFiles
 from ullage.store.results import ResultFiles
 from ullage.store.search import SearchIndex
 
@@ -45,7 +46,7 @@ class Workspace:
         return self.log.fork(session_id, through, "Tanks (fork)", 3.0).id
 
     def erase(self, session_id: str) -> None:
-        erase_session(session_id, self.path, self.log, self.index, self.results)
+        erase_session(session_id, self.path, self.log, self.index, self.results, MediaFiles(self.path))
 
     def found(self, words: str, preferred: str | None = None) -> list[tuple[str, int]]:
         return sorted((hit.session_id, hit.seq) for hit in self.index.search(words, 50, preferred=preferred))
