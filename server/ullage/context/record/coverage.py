@@ -23,12 +23,12 @@ def complete(text: str, found: Facts, staying: str = "") -> str:
     messages that stay in view beside it."""
     lines = missing(f"{text}\n{staying}", found)
     added: list[str] = []
-    tokens = ADDED_TOKENS
+    left = ADDED_TOKENS
     for line in lines:
-        tokens -= estimate_text(line)
-        if tokens < 0:
-            break
-        added.append(line)
+        tokens = estimate_text(line)
+        if tokens <= left:  # a very long one must not keep out those after it
+            left -= tokens
+            added.append(line)
     return "\n".join((text, "", HEADING, *added)) if added else text
 
 

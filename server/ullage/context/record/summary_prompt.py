@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -80,14 +81,25 @@ def accept(blocks: Sequence[AssistantBlock], stop_reason: str, *, marked: bool =
     said = "\n".join(block.text for block in blocks if isinstance(block, Text))
     if not marked:
         return said.strip() or Rejected("The model's summary was empty")
-    _, begun, rest = said.rpartition(BEGIN)
-    text, ended, _ = rest.partition(END)
-    if begun and not ended:
+    text = _between_markers(said)
+    if text is None:
         return Rejected("The model's summary was cut off before its end")
-    text = text.strip()
-    if len(text) < SHORTEST:
-        return Rejected("The model's summary was empty")
-    return text
+    return text if len(text) >= SHORTEST else Rejected("The model's summary was empty")
+
+
+def _between_markers(said: str) -> str | None:
+    """From the first marker to the last one, so that a summary which speaks of markers stays whole; those in lines of their own count
+    before any other. Without any it is all of it, with the first alone None."""
+    begun = _line_of(BEGIN).search(said) or re.search(re.escape(BEGIN), said)
+    rest = said[begun.end() :] if begun else said
+    ends = [*_line_of(END).finditer(rest)] or [*re.finditer(re.escape(END), rest)]
+    if begun and not ends:
+        return None
+    return (rest[: ends[-1].start()] if ends else rest).strip()
+
+
+def _line_of(marker: str) -> re.Pattern[str]:
+    return re.compile(rf"^[ \t]*{re.escape(marker)}[ \t]*$", re.MULTILINE)
 
 
 @cache

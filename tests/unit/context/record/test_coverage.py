@@ -47,3 +47,15 @@ def test_what_is_added_is_redacted():
 def test_a_flood_is_cut():
     many = work(*(edited(f"src/module_{number}.py") for number in range(2_000)))
     assert len(complete("", facts(many))) < 12_000
+
+
+def test_a_very_long_line_keeps_none_of_the_others_out():
+    text = complete(
+        "",
+        facts(
+            work(asked("Go."), planned(("Measure every tank. " * 1_000, "pending"), ("Paint the gauge", "pending")), edited("src/tank.py"))
+        ),
+    )
+    assert "Paint the gauge" in text
+    assert "src/tank.py" in text
+    assert len(text) < 5_000

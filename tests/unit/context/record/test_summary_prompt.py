@@ -65,12 +65,19 @@ def test_the_focus_is_passed_on():
         f"{BEGIN}\n{BODY}\n{END}",
         f"Here it is.\n{BEGIN}\n{BODY}\n{END}\nAnything else?",
         f"I will put it between {BEGIN} and {END}.\n{BEGIN}\n{BODY}\n{END}",
+        f"{BEGIN} {BODY} {END}",
         BODY,
         f"{BODY}\n{END}",
     ],
 )
 def test_a_summary_is_taken_without_its_markers(said: str):
     assert accept([thought("hm"), Text(said)], "end_turn") == BODY
+
+
+@pytest.mark.parametrize("quoted", [f"It begins with `{BEGIN}` and ends with `{END}`.", f"{BEGIN}\nas an example\n{END}"])
+def test_a_summary_that_speaks_of_its_markers_stays_whole(quoted: str):
+    body = f"{BODY}\n{quoted}\nThat is how it was decided."
+    assert accept([Text(f"{BEGIN}\n{body}\n{END}")], "end_turn") == body
 
 
 @pytest.mark.parametrize(
