@@ -98,6 +98,9 @@ class RestoreNumbers:
     total_tokens: int = 50_000
     by: Literal["evidence", "last edited"] = "evidence"
     """The files with the most signs of being in use (`evidence.py`), or those that were edited last, as Claude Code takes them."""
+    room_share: float | None = None
+    """All together take at most this share of what is free below the line without them; None: they take what they take. In a small window
+    they would else fill what the compaction has just freed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Literal
 
@@ -41,6 +41,13 @@ def choose(edits: Sequence[FileEdit], numbers: RestoreNumbers) -> tuple[str, ...
     """The paths to read again: last edited first, each once, at most `numbers.files`."""
     ranked = sorted(edits, key=lambda edit: (-_when(edit), edit.by == "disk", edit.path))
     return tuple(dict.fromkeys(edit.path for edit in ranked))[: numbers.files]
+
+
+def in_room(numbers: RestoreNumbers, free: int) -> RestoreNumbers:
+    """The numbers where so many tokens are free below the line before any file is read again."""
+    if numbers.room_share is None:
+        return numbers
+    return replace(numbers, total_tokens=min(numbers.total_tokens, max(0, int(numbers.room_share * free))))
 
 
 def take(path: str, text: str | None, near_lines: Sequence[int], numbers: RestoreNumbers, budget: int, sha256: str = "") -> RestoredFile:

@@ -25,7 +25,7 @@ from ullage.context.policy import Policy
 from ullage.context.record.handoff import tail_note
 from ullage.context.record.reading import Reading
 from ullage.context.record.summary_prompt import asking
-from ullage.context.restore import resume_text
+from ullage.context.restore import in_room, resume_text
 from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 from ullage.replay.cache import Prefix, RequestShape
@@ -232,7 +232,7 @@ class _Simulation:
         what = ""
         made: tuple[Compaction, Projection] | None = None
         if planned.summarise_to is None:
-            made = self._candidate(trigger, planned, Handoff(""), "moves", before.tokens, recorded.at)
+            made = self._candidate(trigger, planned, Handoff(""), "moves", before.tokens, recorded)
         else:
             by_model: str | None = None
             asks = planned.asked is not None and trigger != "reactive" and not by_program
@@ -240,14 +240,12 @@ class _Simulation:
                 stands = stand_in(self._settings.summary, told, planned.asked)
                 by_model, what = stands.text, stands.what
                 self._charge_summary(recorded, before, planned, stands.tokens)
-                made = self._candidate(
-                    trigger, planned, self._handoff(planned, by_model, recorded.model), "model", before.tokens, recorded.at
-                )
+                made = self._candidate(trigger, planned, self._handoff(planned, by_model, recorded.model), "model", before.tokens, recorded)
             if made is None and (by_model is not None or not asks):
                 what = "" if not asks else "digest"
-                made = self._candidate(trigger, planned, self._handoff(planned, None, recorded.model), "digest", before.tokens, recorded.at)
+                made = self._candidate(trigger, planned, self._handoff(planned, None, recorded.model), "digest", before.tokens, recorded)
             if made is None:
-                made = self._candidate(trigger, planned, Handoff(tail_note(planned.covers)), "tail", before.tokens, recorded.at)
+                made = self._candidate(trigger, planned, Handoff(tail_note(planned.covers)), "tail", before.tokens, recorded)
         if made is None:
             return False
         self._log(*made, recorded, before.tokens, stood_in=what, upkeep=False)
@@ -255,22 +253,23 @@ class _Simulation:
         return True
 
     def _candidate(
-        self, trigger: Trigger, planned: Plan, handoff: Handoff, rung: Rung, before: int, at: float
+        self, trigger: Trigger, planned: Plan, handoff: Handoff, rung: Rung, before: int, recorded: RequestShape
     ) -> tuple[Compaction, Projection] | None:
         """The entry with its restored files, and the view after it; None where the context would not be smaller."""
         entry = planned_entry(self._id(), trigger, planned, handoff, rung, policy=self._policy.name, tokens_before=before)
         numbers = self._policy.restore
         if planned.summarise_to is not None and numbers is not None:
             entry = replace(entry, resume="\n\n".join(filter(None, (entry.resume, resume_text("", rules_changed=False, at_work=True)))))
-        after = self._timed(lambda: self._carried.with_compaction(entry, at))
+        after = self._timed(lambda: self._carried.with_compaction(entry, recorded.at))
         if self._tokens(after) >= before and trigger != "reactive":
             return None
         if planned.summarise_to is None or numbers is None:
             return entry, after
+        numbers = in_room(numbers, self._line(recorded.model) - self._tokens(after))
         restored = tuple(self._timed(lambda: list(put_back(after, self._files, numbers))))
         while restored:
             whole = replace(entry, restored=restored)
-            with_files = self._timed(lambda whole=whole: self._carried.with_compaction(whole, at))
+            with_files = self._timed(lambda whole=whole: self._carried.with_compaction(whole, recorded.at))
             if self._tokens(with_files) < before:
                 return whole, with_files
             restored = restored[:-1]

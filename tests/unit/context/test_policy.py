@@ -14,7 +14,7 @@ from ullage.context.moves.clip import Arrival, clip
 from ullage.context.moves.snip import snip
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import RestoreNumbers
-from ullage.context.restore import FileEdit, choose, take
+from ullage.context.restore import FileEdit, choose, in_room, take
 from ullage.context.view.projection import Projection
 
 assert isinstance(ULLAGE.engine, UllageEngine)
@@ -66,6 +66,21 @@ def test_of_each_file_5_000_tokens_are_read_again_and_of_all_50_000():
     text = "\n".join(f"def function_{n}(level): return level + {n}" for n in range(3_000))
     assert 4_500 < estimate_text(take("a.py", text, [], RESTORE, RESTORE.total_tokens).text) <= 5_000
     assert RESTORE.total_tokens == 50_000
+
+
+@pytest.mark.parametrize(
+    ("numbers", "free", "expected"),
+    [
+        (RESTORE, 200_000, 50_000),
+        (RESTORE, 100_000, 50_000),
+        (RESTORE, 10_000, 5_000),
+        (RESTORE, 0, 0),
+        (RESTORE, -3_000, 0),
+        (RestoreNumbers(), 10_000, 50_000),
+    ],
+)
+def test_restored_files_take_at_most_half_of_what_is_free(numbers: RestoreNumbers, free: int, expected: int) -> None:
+    assert in_room(numbers, free).total_tokens == expected
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from tests.fake_api import Call, Say
 from tests.unit.session.filling import WINDOW, fill, summaries
 from tests.unit.session.harness import OpenEditor, Stage, compactions, stage
+from ullage.context.counting.tokens import estimate_text
 from ullage.session.session import Session
 from ullage.workspace.editor import Diagnostic
 
@@ -78,6 +79,17 @@ async def test_a_pinned_file_is_read_again_before_all(folder: Path) -> None:
         session.compact()
         await here.idle(session)
     assert restored(session)[0] == NAMES[3]
+
+
+async def test_in_a_small_window_they_do_not_fill_what_was_freed(folder: Path) -> None:
+    for name in NAMES:
+        (folder / name).write_text("\n".join(f"{name}_{number} = {number * 7919 % 1000}" for number in range(250)))
+    async with stage(folder, window=WINDOW) as here:
+        session = await read_all_then_compact(here)
+        [made] = here.made(session)
+        gauge = session.snapshot().gauge
+        files = sum(estimate_text(file.text) for file in made.restored)
+        assert 0 < files < (gauge.line - gauge.used + files) * 0.6  # half, and a line for each that is only named
 
 
 async def test_a_file_that_commands_name_in_several_ways_is_read_again_once(folder: Path) -> None:

@@ -11,5 +11,5 @@ ULLAGE = Policy(
     sources=("Ullage itself; every number names its own source",),
     engine=UllageEngine(),
     saves=True,
-    restore=RestoreNumbers(),
+    restore=RestoreNumbers(room_share=0.5),
 )

@@ -17,12 +17,12 @@ from ullage.context.counting.measured import measured
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import Handoff, Occasion
 from ullage.context.engines.entry import is_in_force
-from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import Compaction, Logged, Rung
 from ullage.context.moves.plan import Plan
 from ullage.context.moves.spare import spare
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
+from ullage.context.restore import in_room
 from ullage.context.view.fates import counts
 from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import EpochKey, Projection
@@ -137,7 +137,7 @@ class Compactor:
     async def _foretold(self, draft: Draft, rung: Rung, card: ModelCard) -> Forecast:
         calibration = self._surroundings.calibration(card)
         now = replace(entry_of(draft), tokens_before=self._conversation.counted(calibration).used)
-        entry = await self._counted(await self._with_restored(now, draft, at_work=False), calibration)
+        entry = await self._counted(await self._with_restored(now, draft, calibration, at_work=False), calibration)
         entry = self._sparing(entry, draft, calibration)
         return Forecast(self._without_what_does_not_fit(entry, calibration), rung)
 
@@ -171,7 +171,7 @@ class Compactor:
         )
         if planned is None:
             raise NothingToCompact
-        return Draft(wanted, planned, "moves", Handoff(""), None, None, (), before, handoff_room(line), epoch, policy, key)
+        return Draft(wanted, planned, "moves", Handoff(""), None, None, (), before, line, epoch, policy, key)
 
     def still_fits(self, draft: Draft) -> bool:
         """Whether the draft speaks of the policy and the epoch in force."""
@@ -217,7 +217,7 @@ class Compactor:
                 1 + len(projection.active) + len(projection.undone),  # no epoch writes over the transcript of one that was undone
                 projection.messages,
             )
-        entry = await self._counted(await self._with_restored(entry, draft, at_work=at_work), calibration)
+        entry = await self._counted(await self._with_restored(entry, draft, calibration, at_work=at_work), calibration)
         return self._without_what_does_not_fit(self._sparing(entry, draft, calibration), calibration)
 
     async def _counted(self, entry: Compaction, calibration: Calibration) -> Compaction:
@@ -228,12 +228,13 @@ class Compactor:
             await self._conversation.foresee(entry, calibration)
         return replace(entry, counts=await asyncio.to_thread(counts, view, entry))
 
-    async def _with_restored(self, entry: Compaction, draft: Draft, *, at_work: bool) -> Compaction:
+    async def _with_restored(self, entry: Compaction, draft: Draft, calibration: Calibration, *, at_work: bool) -> Compaction:
         numbers = draft.policy.restore
         if draft.plan.summarise_to is None or numbers is None:
             return entry
         logged = Logged(self._conversation.entries[-1].seq + 1, 0.0, entry)
-        restored = await self._restoring.files(self._conversation.projection.with_appended(logged), numbers)
+        free = draft.line - self._rungs.tokens_after(entry, calibration) if numbers.room_share is not None else 0
+        restored = await self._restoring.files(self._conversation.projection.with_appended(logged), in_room(numbers, free))
         resume = together(entry.resume, self._restoring.resume(at_work=at_work))
         return replace(entry, restored=restored, resume=resume)
 

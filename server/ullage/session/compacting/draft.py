@@ -42,8 +42,8 @@ class Draft:
     cost: float | None
     skipped: tuple[str, ...]
     tokens_before: int
-    room: int
-    """Tokens that there are for the handoff."""
+    line: int
+    """Tokens at which the context counts as full, as it was planned for."""
     epoch: EpochKey
     """Without upkeep, which leaves a draft as good as it was."""
     policy: Policy

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from ullage.context.counting.tokens import Calibration
 from ullage.context.engines.engine import Covered, Handoff, wants_files
+from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import Compaction, Logged
 from ullage.context.moves.api_cut import keeps_turns
 from ullage.context.moves.excluded import excluded, without_excluded
@@ -200,7 +201,7 @@ class Rungs:
         if excluded(projection):
             covered, tail = (without_excluded(projection, part) for part in (covered, tail))
         files: Mapping[str, str] = await source_texts(self._surroundings.folders) if wants_files(draft.policy.engine) else {}
-        told = Covered(covered, draft.plan, model_text, draft.wanted.focus, draft.room, files, tail)
+        told = Covered(covered, draft.plan, model_text, draft.wanted.focus, handoff_room(draft.line), files, tail)
         counts = not draft.wanted.foreseen
         return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told, self.ahead), counts=counts)
 
