@@ -9,22 +9,21 @@ from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
-from ullage.context.counting.tokens import Calibration
 from ullage.context.engines.engine import tools_wanted
 from ullage.context.entries import Logged, UserPrompt
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
-from ullage.models.choose import Provider, choose_model
-from ullage.models.model import Model, ModelCard, TokenizerVersion
-from ullage.models.shown_media import MediaBytes
+from ullage.models.choose import choose_model
+from ullage.models.model import Model, TokenizerVersion
 from ullage.models.tokenizers import CountText, tokenizer
 from ullage.session.attachments import Ref, ref_of
 from ullage.session.errors import SessionError, refusal_of
 from ullage.session.finding import Found, find
 from ullage.session.forks import ForkPlace, fork_place
 from ullage.session.items import SessionState, Update
+from ullage.session.models_in_workspace import ChooseModel, ModelsInWorkspace
 from ullage.session.outputs import Outputs
 from ullage.session.recall import SessionRecall
 from ullage.session.remembered import RememberedForNow, RememberedInWorkspace
@@ -32,7 +31,6 @@ from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.surroundings import Surroundings
 from ullage.session.titles import one_line, title_of_fork
-from ullage.session.token_counts import TokenCounts
 from ullage.session.uncollected import uncollected, walked_again
 from ullage.session.workspace_store import open_workspace_store
 from ullage.store.erase import erase_session
@@ -53,17 +51,6 @@ from ullage.workspace.watcher import FileChange, watch
 logger = logging.getLogger(__name__)
 
 DocumentEvent: TypeAlias = Literal["opened", "changed", "saved", "closed"]
-
-
-class ChooseModel(Protocol):
-    """Makes the model of that name for the user's settings and key."""
-
-    def __call__(self, *, provider: Provider, name: str, base_url: str, api_key: str | None, media: MediaBytes) -> Model:
-        """`media` gives the bytes of what it is shown.
-
-        Raises `ValueError` or `OSError` where the surroundings of the practice model are broken.
-        """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,26 +90,21 @@ class Sessions:
         find_policies: Callable[[], Mapping[str, Policy]] | None = None,
         find_tokenizer: Callable[[TokenizerVersion], CountText | None] = tokenizer,
     ) -> None:
-        self._api_key = api_key
-        self._choose = choose
         self._find_policies = find_policies or _installed
-        self._find_tokenizer = find_tokenizer
-        self._counts: dict[TokenizerVersion, TokenCounts | None] = {}
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._on_update = on_update
         self._on_list_changed = on_list_changed
         self._on_warning = on_warning
         self._open: dict[str, Session] = {}
         self._one_opens = asyncio.Lock()
         """A session is read in another thread: until it is open nobody opens it a second time, renames or deletes it."""
-        self._models: dict[str, Model] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._stop_watching = asyncio.Event()
         self._own_writes = OwnWrites()
         known = Folders(folders)
         self._kept = open_workspace_store(known.first)
-        self._user_state = UserState(state_folder)
-        remembered = RememberedInWorkspace(self._user_state, known.first) if known.first else RememberedForNow()
+        user_state = UserState(state_folder)
+        self._models = ModelsInWorkspace(api_key, choose, self._kept.media.read, user_state, find_tokenizer, self._tokens_counted)
+        remembered = RememberedInWorkspace(user_state, known.first) if known.first else RememberedForNow()
         self._around = Surroundings(
             folders=known,
             editor=editor,
@@ -136,14 +118,15 @@ class Sessions:
             settings=settings,
             clock=clock,
             policy=self._policy(settings.policy_name),
-            counts_of=self._counts_of,
+            counts_of=self._models.counts_of,
+            calibrations=self._models.calibrations,
         )
 
     async def start(self) -> None:
         """Begins to watch the disk, and says what is wrong with the store."""
         for warning in self._kept.warnings:
             self._on_warning(warning)
-        self._loop = asyncio.get_running_loop()
+        self._models.start()
         roots = self._around.folders.roots
         if roots:
             self._keep(watch(roots, self._own_writes, self._disk_changed, self._on_warning, self._stop_watching))
@@ -156,10 +139,7 @@ class Sessions:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await asyncio.gather(*(counts.close() for counts in self._counts.values() if counts is not None))
-        self._remember_ratios()
-        for model in self._models.values():
-            await model.aclose()
+        await self._models.close()
         self._kept.index.close()
         self._kept.log.close()
 
@@ -292,8 +272,7 @@ class Sessions:
         if record is None:
             raise UnknownSession(session_id)
         self._kept.log.claim(session_id)
-        settings, model = self._around.settings, self._model(self._chosen_model(session_id))
-        self._calibrate(model.expected().name)
+        settings, model = self._around.settings, self._model_of(session_id)
 
         def read() -> Session:
             return Session(record, self._kept.log.load(session_id), self._around, self._tools, model, self._on_update)
@@ -301,7 +280,7 @@ class Sessions:
         with uncollected():
             session = await asyncio.to_thread(read)
         if self._around.settings is not settings:  # they were changed meanwhile
-            self._use(session, self._model(self._chosen_model(session_id)))
+            self._use(session, self._model_of(session_id))
             session.settings_changed()
         session.mend()
         return session
@@ -334,53 +313,16 @@ class Sessions:
             raise SessionError("invalid", "A model needs a name")
         with _refusing():
             self._kept.log.remember(f"model:{session_id}", name)
-        self._use(session, self._model(name))
+        self._use(session, self._model_of(session_id))
 
     def _use(self, session: Session, model: Model) -> None:
-        self._calibrate(model.expected().name)
         session.use_model(model)
         self._keep(session.learn_model())
 
-    def _chosen_model(self, session_id: str) -> str:
+    def _model_of(self, session_id: str) -> Model:
         chosen = self._kept.log.recalled(f"model:{session_id}")
-        return chosen if isinstance(chosen, str) else self._around.settings.model_name
-
-    def _model(self, name: str) -> Model:
-        if name not in self._models:
-            settings = self._around.settings
-            self._models[name] = self._choose(
-                name=name, provider=settings.provider, base_url=settings.base_url, api_key=self._api_key, media=self._kept.media.read
-            )
-        return self._models[name]
-
-    def _calibrate(self, model_name: str) -> None:
-        learned, of_counts = self._user_state.ratio(model_name), self._user_state.ratio(model_name, "counted_ratios")
-        if learned is not None:
-            calibration = Calibration(learned) if of_counts is None else Calibration(learned, of_counts)
-            self._around.calibrations.setdefault(model_name, calibration)
-
-    def _remember_ratios(self) -> None:
-        for name, calibration in self._around.calibrations.items():
-            try:
-                self._user_state.remember_ratio(name, calibration.ratio)
-                if calibration.counted_ratio != Calibration().counted_ratio:
-                    self._user_state.remember_ratio(name, calibration.counted_ratio, "counted_ratios")
-            except StoreFailed as error:
-                logger.warning("the learned token ratios could not be kept: %s", error)
-                return
-
-    def _counts_of(self, card: ModelCard) -> TokenCounts | None:
-        """Who counts for that model. May be asked for the first time on the loop and in a thread that reads a session, both at once."""
-        version = card.tokenizer
-        if version is None:
-            return None
-        if version not in self._counts and self._loop is not None:
-            count = self._find_tokenizer(version)
-            made = None if count is None else TokenCounts(count, self._tokens_counted)
-            counts = self._counts.setdefault(version, made)
-            if counts is not None and counts is made:
-                counts.begin(self._loop)
-        return self._counts.get(version)
+        settings = self._around.settings
+        return self._models.model(chosen if isinstance(chosen, str) else settings.model_name, settings)
 
     def _tokens_counted(self) -> None:
         for session in self._open.values():
@@ -393,9 +335,9 @@ class Sessions:
         before, self._around.settings = self._around.settings, settings
         self._around.policy = self._policy(settings.policy_name)
         if _endpoint(before) != _endpoint(settings):
-            self._models.clear()
+            self._models.forget()
             for session_id, session in self._open.items():
-                self._use(session, self._model(self._chosen_model(session_id)))
+                self._use(session, self._model_of(session_id))
         for session in self._open.values():
             session.settings_changed()
 
