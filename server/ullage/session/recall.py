@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from ullage.context.blocks import AssistantBlock, Media, Text, ToolUse
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, ToolReturned, UserPrompt
@@ -15,7 +16,7 @@ from ullage.context.view.epoch import Epoch
 from ullage.context.view.log_places import entry_at
 from ullage.context.view.quotations import to_be_read
 from ullage.context.view.reworded import as_they_read
-from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT, all_taken_out
+from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT, all_taken_out, out_of_sight
 from ullage.store.log_store import LogStore
 from ullage.store.search import SearchHit, SearchIndex
 from ullage.tools.recall import RecallHit
@@ -24,7 +25,9 @@ from ullage.tools.recall import RecallHit
 class SessionRecall:
     """Implements `ullage.tools.recall.Recall` for one session. All methods raise `StoreFailed`.
 
-    `entries` is the log of the session. What the user took out of the conversation is not given back, nor what records tell of it.
+    `entries` is the log of the session. What the user took out of the conversation is not given back, nor what records tell of it: of any
+    session, as its own log says. A fork that was made before has in force what its original took out later, and gives it back to itself
+    alone as long as the original is there.
     """
 
     def __init__(self, session_id: str, log: LogStore, index: SearchIndex, entries: Callable[[], Sequence[Logged]]) -> None:
@@ -35,18 +38,12 @@ class SessionRecall:
 
     async def search(self, words: str, limit: int) -> Sequence[RecallHit]:
         """Best matches first, over all sessions of the workspace; at most `limit`."""
-        out = await asyncio.to_thread(_OutOfSight, self._entries())
-        found = await asyncio.to_thread(self._index.search, words, limit + len(out.hidden), None, self._session_id)
-        return [self._hit(hit) for hit in found if hit.session_id != self._session_id or hit.seq not in out.hidden][:limit]
+        found = await asyncio.to_thread(self._search, words, limit, self._entries())
+        return [self._hit(hit) for hit in found]
 
     async def result(self, tool_use_id: str) -> str | None:
         """The whole result of a tool call, unclipped; None where there is none of that id."""
-        entries = self._entries()
-        out = await asyncio.to_thread(_OutOfSight, entries)
-        hidden = (entry_at(entries, seq) for seq in out.seqs)
-        if any(isinstance(entry, ToolReturned) and entry.tool_use_id == tool_use_id for entry in hidden):
-            return EXCLUDED_RESULT
-        return await asyncio.to_thread(self._index.result, tool_use_id, self._session_id)
+        return await asyncio.to_thread(self._result, tool_use_id, self._entries())
 
     async def media(self, tool_use_id: str) -> Sequence[Media]:
         """The images and documents of that call of this session; what was taken out is not given back."""
@@ -63,12 +60,29 @@ class SessionRecall:
         out = await asyncio.to_thread(_OutOfSight, self._entries())
         return "\n\n".join(f"[{item.seq}] {text}" for item in logged for text in out.texts(item))
 
+    def _search(self, words: str, limit: int, entries: Sequence[Logged]) -> Sequence[SearchHit]:
+        return self._index.search(words, limit, None, self._session_id, self._hidden(out_of_sight(entries)))
+
+    def _result(self, tool_use_id: str, entries: Sequence[Logged]) -> str | None:
+        own = out_of_sight(entries)
+        hidden = (entry_at(entries, seq) for seq in own)
+        if any(isinstance(entry, ToolReturned) and entry.tool_use_id == tool_use_id for entry in hidden):
+            return EXCLUDED_RESULT
+        found = self._index.result(tool_use_id, self._session_id, self._hidden(own))
+        if found is None and self._index.result(tool_use_id, self._session_id) is not None:
+            return EXCLUDED_RESULT
+        return found
+
+    def _hidden(self, own: AbstractSet[int]) -> Mapping[str, AbstractSet[int]]:
+        """By session, what is not to be found; `own` is that of this one, which may have grown just now."""
+        return {**self._index.out_of_sight(), self._session_id: own}
+
     def _hit(self, hit: SearchHit) -> RecallHit:
         return RecallHit(hit.session_id, hit.seq, hit.at, hit.what, hit.excerpt, hit.tool_use_id, hit.session_id == self._session_id)
 
 
 class _OutOfSight:
-    """What the user took out of a session."""
+    """What the user took out of a session, and how what stays reads without it."""
 
     def __init__(self, entries: Sequence[Logged]) -> None:
         epoch = Epoch()

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import sqlite3
 import threading
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,13 +18,14 @@ from typing import Any
 
 from ullage.context.entries import ToolReturned
 from ullage.store import folder as ullage_folder
+from ullage.store import out_of_sight
 from ullage.store.database import failing_clearly
 from ullage.store.lineage import Holders, Lineage, origin_of
 from ullage.store.log_store import LoggedRow, LogStore
 from ullage.store.passages import passages
 from ullage.store.results import ResultFiles
 
-_VERSION = 3
+_VERSION = 4
 """Raise it when the tables or what is indexed change; the index is then made again."""
 
 _BATCH = 50
@@ -80,6 +82,7 @@ class SearchIndex:
     def __init__(self, workspace: Path | None, log: LogStore, results: ResultFiles) -> None:
         self._log = log
         self._results = results
+        self._out_of_sight = out_of_sight.OutOfSight(log)
         self._one_thread = threading.Lock()
         self._connection = _open(None if workspace is None else ullage_folder.search_index(workspace))
 
@@ -87,11 +90,18 @@ class SearchIndex:
         """Lets go of the file."""
         self._connection.close()
 
-    def search(self, words: str, limit: int, through_seq: int | None = None, preferred: str | None = None) -> list[SearchHit]:
+    def search(
+        self,
+        words: str,
+        limit: int,
+        through_seq: int | None = None,
+        preferred: str | None = None,
+        hidden: Mapping[str, AbstractSet[int]] | None = None,
+    ) -> list[SearchHit]:
         """The entries that hold all the words (or beginnings of words), best first; those that hold any where none holds
         all; those that hold them inside other words where none does either. Nothing in `words` is an operator. Entries beyond
-        `through_seq` of their session are passed over. What forks have in common is found once: in the session `preferred` where it has it,
-        else in the one in which it was first said."""
+        `through_seq` of their session are passed over, and those that are `hidden` (seqs by session). What forks have in common is found
+        once: in the session `preferred` where it has it, else in the one in which it was first said."""
         wanted = words.replace("\0", " ").split()  # SQLite ends a text at NUL
         if not wanted or limit < 1:
             return []
@@ -99,20 +109,22 @@ class SearchIndex:
         holders = Holders(self._log.lineages(), preferred)
         with self._using("search") as connection:
             for rows in _attempts(connection, wanted):
-                hits = _first_of_each(rows, holders, limit * _LOOKED_THROUGH, through_seq)
+                hits = _first_of_each(rows, holders, limit * _LOOKED_THROUGH, through_seq, hidden or {})
                 if hits:
                     return _exact_first(hits, wanted)[:limit]
         return []
 
-    def result(self, tool_use_id: str, session_id: str) -> str | None:
-        """The whole result of a tool call, that session's first where several have the id; None where there is none."""
+    def result(self, tool_use_id: str, session_id: str, hidden: Mapping[str, AbstractSet[int]] | None = None) -> str | None:
+        """The whole result of a tool call, that session's first where several have the id; None where there is none that is not `hidden`
+        (seqs by session)."""
         self.catch_up()
         with self._using("find the result") as connection:
             rows = connection.execute(
                 "SELECT session_id, seq FROM result WHERE tool_use_id = ? ORDER BY rowid DESC", (tool_use_id,)
             ).fetchall()
         holders = Holders(self._log.lineages(), session_id)
-        places = [(holder, seq) for origin, seq in rows if (holder := holders.of(origin, seq)) is not None]
+        found = [(holder, seq) for origin, seq in rows if (holder := holders.of(origin, seq)) is not None]
+        places = [(holder, seq) for holder, seq in found if hidden is None or seq not in hidden.get(holder, ())]
         if not places:
             return None
         where, at = max((place for place in places if place[0] == session_id), default=places[0])
@@ -121,6 +133,14 @@ class SearchIndex:
                 whole = self._results.read(tool_use_id, logged.entry.full_output)
                 return logged.entry.content if whole is None else whole
         return None
+
+    def out_of_sight(self) -> Mapping[str, AbstractSet[int]]:
+        """By session, what `recall` is not to find there: the seqs of what the user took out, and of records that may tell of it."""
+        self.catch_up()
+        lineages = self._log.lineages()
+        with self._using("search") as connection:
+            telling = out_of_sight.places(connection, lineages)
+        return self._out_of_sight.of_all(telling)
 
     def catch_up(self) -> None:
         """Takes in what was logged since the last time."""
@@ -146,6 +166,7 @@ class SearchIndex:
                 if needed is not None:
                     connection.execute("DELETE FROM passage WHERE session_id = ? AND seq > ?", (origin, needed))
                     connection.execute("DELETE FROM result WHERE session_id = ? AND seq > ?", (origin, needed))
+                    connection.execute("DELETE FROM telling WHERE session_id = ? AND seq > ?", (origin, needed))
 
     def _take_in_batch(self, connection: sqlite3.Connection) -> bool:
         (after,) = connection.execute("SELECT row FROM indexed").fetchone()
@@ -173,6 +194,7 @@ class SearchIndex:
                 for found in passages(logged.entry, self._results)
             ],
         )
+        out_of_sight.take_in(connection, origin, logged.seq, logged.entry)
         if isinstance(logged.entry, ToolReturned):
             connection.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?)", (logged.entry.tool_use_id, origin, logged.seq))
 
@@ -206,9 +228,9 @@ def _made(connection: sqlite3.Connection) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("BEGIN IMMEDIATE")
         if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-            for table in ("passage", "result", "indexed", "reached"):
+            for table in ("passage", "result", "indexed", "reached", "telling"):
                 connection.execute(f"DROP TABLE IF EXISTS {table}")
-            for statement in _TABLES.split(";\n"):
+            for statement in (*_TABLES.split(";\n"), out_of_sight.TABLE):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {_VERSION}")
         connection.execute("COMMIT")
@@ -245,13 +267,17 @@ def _phrase(word: str) -> str:
     return '"{}"*'.format(_storable(word).replace('"', '""'))
 
 
-def _first_of_each(rows: Iterable[tuple[Any, ...]], holders: Holders, limit: int, through_seq: int | None) -> list[_Found]:
+def _first_of_each(
+    rows: Iterable[tuple[Any, ...]], holders: Holders, limit: int, through_seq: int | None, hidden: Mapping[str, AbstractSet[int]]
+) -> list[_Found]:
     """The first hit of each entry; entries of deleted sessions are passed over."""
     hits: dict[tuple[str, int], _Found] = {}
     for origin, seq, at, what, excerpt, tool_use_id, text in rows:
         is_later = through_seq is not None and seq > through_seq
         session_id = holders.of(origin, seq)
-        if session_id is not None and (session_id, seq) not in hits and not is_later:
+        if session_id is None or is_later or seq in hidden.get(session_id, ()):
+            continue
+        if (session_id, seq) not in hits:
             hits[session_id, seq] = _Found(SearchHit(session_id, seq, at, what, _one_line(excerpt), tool_use_id), text)
         if len(hits) == limit:
             break

@@ -10,6 +10,8 @@ from ullage.context.entries import (
     AssistantReply,
     Attachment,
     Cleared,
+    Compaction,
+    CompactionRedone,
     CompactionUndone,
     Notice,
     Prelude,
@@ -20,6 +22,7 @@ from ullage.context.entries import (
     UserPrompt,
 )
 from ullage.context.moves.excluded import EXCLUDED_MESSAGE, EXCLUDED_RESULT
+from ullage.session.finding import find
 from ullage.session.recall import SessionRecall
 from ullage.store.log_store import LogStore
 from ullage.store.results import ResultFiles
@@ -37,7 +40,10 @@ class Kept:
 
     def session(self) -> tuple[str, Recall]:
         session_id = self.log.create_session("", 1.0).id
-        return session_id, SessionRecall(session_id, self.log, self.index, lambda: self.log.load(session_id))
+        return session_id, self.recall(session_id)
+
+    def recall(self, session_id: str) -> Recall:
+        return SessionRecall(session_id, self.log, self.index, lambda: self.log.load(session_id))
 
 
 async def test_other_sessions_are_found_and_marked() -> None:
@@ -124,3 +130,102 @@ async def test_a_range_is_what_was_said_in_it() -> None:
         "[4] result of bash (t1):\na.md\n\n[5] notice: a.md changed"
     )
     assert await recall.range(7, 9) == ""
+
+
+def taking_out(compaction_id: str = "x") -> Compaction:
+    """Takes out the prompt that is entry 1 and the result that is entry 2."""
+    return compaction(compaction_id, cleared=[Cleared(2, EXCLUDED_RESULT)], snipped=Snipped(1, 1, EXCLUDED_MESSAGE))
+
+
+SAID = (UserPrompt("p1", "mind the sluice"), ToolReturned("t1", "bash", "the sluice is wet", is_error=False, characters=17))
+
+
+async def test_what_the_user_took_out_of_another_session_is_not_given_back_until_they_put_it_back() -> None:
+    kept = Kept()
+    _, recall = kept.session()
+    there, own = kept.session()
+    record = replace(compaction("c", summarised=Summarised(2, "They spoke of the sluice.")), through=2)
+    kept.log.append_many(there, [*SAID, record, UserPrompt("p2", "the sluice leaks")], 2.0)
+    assert len(await recall.search("sluice", 5)) == 4
+    kept.log.append(there, taking_out(), 3.0)
+    for _ in range(2):
+        assert [hit.seq for hit in await recall.search("sluice", 5)] == [4]
+        assert await recall.result("t1") == await own.result("t1") == EXCLUDED_RESULT
+        assert [(hit.session_id, hit.seq) for hit in await own.search("sluice", 5)] == [(there, 4)]
+        kept.log.append(there, CompactionUndone("x"), 4.0)
+        assert {hit.seq for hit in await recall.search("sluice", 5)} == {1, 2, 3, 4}
+        assert await recall.result("t1") == await own.result("t1") == "the sluice is wet"
+        kept.log.append(there, CompactionRedone("x"), 5.0)
+
+
+async def test_compactions_that_take_nothing_out_hide_nothing_elsewhere() -> None:
+    kept = Kept()
+    _, recall = kept.session()
+    there, _ = kept.session()
+    cleared = compaction("c", cleared=[Cleared(2, "[cleared]")], summarised=Summarised(2, "They spoke of the sluice."))
+    kept.log.append_many(there, [*SAID, replace(cleared, through=2)], 2.0)
+    assert {hit.seq for hit in await recall.search("sluice", 5)} == {1, 2, 3}
+    assert await recall.result("t1") == "the sluice is wet"
+
+
+async def test_a_fork_recalls_what_its_original_took_out_later() -> None:
+    kept = Kept()
+    _, elsewhere = kept.session()
+    original, _ = kept.session()
+    kept.log.append_many(original, SAID, 2.0)
+    before = kept.log.fork(original, None, "", 3.0).id
+    kept.log.append(original, taking_out(), 4.0)
+    after = kept.log.fork(original, None, "", 5.0).id
+    assert {(hit.session_id, hit.seq) for hit in await kept.recall(before).search("sluice", 5)} == {(before, 1), (before, 2)}
+    assert await kept.recall(before).result("t1") == "the sluice is wet"
+    for recall in (elsewhere, kept.recall(original), kept.recall(after)):
+        assert await recall.search("sluice", 5) == []
+        assert await recall.result("t1") == EXCLUDED_RESULT
+    kept.log.append(after, CompactionUndone("x"), 6.0)
+    assert len(await kept.recall(after).search("sluice", 5)) == 2
+    assert await elsewhere.search("sluice", 5) == []
+
+
+async def test_what_a_fork_took_out_its_original_still_shows() -> None:
+    kept = Kept()
+    _, elsewhere = kept.session()
+    original, own = kept.session()
+    kept.log.append_many(original, SAID, 2.0)
+    fork = kept.log.fork(original, None, "", 3.0).id
+    kept.log.append_many(
+        fork, [UserPrompt("p2", "the sluice leaks"), taking_out(), compaction("y", snipped=Snipped(4, 4, EXCLUDED_MESSAGE))], 4.0
+    )
+    for recall in (elsewhere, own):
+        assert {(hit.session_id, hit.seq) for hit in await recall.search("sluice", 5)} == {(original, 1), (original, 2)}
+    assert await kept.recall(fork).search("sluice", 5) == []
+
+
+async def test_what_another_session_hides_takes_no_other_hit_its_place() -> None:
+    kept = Kept()
+    here, recall = kept.session()
+    there, _ = kept.session()
+    kept.log.append_many(
+        there, [*SAID, *(replace(compaction(f"c{n}", summarised=Summarised(1, "sluice")), through=1) for n in range(5))], 2.0
+    )
+    kept.log.append(there, taking_out(), 3.0)
+    kept.log.append_many(here, [UserPrompt("p", "a long tale of many things, one of which was the sluice") for _ in range(2)], 4.0)
+    assert [(hit.session_id, hit.seq) for hit in await recall.search("sluice", 2)] == [(here, 1), (here, 2)]
+    # Where nothing that is left holds all the words, what holds any of them is found.
+    assert {hit.seq for hit in await recall.search("wet sluice", 5)} == {1, 2}
+
+
+async def test_an_id_that_two_sessions_use_opens_the_result_that_is_not_taken_out() -> None:
+    kept = Kept()
+    _, recall = kept.session()
+    first, _ = kept.session()
+    second, _ = kept.session()
+    kept.log.append(first, ToolReturned("t1", "bash", "the weir is dry", is_error=False, characters=15), 2.0)
+    kept.log.append_many(second, [*SAID, taking_out()], 3.0)
+    assert await recall.result("t1") == "the weir is dry"
+
+
+async def test_the_user_still_finds_what_they_took_out() -> None:
+    kept = Kept()
+    there, _ = kept.session()
+    kept.log.append_many(there, [*SAID, taking_out()], 2.0)
+    assert len(await find(kept.log, kept.index, "sluice", 5)) == 2

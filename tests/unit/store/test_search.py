@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.context.blocks import RedactedThinking, Text, Thinking, ToolUse
-from ullage.context.entries import AssistantReply, Attachment, Compaction, Entry, Notice, Summarised, ToolReturned, UserPrompt
+from ullage.context.entries import (
+    AssistantReply,
+    Attachment,
+    Compaction,
+    CompactionRedone,
+    CompactionUndone,
+    Entry,
+    Notice,
+    Snipped,
+    Summarised,
+    ToolReturned,
+    UserPrompt,
+)
+from ullage.context.view.taken_out import EXCLUDED_MESSAGE
 from ullage.store import folder
 from ullage.store.erase import erase_session
 from ullage.store.log_store import LogStore
@@ -205,3 +219,27 @@ def test_a_search_does_not_find_itself_but_what_it_gave_can_be_opened(tmp_path: 
     assert index.result("t1", record.id) == "user: the datum plate is at 1,204 mm"
     index.close()
     store.close()
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_of_each_session_it_is_known_what_is_out_of_sight(tmp_path: Path, *, in_memory: bool) -> None:
+    workspace = Workspace(None if in_memory else tmp_path)
+    takes_out = replace(SUMMARY, id="x", summarised=None, snipped=Snipped(1, 1, EXCLUDED_MESSAGE))
+    session_id = workspace.session([*SAID, takes_out])
+    workspace.session(SAID)
+    fork = workspace.log.fork(session_id, None, "", 3.0).id
+    record = SAID.index(SUMMARY) + 1
+    assert workspace.index.out_of_sight() == {session_id: {1, record}, fork: {1, record}}
+    workspace.log.append(session_id, CompactionUndone("x"), 3.0)
+    for _ in range(2):
+        assert workspace.index.out_of_sight() == {fork: {1, record}}
+    if not in_memory:
+        workspace.index.close()
+        workspace.index = SearchIndex(tmp_path, workspace.log, workspace.results)
+    workspace.log.append(session_id, CompactionRedone("x"), 4.0)
+    assert workspace.index.out_of_sight() == {session_id: {1, record}, fork: {1, record}}
+    workspace.log.delete(session_id)
+    workspace.index.forget(session_id)
+    assert workspace.index.out_of_sight() == {fork: {1, record}}
+    workspace.log.append(fork, CompactionUndone("x"), 5.0)
+    assert workspace.index.out_of_sight() == {}
