@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 
 from ullage.session.items import (
     Gauge,
@@ -44,6 +45,17 @@ class Display:
         if (state, retry) != (self.state, self._retry):
             self.state, self._retry = state, retry
             self.tell(StateChanged(state, retry))
+
+    @contextmanager
+    def as_compacting(self) -> Generator[None]:
+        """A compaction is being made meanwhile. Where a turn is running it goes on afterwards; one alone is over when its work is."""
+        before = self.state
+        self.set_state("compacting")
+        try:
+            yield
+        finally:
+            if before == "running":
+                self.set_state(before)
 
     def set_title(self, title: str) -> None:
         """The title from now on."""

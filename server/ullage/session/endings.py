@@ -12,6 +12,7 @@ from ullage.context.blocks import ToolUse
 from ullage.context.entries import AssistantReply, Logged, Outcome, ToolReturned, TurnEnded, UserPrompt
 from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, ModelError, UnknownModel
 from ullage.session.compacting.fullness import ContextFull
+from ullage.session.conversation import Conversation
 from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)
@@ -81,3 +82,10 @@ def is_unfinished(entries: Sequence[Logged]) -> bool:
     ends = (logged.entry for logged in reversed(entries) if isinstance(logged.entry, TurnEnded))
     ended = next(ends, None)
     return turn_is_open(entries) or (ended is not None and ended.outcome != "end_turn")
+
+
+def close_turn(conversation: Conversation, end: TurnEnded) -> None:
+    """Gives every call without a result one, so that the log is valid, and logs the end."""
+    for call in conversation.projection.pending_tool_uses:
+        conversation.append(interrupted_result(call, end.outcome))
+    conversation.append(end)

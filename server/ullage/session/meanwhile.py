@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, Self
 
 from ullage.context.entries import AssistantReply, Logged, ToolReturned, TurnEnded, UserPrompt
+from ullage.session.conversation import Conversation
 from ullage.store.unfinished import Piece, UnfinishedFile, UnfinishedReply
 
 KEPT_EVERY_SECONDS = 1.0
@@ -61,6 +62,14 @@ def _joined(pieces: Sequence[Piece]) -> list[Piece]:
             texts.append((piece, []))
         texts[-1][1].append(piece.text)
     return [Piece(first.index, "".join(parts), first.is_thinking) for first, parts in texts]
+
+
+def take_unfinished(file: UnfinishedFile, conversation: Conversation) -> None:
+    """Logs what the model had said when the process was killed, where the log still waits for it."""
+    entry = left_by_a_killed_process(file.read(), conversation.entries)
+    if entry is not None:
+        conversation.append(entry)
+    file.remove()
 
 
 def left_by_a_killed_process(found: UnfinishedReply | None, entries: Sequence[Logged]) -> AssistantReply | None:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -43,7 +42,7 @@ from ullage.session.compacting.room import Room
 from ullage.session.compacting.while_editing import WhileEditing
 from ullage.session.conversation import Conversation
 from ullage.session.display import SNAPSHOT_ITEMS, Display
-from ullage.session.endings import INTERRUPTED, RESUMED, ending_of, interrupted_result, is_unfinished, turn_is_open
+from ullage.session.endings import INTERRUPTED, RESUMED, close_turn, ending_of, is_unfinished, turn_is_open
 from ullage.session.errors import SessionError
 from ullage.session.file_notices import FileNotices
 from ullage.session.forks import end_of_fork, fork_origin
@@ -53,7 +52,7 @@ from ullage.session.history.pinned import pinned_items
 from ullage.session.identifiers import new_id
 from ullage.session.items import Gauge, Item, ModelChanged, NoticeItem, PinsChanged, SessionState, Snapshot, Update
 from ullage.session.loop import run_turn
-from ullage.session.meanwhile import left_by_a_killed_process
+from ullage.session.meanwhile import take_unfinished
 from ullage.session.media import SessionShelf
 from ullage.session.model_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce
@@ -119,7 +118,7 @@ class Session:
             self._policy,
             self._compactor,
             self._model,
-            self._shown_as_compacting,
+            self._display.as_compacting,
             self._prelude.renew,
         )
         self.history = History(
@@ -146,19 +145,11 @@ class Session:
         if not self._conversation.entries:
             self._prelude.use()  # so that the gauge counts it before any prompt
         if turn_is_open(self._conversation.entries):
-            self._take_unfinished()
+            take_unfinished(unfinished_file(self._surroundings.transcripts_folder, self.id), self._conversation)
             forked = isinstance(self.entries[-1].entry, Forked)
-            self._close_turn(end_of_fork(self.entries) if forked else TurnEnded("interrupted", INTERRUPTED, "continue"))
+            close_turn(self._conversation, end_of_fork(self.entries) if forked else TurnEnded("interrupted", INTERRUPTED, "continue"))
         self._queue.show()
         self._compactor.ahead.look()
-
-    def _take_unfinished(self) -> None:
-        """What the model had said when the process was killed."""
-        file = unfinished_file(self._surroundings.transcripts_folder, self.id)
-        entry = left_by_a_killed_process(file.read(), self._conversation.entries)
-        if entry is not None:
-            self._conversation.append(entry)
-        file.remove()
 
     async def learn_model(self) -> None:
         """Asks the endpoint what it knows of the model; until then the table's figures are used."""
@@ -344,7 +335,7 @@ class Session:
         ending = await ending_of(self._turn_to_its_end(prompt), lambda: self._work.ending)
         turn, self._turn = self._turn, None
         try:
-            self._close_turn(ending.entry)
+            close_turn(self._conversation, ending.entry)
         except StoreFailed as error:
             at = self._conversation.clock()
             self._conversation.timeline.close_calls()
@@ -380,12 +371,6 @@ class Session:
         )
         return await run_turn(self._turn)
 
-    def _close_turn(self, end: TurnEnded) -> None:
-        """Gives every call without a result one, so that the log is valid, and logs the end."""
-        for call in self._conversation.projection.pending_tool_uses:
-            self._conversation.append(interrupted_result(call, end.outcome))
-        self._conversation.append(end)
-
     async def _compact(self, wanted: Wanted) -> bool:
         await self._room.by_request(wanted, at_work=False)
         return True
@@ -397,16 +382,6 @@ class Session:
     async def _compact_while_idle(self) -> bool:
         await self._room.while_idle()
         return True
-
-    @contextmanager
-    def _shown_as_compacting(self) -> Generator[None]:
-        before = self._display.state
-        self._display.set_state("compacting")
-        try:
-            yield
-        finally:
-            if before == "running":  # a compaction alone is over when its work is
-                self._display.set_state(before)
 
     def _appended(self, logged: Logged) -> None:
         self._spending.add(logged.entry)
