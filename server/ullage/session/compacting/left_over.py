@@ -9,6 +9,7 @@ from ullage.context.counting.categories import RESULTS
 from ullage.context.engines.ullage import UllageEngine
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Never, Policy
+from ullage.context.restore import in_room
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.projection import Projection
 from ullage.session.compacting.fullness import Fullness
@@ -60,8 +61,11 @@ def _guess(full: Fullness, policy: Policy) -> int:
     own = policy.engine.numbers.summary.tail_tokens if isinstance(policy.engine, UllageEngine) else TAIL_TOKENS
     record = min(RECORD_TOKENS, int(RECORD_SHARE * max(0, used - fixed)))
     in_view = sum(categories.get(name, 0) for name in FILES)
-    restored = min(RESTORED_TOKENS, int(RESTORED_SHARE * in_view)) if policy.restore is not None else 0
-    return fixed + min(own, used // 4) + record + restored
+    left = fixed + min(own, used // 4) + record
+    if policy.restore is None:
+        return left
+    room = in_room(policy.restore, full.line - left).total_tokens
+    return left + min(RESTORED_TOKENS, int(RESTORED_SHARE * in_view), room)
 
 
 def _left_by_newest(projection: Projection) -> int:
