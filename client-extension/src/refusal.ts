@@ -9,5 +9,13 @@ export function reasonOf(error: unknown): string | undefined {
   return typeof reason === "string" ? reason : undefined;
 }
 
-/** The way out that is offered where an undo, or a redo, would be larger than the window. */
-export const FIT_OFFER = { undo: "Undo, and clear old results", redo: "Redo, and clear old results" } as const;
+const MADE_TO_FIT = new Map([
+  ["does_not_fit", "clear old results"],
+  ["fits_only_cut", "cut old messages"],
+]);
+
+/** The way out where an undo, or a redo, was refused for that reason: it would be larger than the window. Undefined where there is none. */
+export function fitOffer(verb: "undo" | "redo", reason: string | undefined): string | undefined {
+  const way = MADE_TO_FIT.get(reason ?? "");
+  return way === undefined ? undefined : `${verb === "undo" ? "Undo" : "Redo"}, and ${way}`;
+}

@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import type { ActiveSession } from "./activeSession";
-import { FIT_OFFER, reasonOf } from "./refusal";
+import { fitOffer, reasonOf } from "./refusal";
 
 /** @throws Error with a message for the user. */
 export async function undoOrRedo(session: ActiveSession, verb: "undo" | "redo", compactionId?: string): Promise<void> {
@@ -10,10 +10,11 @@ export async function undoOrRedo(session: ActiveSession, verb: "undo" | "redo", 
   try {
     await session.request(method, { compactionId });
   } catch (error) {
-    if (reasonOf(error) !== "does_not_fit") {
+    const offer = fitOffer(verb, reasonOf(error));
+    if (offer === undefined) {
       throw error;
     }
-    const choice = await vscode.window.showWarningMessage((error as Error).message, FIT_OFFER[verb]);
+    const choice = await vscode.window.showWarningMessage((error as Error).message, offer);
     if (choice !== undefined) {
       await session.request(method, { compactionId, fit: true });
     }

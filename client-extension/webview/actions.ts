@@ -1,7 +1,7 @@
 /** What the user can do from the panel, for the parts that draw it. Failures are shown above the prompt box. */
 
 import type { AttachmentRef, ParamsOf, ResultOf } from "../src/protocol";
-import { FIT_OFFER } from "../src/refusal";
+import { fitOffer } from "../src/refusal";
 import { Refused, type Host } from "./host";
 import type { PassThroughMethod } from "./messages";
 
@@ -58,10 +58,11 @@ export function createActions({ host, sessionId, showError, loadEarlier, showIte
 
   const wayOutOf = (error: unknown, method: PassThroughMethod, params: object): WayOut | undefined => {
     const verb = method === "ullage/session/undoCompaction" ? "undo" : method === "ullage/session/redoCompaction" ? "redo" : undefined;
-    if (verb === undefined || !(error instanceof Refused) || error.reason !== "does_not_fit") {
+    const label = verb !== undefined && error instanceof Refused ? fitOffer(verb, error.reason) : undefined;
+    if (verb === undefined || label === undefined) {
       return undefined;
     }
-    return { label: FIT_OFFER[verb], run: () => void request(`ullage/session/${verb}Compaction`, { ...params, fit: true }) };
+    return { label, run: () => void request(`ullage/session/${verb}Compaction`, { ...params, fit: true }) };
   };
 
   const prompt: Actions["prompt"] = async (text, attachments, delivery) => {

@@ -34,12 +34,14 @@ function played(refusal: Error): Played {
   return { actions, asked, shown };
 }
 
-for (const [verb, label] of [
-  ["undo", "Undo, and clear old results"],
-  ["redo", "Redo, and clear old results"],
+for (const [verb, reason, label] of [
+  ["undo", "does_not_fit", "Undo, and clear old results"],
+  ["redo", "does_not_fit", "Redo, and clear old results"],
+  ["undo", "fits_only_cut", "Undo, and cut old messages"],
+  ["redo", "fits_only_cut", "Redo, and cut old messages"],
 ] as const) {
-  test(`an ${verb} that does not fit offers to clear old results, and does it`, async () => {
-    const { actions, asked, shown } = played(new Refused("It would then hold too much.", "does_not_fit"));
+  test(`where ${verb} is refused with ${reason} it offers "${label}", and does it`, async () => {
+    const { actions, asked, shown } = played(new Refused("It would then hold too much.", reason));
     assert.equal(await actions.send(`ullage/session/${verb}Compaction`, { compactionId: "c1" }), false);
     const cards = new Cards(actions);
     cards.showError(shown[0]?.message ?? "", shown[0]?.wayOut);

@@ -12,6 +12,7 @@ Reason: TypeAlias = Literal[
     "nothing_to_compact",
     "nothing_to_undo",
     "does_not_fit",
+    "fits_only_cut",
     "no_such_item",
     "no_such_permission",
     "store_failed",

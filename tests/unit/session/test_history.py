@@ -420,7 +420,7 @@ async def test_where_an_undo_would_not_fit_and_there_is_nothing_to_clear_the_mid
             await session.history.undo(made)
         with pytest.raises(SessionError, match=r"With \d+ messages cut from its middle it would fit\.") as refused:
             await session.history.undo(oldest)
-        assert refused.value.reason == "does_not_fit"
+        assert refused.value.reason == "fits_only_cut"
         await session.history.undo(oldest, fit=True)
         gauge = session.snapshot().gauge
         assert gauge.used <= 0.95 * gauge.size

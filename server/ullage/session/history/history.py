@@ -43,7 +43,7 @@ from ullage.session.compacting.draft import NothingToCompact, Wanted
 from ullage.session.compacting.fullness import Fullness
 from ullage.session.compacting.room import NOTHING_TO_COMPACT, Room
 from ullage.session.conversation import Conversation, in_any_case
-from ullage.session.errors import SessionError
+from ullage.session.errors import Reason, SessionError
 from ullage.session.history.epoch_fates import FatePage, Group, fate_page
 from ullage.session.history.epochs import EpochInfo, epochs
 from ullage.session.history.places import entry_of_item, first_of_item
@@ -287,7 +287,7 @@ class History:
                 fitted = self._fitted(after, tokens, window)
             if fitted is None or not fit:
                 raise SessionError(
-                    "invalid" if fitted is None else "does_not_fit",
+                    _reason(fitted),
                     f"The conversation would then hold about {tokens:,} tokens, more than the model's {window:,}. {_way_out(fitted)}",
                 )
         self._log(entry)
@@ -355,6 +355,13 @@ class History:
     def _count(self, messages: Sequence[Message]) -> int:
         calibration = self._surroundings.calibration(self._model.card)
         return calibration.apply(sum(estimate_message(message) for message in messages))
+
+
+def _reason(fitted: Compaction | None) -> Reason:
+    """Of a refusal, by what would make it fit."""
+    if fitted is None:
+        return "invalid"
+    return "fits_only_cut" if fitted.snipped is not None else "does_not_fit"
 
 
 def _way_out(fitted: Compaction | None) -> str:
