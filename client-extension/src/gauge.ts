@@ -4,6 +4,7 @@
  * `render` is pure; `gaugeBinding.ts` puts its result into a status bar item.
  */
 
+import { whenByItself } from "./byItself";
 import { contextParts, sumOf } from "./contextParts";
 import { formatDollars, formatShare, formatTokens, formatTokensExactly } from "./format";
 import type { Gauge, SessionState } from "./protocol";
@@ -138,7 +139,7 @@ function renderFacts(gauge: Gauge): string[] {
   } else {
     facts.push("Compacting now would free little");
   }
-  facts.push(gauge.auto ? "Compacts by itself at 100%" : "Does not compact by itself");
+  facts.push(whenByItself(gauge));
   return facts;
 }
 

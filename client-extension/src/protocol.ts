@@ -252,6 +252,8 @@ export interface Gauge {
   policy: string;
   /** What `used` is measured by. */
   measure: "usage" | "messages" | "characters / 4";
+  /** Set where the user undid the newest compaction: tokens that have to come before one is made by itself, beyond 100 %. */
+  waits?: Optional<number>;
 }
 
 export interface ModelInfo {

@@ -1,5 +1,6 @@
 /** The card above the prompt box: what `/context` and `/help` show, and what went wrong. One at a time; it is no part of the conversation. */
 
+import { whenByItself } from "../src/byItself";
 import { contextParts, sumOf } from "../src/contextParts";
 import { formatDollars, formatShare, formatTokens, formatTokensExactly } from "../src/format";
 import { shareOf } from "../src/gauge";
@@ -137,7 +138,7 @@ function factsOf(gauge: Gauge): string[] {
     gauge.cacheHitRate == null ? "" : `${formatShare(gauge.cacheHitRate)} read from cache`,
     gauge.cost == null ? "" : `${formatDollars(gauge.cost)} so far`,
     gauge.frees > 0 ? `Compacting would free about ${formatTokens(gauge.frees)}${price}` : "Compacting would free little",
-    gauge.auto ? "Compacts by itself at 100%" : "Does not compact by itself",
+    whenByItself(gauge),
   ].filter((fact) => fact !== "");
 }
 

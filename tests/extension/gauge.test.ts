@@ -75,6 +75,16 @@ test("the tooltip leaves out what is not known", () => {
   assert.match(tooltip, /Does not compact by itself/);
 });
 
+test("after an undo it says why nothing is compacted at 100 %", () => {
+  const { tooltip } = render(gauge({ used: 170_000, waits: 41_750 }), "idle", RUNNING);
+  assert.match(
+    tooltip,
+    /You undid the last compaction: none is made by itself before 42k more tokens have come, or the window is nearly full/,
+  );
+  assert.doesNotMatch(tooltip, /by itself at 100%/);
+  assert.match(render(gauge({ auto: false, waits: 41_750 }), "idle", RUNNING).tooltip, /Does not compact by itself/);
+});
+
 test("what costs nothing has no price", () => {
   assert.match(render(gauge({ freesCost: 0 }), "idle", RUNNING).tooltip, /would free about 40k\n/);
 });

@@ -157,6 +157,7 @@ def _gauge(gauge: session.Gauge) -> wire.Gauge:
         cache_hit_rate=gauge.cache_hit_rate,
         cost=gauge.cost,
         frees_cost=gauge.frees_cost,
+        waits=gauge.waits,
     )
 
 

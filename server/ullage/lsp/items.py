@@ -180,6 +180,7 @@ class Gauge:
     cache_hit_rate: float | None = None
     cost: float | None = None
     frees_cost: float | None = None
+    waits: int | None = None
 
 
 @attrs.frozen

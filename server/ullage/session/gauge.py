@@ -60,8 +60,10 @@ class Spending:
         return self._read_from_cache / self._sent if self._sent else None
 
 
-def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Policy, frees: int, *, auto: bool) -> Gauge:
-    """The gauge now. `frees` is how many tokens a compaction would free (`left_over.py`)."""
+def make_gauge(
+    full: Fullness, spending: Spending, card: ModelCard, policy: Policy, frees: int, *, auto: bool, waits: int | None = None
+) -> Gauge:
+    """The gauge now. `frees` is how many tokens a compaction would free (`left_over.py`), `waits` as `Room.waits` says."""
     return Gauge(
         used=full.used,
         line=full.line,
@@ -76,6 +78,7 @@ def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Poli
         auto=auto,
         policy=policy.name,
         measure=policy.measure,
+        waits=waits,
     )
 
 

@@ -181,6 +181,9 @@ class Gauge:
     """The name of the policy in force."""
     measure: Measure = "usage"
     """What `used` is measured by; with another measure than `usage` the categories add up to all that the context holds instead."""
+    waits: int | None = None
+    """Set where the user undid the newest compaction and none is made by itself at the line: tokens that have to come before, or less
+    where the window is as good as full by then."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,7 +197,7 @@ class Session:
     def _gauge(self) -> Gauge:
         full, policy = self._room.fullness(), self._surroundings.policy
         frees = self._left_over.would_free(full, policy, self._conversation.projection)
-        return make_gauge(full, self._spending, self._model.card, policy, frees, auto=self._policy.by_itself)
+        return make_gauge(full, self._spending, self._model.card, policy, frees, auto=self._policy.by_itself, waits=self._room.waits(full))
 
     def _show_gauge(self) -> None:
         self._display.set_gauge(self._gauge())

@@ -152,3 +152,37 @@ async def test_where_the_server_does_not_say_what_requests_take_it_comes_again_a
         assert taken_back.holds(10_000, 1_000)
         assert taken_back.holds(10_999, 1_000)
         assert not taken_back.holds(11_000, 1_000)
+
+
+async def test_the_gauge_says_what_it_waits_for(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
+        session = await compacted_at_the_line(here)
+        assert session.snapshot().gauge.waits is None
+        await session.history.undo()
+        gauge = session.snapshot().gauge
+        quarter = int(0.25 * gauge.line)
+        assert gauge.used > gauge.line
+        assert gauge.waits == quarter
+        await chat(here, session)
+        assert session.snapshot().gauge.waits == pytest.approx(quarter, abs=0.01 * gauge.line)
+        await chat(here, session, 300)
+        gauge = session.snapshot().gauge
+        assert gauge.waits is not None
+        assert 0 < gauge.waits < quarter
+        await session.history.redo()
+        assert session.snapshot().gauge.waits is None
+        await session.history.undo()
+        here.sessions.configure(replace(here.settings, auto_compact=False))
+        assert session.snapshot().gauge.waits is None
+
+
+async def test_where_the_wait_ends_below_the_line_the_gauge_says_nothing_of_it(folder: Path) -> None:
+    async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
+        session = await here.new()
+        await fill(here, session, 2)
+        session.compact()
+        await here.idle(session)
+        await session.history.undo()
+        gauge = session.snapshot().gauge
+        assert gauge.used < 0.75 * gauge.line
+        assert gauge.waits is None

@@ -152,6 +152,11 @@ class Room:
         """Whether the user undid the newest compaction and less than that share of the line has come since."""
         return self._taken_back.holds(full.counted.used + more, int(full.line * share))
 
+    def waits(self, full: Fullness) -> int | None:
+        """Tokens that have to come before it compacts by itself, where that is beyond the line as the user undid the newest compaction."""
+        left = self._taken_back.left(full.counted.used, int(full.line * TAKEN_BACK_SHARE))
+        return left if left and full.used + left > full.line and self._policy.by_itself else None
+
     def _may_save(self) -> bool:
         if not (self._policy.policy.saves and self._policy.by_itself and replied_since(self._conversation.projection)):
             return False

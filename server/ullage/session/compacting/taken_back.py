@@ -39,11 +39,15 @@ class TakenBack:
 
     def holds(self, used: int, more: int) -> bool:
         """Whether it is and the context, which holds `used` tokens, has not grown by `more` since the first request after the undo."""
+        return self.left(used, more) > 0
+
+    def left(self, used: int, more: int) -> int:
+        """Tokens by which it has to grow yet; 0 where the newest compaction is not undone, or it has grown by so much."""
         if not self.is_so():
-            return False
+            return 0
         if self._first_request is None and self._is_unpriced:
             self._first_request = used
-        return self._first_request is None or used < self._first_request + more
+        return more if self._first_request is None else max(0, self._first_request + more - used)
 
     def _take(self, entry: Entry) -> None:
         match entry:
