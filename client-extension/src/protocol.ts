@@ -327,7 +327,8 @@ export interface UpdateParams {
   update: Update;
 }
 
-export type AttachmentRef = { kind: "file"; uri: string } | { kind: "problems" };
+/** `data` is the base64 of an image that was pasted. */
+export type AttachmentRef = { kind: "file"; uri: string } | { kind: "problems" } | { kind: "pasted"; data: string };
 
 export interface Problem {
   uri: string;

@@ -3,6 +3,8 @@
 import type { AttachmentRef } from "../src/protocol";
 import { element, icon, iconButton, setChildren } from "./dom";
 
+const ICONS: Record<AttachmentRef["kind"], string> = { file: "file", problems: "warning", pasted: "file-media" };
+
 interface Attachment {
   name: string;
   ref: AttachmentRef;
@@ -44,6 +46,6 @@ export class Attachments {
       icon: "close",
       onClick: () => this.set(this.attached.filter((known) => known !== attachment)),
     });
-    return element("span", { className: "chip" }, icon(attachment.ref.kind === "file" ? "file" : "warning"), attachment.name, remove);
+    return element("span", { className: "chip" }, icon(ICONS[attachment.ref.kind]), attachment.name, remove);
   }
 }

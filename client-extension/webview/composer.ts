@@ -7,6 +7,7 @@ import { Attachments } from "./attachments";
 import { CompletionMenu, type Completion } from "./completionMenu";
 import { ContextMeter } from "./contextMeter";
 import { element, icon, iconButton } from "./dom";
+import { PASTED, base64Of, pastedImages } from "./pasted";
 import { PromptHistory } from "./promptHistory";
 import { matchSlashCommands, parseSlashCommand, type SlashCommand } from "./slashCommands";
 
@@ -70,6 +71,7 @@ export class Composer {
     this.box.value = draft;
     this.box.addEventListener("input", () => this.changed());
     this.box.addEventListener("keydown", (event) => this.keyDown(event));
+    this.box.addEventListener("paste", (event) => void this.paste(event));
     this.box.addEventListener("blur", () => this.menu.show([]));
   }
 
@@ -100,11 +102,23 @@ export class Composer {
   /** Puts a prompt of before into the box, to be written in another way. What was being written stays, below it. */
   put({ text, attachments }: ForkPrompt): void {
     for (const ref of attachments) {
-      this.attachments.add(ref.kind === "problems" ? "problems" : nameInUri(ref.uri), ref);
+      this.attachments.add(ref.kind === "file" ? nameInUri(ref.uri) : ref.kind === "pasted" ? PASTED : "problems", ref);
     }
     const written = this.box.value.trim();
     this.replaceText(written === "" || written === text.trim() ? text : `${text}\n\n${this.box.value}`);
     this.box.setSelectionRange(text.length, text.length);
+  }
+
+  /** An image is attached; where the clipboard has words too (a cell of a table, say), the words are meant. */
+  private async paste(event: ClipboardEvent): Promise<void> {
+    const images = pastedImages(event.clipboardData);
+    if (images.length === 0) {
+      return;
+    }
+    event.preventDefault();
+    for (const data of await Promise.all(images.map(base64Of))) {
+      this.attachments.add(PASTED, { kind: "pasted", data });
+    }
   }
 
   private get busy(): boolean {

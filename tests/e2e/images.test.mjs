@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
-import { itemsOf, openPanel, sendAndFinish } from "./harness/panel.mjs";
+import { itemsOf, openPanel, promptBox, sendAndFinish } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 
 const PICTURE = "docs/tank.png";
@@ -36,7 +36,32 @@ stage("images", {}, (scenario) => {
     await page.locator(".tabs-container .tab.active", { hasText: ".png" }).waitFor();
     await screenshot("2-opened");
   });
+
+  scenario("an image that is pasted into the prompt is attached and sent", {}, async ({ page, api, screenshot }) => {
+    const bytes = png(WIDTH, HEIGHT);
+    await api.enqueue({ say: "A tank, half full." });
+    const panel = await openPanel(page);
+    await promptBox(panel).evaluate(pasteImage, bytes.toString("base64"));
+    await panel.locator(".composer .chip", { hasText: "pasted image" }).waitFor();
+    await screenshot("1-pasted");
+
+    await sendAndFinish(panel, "What is in the picture?");
+    const prompt = itemsOf(panel, "user").first();
+    await prompt.getByRole("button", { name: "pasted image: image, 320 × 200, 96 tokens" }).waitFor();
+    await screenshot("2-sent");
+    const [, image, words] = (await api.requests()).at(-1)?.body.messages[0].content ?? [];
+    assert.deepEqual(image.source, { type: "base64", media_type: "image/png", data: bytes.toString("base64") });
+    assert.equal(words.text, "What is in the picture?");
+  });
 });
+
+/** Runs in the panel: what a browser does when somebody pastes. @param {Element} box @param {string} data base64 of a PNG */
+function pasteImage(box, data) {
+  const clipboardData = new DataTransfer();
+  const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+  clipboardData.items.add(new File([bytes], "image.png", { type: "image/png" }));
+  box.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
+}
 
 /** A tank, half full. @param {number} width @param {number} height @returns {Buffer} */
 function png(width, height) {

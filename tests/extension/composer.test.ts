@@ -192,3 +192,30 @@ test("a prompt that is in the box already is not put there twice", async () => {
   composer.put({ text: "use inches", attachments: [] });
   assert.equal(box.value, "use inches");
 });
+
+async function paste(box: HTMLTextAreaElement, files: File[], text = ""): Promise<Event> {
+  const event = new window.Event("paste", { cancelable: true });
+  Object.assign(event, { clipboardData: { files, getData: () => text } });
+  box.dispatchEvent(event);
+  await settle();
+  return event;
+}
+
+test("a pasted image is attached and sent with the words", async () => {
+  const { composer, box, write, press, done } = opened();
+  const image = new File(["picture"], "image.png", { type: "image/png" });
+  const other = new File(["text"], "a.txt", { type: "text/plain" });
+  const event = await paste(box, [image, other]);
+  assert.equal(event.defaultPrevented, true);
+  assert.equal(composer.element.querySelector(".chip")?.textContent, "pasted image");
+  await write("what is it?");
+  await press("Enter");
+  assert.deepEqual(done, [`prompt what is it? [{"kind":"pasted","data":"${btoa("picture")}"}] queue`]);
+});
+
+test("words that are pasted are pasted, whatever picture comes with them", async () => {
+  const { composer, box } = opened();
+  const image = new File(["picture"], "image.png", { type: "image/png" });
+  assert.equal((await paste(box, [image], "a cell")).defaultPrevented, false);
+  assert.equal(composer.element.querySelector(".chip"), null);
+});

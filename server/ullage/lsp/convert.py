@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING
 
 from ullage.context.entries import FileDiff
@@ -68,8 +69,10 @@ def update_to_wire(update: session.Update) -> protocol.Update:
 
 
 def _attachment(ref: Ref) -> protocol.AttachmentRef:
-    from ullage.session.attachments import FileRef
+    from ullage.session.attachments import FileRef, PastedRef
 
+    if isinstance(ref, PastedRef):
+        return protocol.PastedAttachment(base64.b64encode(ref.data).decode("ascii"))
     return protocol.FileAttachment(ref.path.as_uri()) if isinstance(ref, FileRef) else protocol.ProblemsAttachment()
 
 

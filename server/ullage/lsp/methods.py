@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -117,10 +118,15 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
 
 
 def _ref(attachment: wire.AttachmentRef) -> Ref:
-    from ullage.session.attachments import FileRef, ProblemsRef
+    from ullage.session.attachments import FileRef, PastedRef, ProblemsRef
 
     if isinstance(attachment, wire.ProblemsAttachment):
         return ProblemsRef()
+    if isinstance(attachment, wire.PastedAttachment):
+        try:
+            return PastedRef(base64.b64decode(attachment.data, validate=True))
+        except ValueError:
+            raise SessionError("invalid", "What was pasted is no base64") from None
     path = path_of(attachment.uri)
     if path is None:
         raise SessionError("invalid", f"{attachment.uri} is no file, so it cannot be attached")

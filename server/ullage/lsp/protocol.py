@@ -114,8 +114,15 @@ class ProblemsAttachment:
     """The editor's problems, put into a prompt."""
 
 
-AttachmentRef: TypeAlias = FileAttachment | ProblemsAttachment
-ATTACHMENT_KINDS: dict[type[Any], str] = {FileAttachment: "file", ProblemsAttachment: "problems"}
+@attrs.frozen
+class PastedAttachment:
+    """An image that was pasted; `data` is base64."""
+
+    data: str
+
+
+AttachmentRef: TypeAlias = FileAttachment | ProblemsAttachment | PastedAttachment
+ATTACHMENT_KINDS: dict[type[Any], str] = {FileAttachment: "file", ProblemsAttachment: "problems", PastedAttachment: "pasted"}
 
 
 @attrs.frozen

@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from ullage.context.entries import Attachment
 from ullage.store.errors import StoreFailed
-from ullage.tools.media import NotShown, Shelf, show
+from ullage.store.media import shown_path
+from ullage.tools.media import NotShown, Shelf, show, show_bytes
 from ullage.workspace.editor import Diagnostic, Editor
 from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders, OutsideWorkspace
@@ -20,6 +21,9 @@ ATTACHED_CHARACTERS = 30_000
 
 PROBLEMS_NAME = "problems"
 """What the editor's problems are called among the attachments."""
+
+PASTED_NAME = "pasted image"
+"""What an image is called that was pasted."""
 
 PROBLEMS = 100
 """Most problems that are put into a prompt."""
@@ -37,7 +41,14 @@ class ProblemsRef:
     """All problems that the editor knows of."""
 
 
-Ref: TypeAlias = FileRef | ProblemsRef
+@dataclass(frozen=True, slots=True)
+class PastedRef:
+    """An image that was pasted, which is in no file."""
+
+    data: bytes
+
+
+Ref: TypeAlias = FileRef | ProblemsRef | PastedRef
 
 
 async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Editor, shelf: Shelf) -> Attachment:
@@ -45,6 +56,8 @@ async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Edit
     if isinstance(ref, ProblemsRef):
         problems = await editor.diagnostics(None)
         return Attachment(PROBLEMS_NAME, problems_text(problems, folders))
+    if isinstance(ref, PastedRef):
+        return await _pasted(ref.data, shelf)
     name = folders.show(ref.path)
     try:
         path = folders.resolve(str(ref.path))
@@ -61,12 +74,23 @@ async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Edit
     return Attachment(name, text)
 
 
+async def _pasted(data: bytes, shelf: Shelf) -> Attachment:
+    try:
+        shown = await show_bytes(data, shelf)
+    except (DamagedMedia, NotShown, StoreFailed, TooLarge) as error:
+        return Attachment(PASTED_NAME, f"(this cannot be attached: {error})")
+    if shown is None:
+        return Attachment(PASTED_NAME, "(this cannot be attached: it is no PNG, JPEG, GIF or WebP)")
+    return Attachment(PASTED_NAME, shown.words, shown.media)
+
+
 def ref_of(attachment: Attachment, folders: Folders) -> Ref | None:
     """What was attached under that name, to attach it again as it is now; None where it cannot be."""
     if attachment.name == PROBLEMS_NAME:
         return ProblemsRef()
+    pasted = attachment.media if attachment.name == PASTED_NAME else None
     try:
-        return FileRef(folders.resolve(attachment.name))
+        return FileRef(folders.resolve(attachment.name if pasted is None else shown_path(pasted)))
     except OutsideWorkspace:
         return None
 

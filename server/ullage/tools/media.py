@@ -13,7 +13,7 @@ from typing import Protocol
 from ullage.context.blocks import Image, Media
 from ullage.context.counting.media import ImageLimits, in_words, media_tokens
 from ullage.context.counting.media_room import Room, Weight, weight_of
-from ullage.workspace.media_file import MediaFile, read_media
+from ullage.workspace.media_file import MediaFile, media_in, read_media
 
 LARGEST_SHARE = 0.25
 """Of the model's window, for one document: more of it would leave no room to work with it."""
@@ -63,8 +63,16 @@ async def show(path: Path, shelf: Shelf) -> Shown | None:
     Raises `NotShown`, `DamagedMedia`, `TooLarge`, `StoreFailed` or an `OSError`.
     """
     file = await asyncio.to_thread(read_media, path)
-    if file is None:
-        return None
+    return None if file is None else await _put(file, shelf)
+
+
+async def show_bytes(raw: bytes, shelf: Shelf) -> Shown | None:
+    """The same of bytes that are in no file."""
+    file = await asyncio.to_thread(media_in, raw)
+    return None if file is None else await _put(file, shelf)
+
+
+async def _put(file: MediaFile, shelf: Shelf) -> Shown:
     sight = shelf.sight()
     check(file.media, sight)
     await asyncio.to_thread(shelf.keep, file.data, file.media)

@@ -12,7 +12,7 @@ from pathlib import Path
 OWN_FOLDER = ".ullage"
 """Ullage's own folder in a workspace: the log's database, transcripts and whole tool results."""
 
-READABLE_IN_OWN_FOLDER = frozenset({"tool-results", "transcripts"})
+READABLE_IN_OWN_FOLDER = frozenset({"tool-results", "media", "transcripts"})
 """What the agent may read there: plain copies of what it was told. The database it gets at with `recall` only."""
 
 
@@ -67,8 +67,8 @@ class Folders:
             raise OutsideWorkspace(f"`{name}` is outside the workspace. Only files in {self._named()} can be used")
         if self._is_own_record(path):
             raise OutsideWorkspace(
-                f"`{name}` belongs to Ullage itself. Of `{OWN_FOLDER}` only tool-results/ and transcripts/ can be "
-                "read; use `recall` for everything else that was said"
+                f"`{name}` belongs to Ullage itself. Of `{OWN_FOLDER}` only tool-results/, media/ and transcripts/ "
+                "can be read; use `recall` for everything else that was said"
             )
         return path
 

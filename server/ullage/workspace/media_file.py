@@ -80,14 +80,26 @@ def read_media(path: Path) -> MediaFile | None:
         kind = kind_of(file.read(12))
     if kind is None:
         return None
-    largest = LARGEST_FILE if kind == "image" else LARGEST_PDF
-    if status.st_size > largest:
-        raise TooLarge(f"{status.st_size:,} bytes; of such a file no more than {largest:,} can be shown")
-    raw = path.read_bytes()
+    _check_size(kind, status.st_size)
+    return media_in(path.read_bytes())
+
+
+def media_in(raw: bytes) -> MediaFile | None:
+    """The same of bytes."""
+    kind = kind_of(raw[:12])
+    if kind is None:
+        return None
+    _check_size(kind, len(raw))
     sha256 = _sha256(raw)
     if kind == "PDF":
         return MediaFile(_document(raw, sha256), raw, sha256)
     return _image(raw, sha256)
+
+
+def _check_size(kind: Kind, size: int) -> None:
+    largest = LARGEST_FILE if kind == "image" else LARGEST_PDF
+    if size > largest:
+        raise TooLarge(f"{size:,} bytes; of such a file no more than {largest:,} can be shown")
 
 
 def _document(raw: bytes, sha256: str) -> Document:

@@ -17,10 +17,12 @@ from tests.unit.context.pictures import pdf, png
 from tests.unit.session.harness import MODEL, Stage, calls, compactions, items, stage
 from ullage.context.counting import media_room
 from ullage.context.counting.media import PDF_PAGE_TOKENS
-from ullage.session.attachments import FileRef
+from ullage.context.entries import UserPrompt
+from ullage.session.attachments import FileRef, PastedRef, ref_of
 from ullage.session.items import ShownMedia, UserItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
+from ullage.workspace.folders import Folders
 
 PNG = png(800, 600)
 TOKENS = 29 * 22
@@ -95,6 +97,23 @@ async def test_an_attached_image_comes_before_the_words(folder: Path) -> None:
         assert [each.words for each in prompt.media] == [WORDS]
         files = {each.name: each.tokens for each in session.snapshot().gauge.categories}
         assert files["files"] >= TOKENS * 0.8
+
+
+async def test_a_pasted_image_is_attached_and_can_be_attached_again(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        here.fake.enqueue(Say("A tank."))
+        await session.prompt("What is it?", [PastedRef(PNG), PastedRef(b"no image at all"), PastedRef(PNG[:100])])
+        await here.idle(session)
+        sent = here.fake.requests[-1].body
+        assert [each["source"] for each in blocks(sent)] == [source(PNG)]
+        assert "cannot be attached: it is no PNG" in json.dumps(sent)
+        assert "cannot be attached: an image that cannot be decoded" in json.dumps(sent)
+        prompt = next(item for item in items(session) if isinstance(item, UserItem))
+        assert [(each.name, each.words) for each in prompt.media] == [("pasted image", WORDS)]
+        logged = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+        entry = next(each.entry for each in logged if isinstance(each.entry, UserPrompt))
+        assert ref_of(entry.attachments[0], Folders([folder])) == FileRef(folder / prompt.media[0].path)
 
 
 async def test_the_prefix_stays_the_same_over_a_restart_and_an_undone_compaction(folder: Path) -> None:

@@ -1,0 +1,26 @@
+/** Images on the clipboard. */
+
+/** What an image is called that was pasted. */
+export const PASTED = "pasted image";
+
+const TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+/** The images of a paste; none where it has words, too. */
+export function pastedImages(clipboard: DataTransfer | null): File[] {
+  if (clipboard === null || clipboard.getData("text/plain") !== "") {
+    return [];
+  }
+  return [...clipboard.files].filter(({ type }) => TYPES.has(type));
+}
+
+/** Bytes that become text at one go: a call takes only so many arguments. */
+const CHUNK = 8_192;
+
+export async function base64Of(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += CHUNK) {
+    parts.push(String.fromCharCode(...bytes.subarray(at, at + CHUNK)));
+  }
+  return btoa(parts.join(""));
+}
