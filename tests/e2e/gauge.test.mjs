@@ -17,7 +17,7 @@ stage("the gauge", { window: 60_000 }, (scenario) => {
       reply: [{ say: "I have seen a number of readings." }],
       interruption: { holds_after: 1 },
     });
-    await api.enqueue([READ], { say: "Seen again." });
+    await api.enqueue([READ, READ, READ], { say: "Seen again." }, [READ], { say: "There they are." });
     const atStart = await gaugeReaches(page, (percent) => percent < 30, "low before any prompt");
     await screenshot("1-before");
 
@@ -29,7 +29,8 @@ stage("the gauge", { window: 60_000 }, (scenario) => {
     await api.release();
     await turnIsOver(panel);
     await sendAndFinish(panel, "Look at them once more");
-    const full = await gaugeReaches(page, (percent) => percent > inTurn, "higher after two turns");
+    await sendAndFinish(panel, "And for the last time");
+    const full = await gaugeReaches(page, (percent) => percent > inTurn, "higher after three turns");
 
     const tooltip = await gaugeTooltip(page);
     await screenshot("3-tooltip");
@@ -43,7 +44,7 @@ stage("the gauge", { window: 60_000 }, (scenario) => {
     const card = itemsOf(panel, "compaction");
     await card.getByText(/^[\d.]+k? → [\d.]+k? tokens$/).waitFor();
     const after = await gaugeReaches(page, (percent) => percent < full, "lower after the compaction");
-    await card.locator("summary").click();
+    await card.locator("summary").filter({ hasText: "Summary" }).click();
     await card.getByText("Use millimetres").waitFor();
     await notification(page, "Compacted: ").waitFor();
     await screenshot("4-compacted");
@@ -51,6 +52,7 @@ stage("the gauge", { window: 60_000 }, (scenario) => {
     await notification(page, "Compacted: ").getByText("Undo").click();
     await card.getByText("Compaction undone").waitFor();
     await gaugeReaches(page, (percent) => percent === full, `${full} again`);
+    assert.match(await gaugeTooltip(page), /You undid the last compaction: none is made by itself before/);
     await screenshot("5-undone");
     await card.getByRole("button", { name: "Redo" }).click();
     await gaugeReaches(page, (percent) => percent === after, `${after} again`);
