@@ -16,9 +16,11 @@ const title = (panel) => panel.locator(".session-title");
 /** @param {import("playwright-core").FrameLocator} panel */
 const origin = (panel) => panel.getByRole("button", { name: /^Forked from/ });
 
+/** @param {Element} box */
+const hasFocus = (box) => box === box.ownerDocument.activeElement && box.ownerDocument.hasFocus();
+
 /** The cursor has come into the prompt box; a palette that is opened before that closes again. @param {import("playwright-core").FrameLocator} panel */
 async function canWrite(panel) {
-  const hasFocus = (/** @type {Element} */ box) => box === box.ownerDocument.activeElement && box.ownerDocument.hasFocus();
   await expectEventually(() => promptBox(panel).evaluate(hasFocus), "the cursor is in the prompt box");
 }
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { copySampleWorkspace } from "../../scripts/lib/workspace.mjs";
 
-test("the copy is kept, and a fresh one is made beside it", async (t) => {
+void test("the copy is kept, and a fresh one is made beside it", async (t) => {
   const copies = await mkdtemp(join(tmpdir(), "ullage-copies-"));
   t.after(() => rm(copies, { recursive: true, force: true }));
   const first = await copySampleWorkspace({ copies });

@@ -12,11 +12,16 @@ import pytest
 
 from tests.fake_api import Call, Hang, Say
 from tests.unit.session.harness import MODEL, Stage, stage
+from ullage.models.choose import choose_model
+from ullage.models.limits import card_from_table
 from ullage.models.model import TokenizerVersion
+from ullage.models.shown_media import none_kept
 from ullage.models.tokenizers import CountText, tokenizer
 from ullage.session.items import Gauge, GaugeChanged
+from ullage.session.models_in_workspace import ModelsInWorkspace
 from ullage.session.session import Session
 from ullage.session.token_counts import TokenCounts
+from ullage.store.user_state import UserState
 
 LONG = "valve = 17  # the newest one\n" * 400
 
@@ -129,17 +134,18 @@ async def test_a_compaction_and_its_undo_go_on_as_ever(folder: Path, find: Calla
         assert here.refused() == []
 
 
-async def test_one_counts_for_a_model_though_two_threads_ask_for_the_first_time_at_once(folder: Path) -> None:
+async def test_one_counts_for_a_model_though_two_threads_ask_for_the_first_time_at_once() -> None:
     both = threading.Barrier(2, timeout=20)
 
     def slowly(version: TokenizerVersion) -> CountText:
         both.wait()
         return len
 
-    async with stage(folder) as here:
-        card = (await here.new())._model.card  # pyright: ignore[reportPrivateUsage]
-        here.sessions._find_tokenizer = slowly  # pyright: ignore[reportPrivateUsage]
-        here.sessions._counts.clear()  # pyright: ignore[reportPrivateUsage]
-        counts_of = here.sessions._around.counts_of  # pyright: ignore[reportPrivateUsage]
-        one, other = await asyncio.gather(asyncio.to_thread(counts_of, card), asyncio.to_thread(counts_of, card))
-        assert one is other is not None
+    card = card_from_table("claude-opus-5-5")
+    assert card is not None
+    assert card.tokenizer is not None
+    models = ModelsInWorkspace(None, choose_model, none_kept, UserState(None), slowly, lambda: None)
+    models.start()
+    one, other = await asyncio.gather(asyncio.to_thread(models.counts_of, card), asyncio.to_thread(models.counts_of, card))
+    await models.close()
+    assert one is other is not None

@@ -16,7 +16,7 @@ from ullage.context.record.names import FRESH_ENTRIES, NamesInUse
 from ullage.context.record.sections import Focus, fitting
 from ullage.context.record.words import TOKEN, WORD, basename, tail_of
 
-LEAST_WORTH = 0.00085
+LEAST_WORTH = 0.00088
 """Of a character: a name or file that is worth less is left out. This decides how long records are: with it half of those at the recorded
 compactions were shorter than 12,000 characters, and a tenth more or less of it makes them 500 shorter or longer."""
 KNOWN = 0.2

@@ -75,7 +75,7 @@ class Share:
         """The section with what was taken; empty where nothing was."""
         lines = [*self.required, *(line for _, line in sorted(self.taken))]
         if self.wanted and lines:
-            lines.append(f"- … and {len(self.wanted)} more; `recall` finds them")
+            lines.append(f"- … {len(self.wanted)} more: `recall`")
         return Section(self.heading, tuple(lines))
 
 
