@@ -6,9 +6,9 @@ import type { ApiKey } from "./apiKey";
 import type { ChatView } from "./chatView";
 import type { ServerConnection } from "./client";
 import type { CompactionNotice } from "./compactionNotice";
+import { excludeFiles, pinFiles } from "./fileMarks";
 import { forkSession } from "./forking";
 import { pickModel, pickSession } from "./pickers";
-import { pinFiles } from "./pinFile";
 import { searchSessions } from "./search";
 import { undoOrRedo } from "./undoing";
 
@@ -35,6 +35,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.redoCompaction": () => undoOrRedo(session, "redo"),
     "ullage.showTimeline": () => chat.show({ kind: "timeline" }),
     "ullage.pinFile": (clicked, chosen) => pinFiles(session, clicked, chosen),
+    "ullage.excludeFile": (clicked, chosen) => excludeFiles(session, clicked, chosen),
     "ullage.newSession": async () => {
       await session.startNew();
       await chat.focus();

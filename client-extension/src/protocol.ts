@@ -114,6 +114,8 @@ export interface CompactionItem {
   cost?: Optional<number>;
   /** Whose way it was: a policy's name, or `user` where the user took something out by hand. */
   policy?: Optional<string>;
+  /** Files that the user took out with it. */
+  excludedFiles?: Optional<string[]>;
   error: string;
 }
 
@@ -186,6 +188,8 @@ export interface Epoch {
   cleared?: Optional<number>;
   snipped?: Optional<number>;
   summarised?: Optional<number>;
+  /** Files that the user took out with its compaction. */
+  excludedFiles?: Optional<string[]>;
 }
 
 export interface ItemFate {
@@ -366,7 +370,7 @@ export interface ClientRequests {
   "ullage/session/redoCompaction": [OfSession & { compactionId?: Optional<string>; fit?: Optional<boolean> }, { compactionId: string }];
   "ullage/session/previewCompaction": [OfSession & { focus?: Optional<string> }, Preview];
   "ullage/session/pin": [OfSession & { itemId?: Optional<string>; path?: Optional<string>; pinned: boolean }, Nothing];
-  "ullage/session/exclude": [OfSession & { itemId: string }, { compactionId: string }];
+  "ullage/session/exclude": [OfSession & { itemId?: Optional<string>; path?: Optional<string> }, { compactionId: string }];
   "ullage/session/epochs": [OfSession & { since?: Optional<string> }, { epochs: Epoch[]; fates: ItemFate[] }];
   "ullage/session/epochFates": [
     OfSession & { number: number; group?: Optional<FateGroup>; offset?: Optional<number>; limit?: Optional<number> },

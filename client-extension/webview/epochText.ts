@@ -33,14 +33,16 @@ export function epochFacts(epoch: Epoch): EpochFact[] {
 }
 
 /** `3 messages summarised`: what its compaction did, as its card says it. Unfolded, this is each of its messages. */
-export function foldInWords({ compactionId, policy, summarised, cleared, snipped }: Epoch): string {
+export function foldInWords({ compactionId, policy, summarised, cleared, snipped, excludedFiles }: Epoch): string {
   const counts = { summarised: summarised ?? 0, cleared: cleared ?? 0, snipped: snipped ?? 0 };
   if (compactionId == null) {
     return "Messages";
   }
   if (policy === BY_HAND) {
     const excluded = counts.summarised + counts.cleared + counts.snipped;
-    return counted(excluded, "message excluded", "messages excluded") || "Messages";
+    const messages = counted(excluded, "message excluded", "messages excluded");
+    const files = (excludedFiles ?? []).map((path) => `${path} excluded`);
+    return [...files, messages].filter(Boolean).join(" · ") || "Messages";
   }
   return countsInWords(counts).join(" · ") || "Messages: none taken out of view";
 }
@@ -63,11 +65,14 @@ export function meaningsOf(fates: readonly ItemFate[], byHand: ReadonlySet<strin
   return [...said].map(({ word, meaning }) => `${word.charAt(0).toUpperCase()}${word.slice(1)}: ${meaning}.`);
 }
 
-function whyOf({ trigger, policy, compactionId }: Epoch): string {
+function whyOf({ trigger, policy, compactionId, excludedFiles }: Epoch): string {
   if (compactionId == null) {
     return "The beginning";
   }
-  return policy === BY_HAND ? "You excluded a message" : trigger == null ? "" : TRIGGERS[trigger];
+  if (policy === BY_HAND) {
+    return excludedFiles?.length ? "You excluded a file" : "You excluded a message";
+  }
+  return trigger == null ? "" : TRIGGERS[trigger];
 }
 
 function howOf({ rung, policy }: Epoch): string {

@@ -110,6 +110,7 @@ def _epoch_lines(epoch: EpochInfo) -> Iterator[str]:
     yield "  " + (", ".join(_taken_from_view(made.message_counts)) or "no message taken out of view")
     if made.focus:
         yield f"  in favour of: {' '.join(made.focus.split())}"
+    yield from (f"  excluded: {file.path}" for file in made.without_files)
     yield from (f"  read again: {file.path} ({file.note})" for file in made.restored)
     yield from (f"  tried before: {reason}" for reason in made.skipped)
 
@@ -169,6 +170,7 @@ def _epoch_json(epoch: EpochInfo) -> Json:
             "messages_snipped": made.message_counts.snipped,
             "results_cleared": made.message_counts.cleared,
             "files_restored": [{"path": file.path, "note": file.note} for file in made.restored],
+            "files_excluded": [file.path for file in made.without_files],
             "tried_before": [*made.skipped],
         },
     }

@@ -134,6 +134,23 @@ stage("history", { window: 60_000 }, (scenario) => {
     await itemsOf(panel, "compaction").first().getByRole("button", { name: "Undo" }).click();
     await itemsOf(panel, "compaction").first().getByText("Put back").waitFor();
     await screenshot("3-put-back");
+
+    await openFile(page, "docs/survey-notes.md");
+    await runCommand(page, "Ullage: Exclude file");
+    const taken = itemsOf(panel, "compaction").last();
+    await taken.getByText("The model no longer sees the text of docs/survey-notes.md").waitFor();
+    await survey.getByText("excluded").waitFor();
+    await taken.scrollIntoViewIfNeeded();
+    await screenshot("4-file-excluded");
+    await api.enqueue({ say: "I cannot see it." });
+    await sendAndFinish(panel, "And what does it say now?");
+    const without = messagesOf((await repliesAsked(api)).at(-1));
+    assertHolds(JSON.stringify(resultsOf(without)[0]), "[The user took this result out of the conversation.]");
+    await taken.getByRole("button", { name: "Undo" }).click();
+    await taken.getByText("docs/survey-notes.md is no longer excluded").waitFor();
+    await api.enqueue({ say: "I can see it." });
+    await sendAndFinish(panel, "And now?");
+    assert.deepEqual(resultsOf(messagesOf((await repliesAsked(api)).at(-1))).slice(0, 1), results.slice(0, 1));
   });
 
   scenario("the model recalls what was summarised, and the panel shows it", { settings: DARK }, async (scene) => {

@@ -221,6 +221,11 @@ test("an epoch says how many messages its compaction took away, in the words of 
   assert.equal(foldInWords(epoch(2, { summarised: 0 })), "Messages: none taken out of view");
   assert.equal(foldInWords(epoch(2, { policy: "user", summarised: 0, snipped: 1 })), "1 message excluded");
   assert.equal(foldInWords(epoch(2, { policy: "user", summarised: 0 })), "Messages");
+  const excludedFiles = ["src/tank.py"];
+  assert.equal(
+    foldInWords(epoch(2, { policy: "user", summarised: 0, cleared: 2, excludedFiles })),
+    "src/tank.py excluded · 2 messages excluded",
+  );
 });
 
 test("unfolded it says what became of each, with a link to it; what stayed and what was gone before are folded", async () => {
@@ -297,6 +302,7 @@ test("an epoch says why, how, with how many tokens and for how much", () => {
   });
   const byHand = epoch(3, { policy: "user", tokensBefore: 24_315, tokensAfter: 24_130, compactionCost: null, requests: 0 });
   assert.deepEqual(facts(byHand), { Why: "You excluded a message", Tokens: "24,315 → 24,130", Cost: "no request since" });
+  assert.equal(facts({ ...byHand, excludedFiles: ["src/tank.py"] })["Why"], "You excluded a file");
   assert.match(facts(epoch(2, { policy: "head-tail", rung: "tail" }))["How"] ?? "", /policy head-tail$/);
 });
 

@@ -87,6 +87,9 @@ test("what the user took out is called so, and no compaction", () => {
   assert.equal(compactionReason(byHand), "The model no longer sees what you excluded");
   assert.deepEqual(compactionFacts(byHand), []);
   assert.equal(compactionTitle({ ...byHand, status: "undone" }), "Put back");
+  const file = { ...byHand, excludedFiles: ["src/tank.py"] };
+  assert.equal(compactionReason(file), "The model no longer sees the text of src/tank.py, except what it wrote itself");
+  assert.equal(compactionReason({ ...file, status: "undone" }), "src/tank.py is no longer excluded");
 });
 
 test("a compaction that failed claims no sizes", () => {

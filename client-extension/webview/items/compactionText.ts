@@ -46,6 +46,12 @@ export function compactionSizes(item: CompactionItem): string {
 
 /** Why, and how, in one line. */
 export function compactionReason(item: CompactionItem): string {
+  const files = (item.excludedFiles ?? []).join(", ");
+  if (files !== "") {
+    return item.status === "undone"
+      ? `${files} is no longer excluded`
+      : `The model no longer sees the text of ${files}, except what it wrote itself`;
+  }
   if (item.policy === BY_HAND) {
     return item.status === "undone" ? "It is no longer excluded" : "The model no longer sees what you excluded";
   }

@@ -200,6 +200,15 @@ class RestoredFile:
 
 
 @dataclass(frozen=True, slots=True)
+class FileTakenOut:
+    """A file whose text the user took out of entries `seqs`, which stay but for that: prompts that it was attached to, notices of what it
+    is now, compactions that read it again. `path` as in a `FileTouch`."""
+
+    path: str
+    seqs: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class MessageCounts:
     """How many messages, as a user counts them (`view/fates.py`), a compaction took out of the model's view, and how."""
 
@@ -238,6 +247,8 @@ class Compaction:
     """Rungs that were tried first and why each did not work, in words for the user."""
     counts: MessageCounts | None = None
     """As it was made; None where nobody counted (replay, older logs)."""
+    without_files: tuple[FileTakenOut, ...] = ()
+    """Files that the user took out; the results that show them are among `cleared`."""
 
     @property
     def message_counts(self) -> MessageCounts:
@@ -264,7 +275,8 @@ class CompactionRedone:
 
 @dataclass(frozen=True, slots=True)
 class Reworded:
-    """The texts of an earlier compaction as they read without the entries `without` (seqs), which the user took out after it was made.
+    """The texts of an earlier compaction as they read without the entries `without` (seqs) and without the texts of `without_files`, which
+    the user took out after it was made.
 
     They stand in the place of its own as long as just these are taken out. The entry itself changes nothing: it comes before the one
     that takes out, or brings back, what it speaks of.
@@ -277,6 +289,7 @@ class Reworded:
     marker: str = ""
     """Of its snip."""
     resume: str = ""
+    without_files: tuple[FileTakenOut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

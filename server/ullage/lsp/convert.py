@@ -142,6 +142,7 @@ def _compaction(item: session.CompactionItem) -> wire.CompactionItem:
         tokens_after=item.tokens_after,
         cost=item.cost,
         policy=item.policy or None,
+        excluded_files=list(item.excluded_files) or None,
     )
 
 

@@ -76,10 +76,11 @@ class PinParams:
 
 @attrs.frozen
 class ExcludeParams:
-    """Params of `exclude`."""
+    """Params of `exclude`: exactly one of `item_id` and `path`."""
 
     session_id: str
-    item_id: str
+    item_id: str | None = None
+    path: str | None = None
 
 
 @attrs.frozen
@@ -111,6 +112,7 @@ class Epoch:
     cleared: int | None = None
     snipped: int | None = None
     summarised: int | None = None
+    excluded_files: list[str] | None = None
 
 
 @attrs.frozen

@@ -50,7 +50,14 @@ async def _pin(sessions: Sessions, params: shapes.PinParams) -> wire.Nothing:
 
 
 async def _exclude(sessions: Sessions, params: shapes.ExcludeParams) -> wire.CompactionResult:
-    return wire.CompactionResult(await sessions.get(params.session_id).history.exclude(params.item_id))
+    history = sessions.get(params.session_id).history
+    match params.item_id, params.path:
+        case str(item_id), None:
+            return wire.CompactionResult(await history.exclude(item_id))
+        case None, str(path):
+            return wire.CompactionResult(await history.exclude_file(path))
+        case _:
+            raise SessionError("invalid", "Name either an item or a file to exclude")
 
 
 async def _epochs(sessions: Sessions, params: shapes.EpochsParams) -> shapes.EpochsResult:
@@ -140,6 +147,7 @@ def _epoch_to_wire(epoch: EpochInfo) -> shapes.Epoch:
         cleared=made.message_counts.cleared,
         snipped=made.message_counts.snipped,
         summarised=made.message_counts.summarised,
+        excluded_files=[file.path for file in made.without_files] or None,
     )
 
 

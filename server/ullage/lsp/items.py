@@ -114,6 +114,7 @@ class CompactionItem:
     tokens_after: int | None = None
     cost: float | None = None
     policy: str | None = None
+    excluded_files: list[str] | None = None
 
 
 @attrs.frozen

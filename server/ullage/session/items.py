@@ -130,6 +130,8 @@ class CompactionItem:
     error: str
     policy: str = ""
     """Whose way it was; empty while that is not decided."""
+    excluded_files: tuple[str, ...] = ()
+    """Files that the user took out with it."""
 
 
 @dataclass(frozen=True, slots=True)

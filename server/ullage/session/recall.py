@@ -13,10 +13,11 @@ from collections.abc import Set as AbstractSet
 from ullage.context.blocks import AssistantBlock, Media, Text, ToolUse
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.epoch import Epoch
+from ullage.context.view.file_texts import without_texts
 from ullage.context.view.log_places import entry_at
 from ullage.context.view.quotations import to_be_read
 from ullage.context.view.reworded import as_they_read
-from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT, all_taken_out, out_of_sight
+from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT, all_taken_out, gone_by, out_of_sight, paths_out
 from ullage.store.log_store import LogStore
 from ullage.store.search import SearchHit, SearchIndex
 from ullage.tools.recall import RecallHit
@@ -93,15 +94,17 @@ class _OutOfSight:
                 records.add(logged.seq)
         self._active = to_be_read(as_they_read(epoch), entries)
         self.seqs = all_taken_out(self._active.values())
-        self.hidden = self.seqs | records if self.seqs else self.seqs
+        self.hidden = self.seqs | records if any(map(gone_by, self._active.values())) else self.seqs
         """What is not to be found: that, and records, which may tell of it."""
+        self.paths = paths_out(self._active.values())
+        """The files whose texts in an entry are not to be seen."""
 
     def texts(self, logged: Logged) -> Iterator[str]:
         """What an entry says, as far as it is to be seen."""
         if logged.seq in self.seqs:
             yield EXCLUDED_RESULT if isinstance(logged.entry, ToolReturned) else EXCLUDED_MESSAGE
         elif logged.seq not in self.hidden:
-            yield from _texts(logged.entry)
+            yield from _texts(without_texts(logged.entry, self.paths.get(logged.seq, ())))
         elif logged.seq in self._active:
             yield from _texts(self._active[logged.seq])
 

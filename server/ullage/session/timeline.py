@@ -268,6 +268,7 @@ def compaction_item(entry: Compaction, at: float) -> CompactionItem:
         cost=entry.cost,
         error="",
         policy=entry.policy,
+        excluded_files=tuple(file.path for file in entry.without_files),
     )
 
 

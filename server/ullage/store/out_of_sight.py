@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 
 from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, Entry
-from ullage.context.view.taken_out import out_of_sight, taken_out
+from ullage.context.view.taken_out import gone_by, out_of_sight
 from ullage.store.lineage import Lineage
 from ullage.store.log_store import LogStore
 
@@ -28,7 +28,7 @@ def take_in(connection: sqlite3.Connection, origin: str, seq: int, entry: Entry)
     """Notes an entry that tells of it: what takes something out, records, which may speak of it, and what undoes and redoes."""
     match entry:
         case Compaction():
-            takes_out = bool(taken_out(entry))
+            takes_out = bool(gone_by(entry))
             tells = takes_out or entry.summarised is not None
         case CompactionUndone() | CompactionRedone():
             takes_out, tells = False, True

@@ -49,7 +49,7 @@ from ullage.context.entries import (
     UserPrompt,
 )
 from ullage.context.moves.cuts import legal_cuts
-from ullage.context.moves.exclude import exclude
+from ullage.context.moves.exclude import exclude, exclude_file
 from ullage.context.moves.plan import Plan
 from ullage.context.moves.snip import seq_after
 from ullage.context.moves.spare import spare
@@ -84,7 +84,6 @@ prompts = st.builds(
     attachments=st.lists(attachments, max_size=2).map(tuple),
     steering=st.booleans(),
 )
-notices = st.builds(Notice, about=st.sampled_from(["file_changed", "rules", "resume"]), text=texts)
 tool_uses = st.builds(ToolUse, id=tool_use_ids, name=tools, input=st.fixed_dictionaries({"path": paths}))
 thinking = st.one_of(
     st.builds(Thinking, thinking=texts, signature=st.sampled_from(["", "s1", "s2", "s3"])),
@@ -93,6 +92,11 @@ thinking = st.one_of(
 signed_thinking = st.builds(Thinking, thinking=texts, signature=st.sampled_from(["s1", "s2", "s3"]))
 touches = st.builds(
     FileTouch, path=paths, kind=st.sampled_from(["read", "edited", "created", "deleted"]), sha256=st.just("0" * 64), partial=st.booleans()
+)
+
+notices = st.one_of(
+    st.builds(Notice, about=st.sampled_from(["file_changed", "rules", "resume"]), text=texts),
+    st.builds(Notice, about=st.just("file_changed"), text=texts, touched=st.tuples(touches)),
 )
 
 
@@ -213,14 +217,15 @@ def _histories(
 
 @st.composite
 def _planned(draw: st.DrawFn, entries: list[Entry], number: int) -> Compaction | None:
-    """A compaction of any moves that a plan can have, or what the user takes out by hand; None where there is nothing to do.
+    """A compaction of any moves that a plan can have, or what the user takes out by hand, files too; None where there is nothing to do.
 
     What the user pins before it is logged before it.
     """
     seqs = st.integers(1, len(entries))
     entries.extend(EntryPinned(seq, draw(st.sampled_from([True, True, False]))) for seq in draw(st.lists(seqs, max_size=2)))
     view = project(numbered(entries))
-    planned = draw(st.sampled_from([exclude(view, draw(seqs), characters), None]))
+    by_hand = [lambda: exclude(view, draw(seqs), characters), lambda: exclude_file(view, draw(paths), characters)]
+    planned = draw(st.sampled_from([*by_hand, lambda: None, lambda: None]))()
     if planned is None:
         cuts = st.sampled_from(legal_cuts(view.messages))
         planned = spare(draw(_plans(view, cuts, number)), view, characters)

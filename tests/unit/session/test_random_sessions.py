@@ -79,6 +79,7 @@ step = st.builds(
             "pin a file",
             "exclude",
             "exclude what was done",
+            "exclude a file",
             "preview",
             "preview while it answers",
             "cold cache",
@@ -236,6 +237,9 @@ class Story:
                 session.history.pin_file(path, pinned=True)
             case "exclude":
                 await self._exclude(session, step.number)
+            case "exclude a file":
+                with suppress(SessionError):
+                    await session.history.exclude_file(path)
             case "exclude what was done":
                 for item in [item for item in items(session) if not isinstance(item, UserItem)][step.number : step.number + 1]:
                     with suppress(SessionError):

@@ -31,6 +31,7 @@ def planned_entry(
         policy=policy,
         tokens_before=tokens_before,
         estimated_after=0,
+        without_files=plan.without_files,
     )
 
 

@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ullage.context.engines.engine import Covered, Engine
-from ullage.context.entries import Compaction, Logged, Reworded, Summarised
+from ullage.context.entries import Compaction, FileTakenOut, Logged, Reworded, Summarised
 from ullage.context.moves.excluded import without_excluded
 from ullage.context.moves.plan import Plan
 from ullage.context.record.api_summary import ELSEWHERE, completing
 from ullage.context.record.handoff import LOGGED, TITLE, WRITTEN
 from ullage.context.view.log_places import entry_at
 from ullage.context.view.projection import Projection
-from ullage.context.view.quotations import Quotations
+from ullage.context.view.quotations import Quotations, what_is_gone
+from ullage.context.view.taken_out import FilePart, Gone, seq_of
 
 
 def rewordings(after: Projection, engine: Engine, room: int) -> Iterator[Reworded]:
@@ -31,9 +32,9 @@ def rewordings(after: Projection, engine: Engine, room: int) -> Iterator[Reworde
             yield _reworded(made, without, after, engine, room)
 
 
-def tells_in_own_words(after: Projection, seqs: Iterable[int]) -> bool:
-    """Whether a summary in view may still tell of these entries, since a model wrote it when it saw them."""
-    first = min(seqs)
+def tells_in_own_words(after: Projection, gone: Iterable[Gone]) -> bool:
+    """Whether a summary in view may still tell of what is gone, since a model wrote it when it saw that."""
+    first = min(map(seq_of, gone))
     shown = {source for message in after.messages for source in message.sources}
     made = (each for seq, each in after.active_by_seq.items() if seq in shown and first <= each.through)
     return any(_has_part_of_a_model(each) for each in made)
@@ -46,12 +47,14 @@ def _has_part_of_a_model(made: Compaction) -> bool:
     return f"\n{WRITTEN}, as of entry #" in text if text.startswith(TITLE) else made.rung == "model"
 
 
-def _reworded(made: Compaction, without: frozenset[int], after: Projection, engine: Engine, room: int) -> Reworded:
-    quotations = Quotations(entry for seq in sorted(without) if (entry := entry_at(after.entries, seq)) is not None)
+def _reworded(made: Compaction, without: frozenset[Gone], after: Projection, engine: Engine, room: int) -> Reworded:
+    quotations = Quotations(what_is_gone(without, after.entries))
+    seqs = sorted(each for each in without if isinstance(each, int))
+    files = _by_path(each for each in without if not isinstance(each, int))
     told = made.summarised
     record = told.text if told is not None else ""
     if told is not None and record.startswith(TITLE) and f"\n{LOGGED}\n" in record:
-        entries = without_excluded(after, (logged for logged in after.entries if logged.seq <= made.through and logged.seq not in without))
+        entries = without_excluded(after, (logged for logged in after.entries if logged.seq <= made.through and logged.seq not in seqs))
         record = _written_anew(made, told, entries, engine, room)
         before, begun, rest = record.partition(f"\n{WRITTEN}")
         part, ended, rest = rest.partition(f"\n{LOGGED}\n")
@@ -59,7 +62,14 @@ def _reworded(made: Compaction, without: frozenset[int], after: Projection, engi
     else:
         record = quotations.taken_from(record)
     marker = quotations.taken_from(made.snipped.marker) if made.snipped is not None else ""
-    return Reworded(made.id, tuple(sorted(without)), record, marker, quotations.taken_from(made.resume))
+    return Reworded(made.id, tuple(seqs), record, marker, quotations.taken_from(made.resume), files)
+
+
+def _by_path(parts: Iterable[FilePart]) -> tuple[FileTakenOut, ...]:
+    found: dict[str, list[int]] = {}
+    for seq, path in sorted(parts):
+        found.setdefault(path, []).append(seq)
+    return tuple(FileTakenOut(path, tuple(seqs)) for path, seqs in sorted(found.items()))
 
 
 def _written_anew(made: Compaction, told: Summarised, entries: Sequence[Logged], engine: Engine, room: int) -> str:

@@ -8,7 +8,7 @@ from ullage.context.entries import Compaction
 from ullage.context.moves.plan import Count, Plan
 from ullage.context.moves.spare import spare
 from ullage.context.view.projection import Projection
-from ullage.context.view.taken_out import taken_out
+from ullage.context.view.taken_out import gone_by
 
 
 def again(undone: Compaction, projection: Projection, count: Count) -> Compaction | None:
@@ -20,7 +20,7 @@ def again(undone: Compaction, projection: Projection, count: Count) -> Compactio
     told = undone.summarised
     to, covers, carried = (told.last_seq, told.messages, told.carried) if told is not None else (None, 0, ())
     plan = Plan(undone.through, undone.cleared, undone.snipped, to, covers, 0, carried=carried)
-    spared = plan if taken_out(undone) else spare(plan, projection, count)
+    spared = plan if gone_by(undone) else spare(plan, projection, count)
     if spared is None:
         return None
     if (spared.cleared, spared.snipped, spared.carried) == (plan.cleared, plan.snipped, plan.carried):

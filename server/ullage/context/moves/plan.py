@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ullage.context.blocks import Text
-from ullage.context.entries import Cleared, Logged, Snipped, UserPrompt
+from ullage.context.entries import Cleared, FileTakenOut, Logged, Snipped, UserPrompt
 from ullage.context.moves.clear import clear
 from ullage.context.moves.cuts import is_legal, legal_cuts
 from ullage.context.moves.news import has_news
@@ -68,6 +68,8 @@ class Plan:
     """What a model is asked for it; None: the program writes it."""
     carried: tuple[int, ...] = ()
     """The seqs of entries that stay although the summary covers them."""
+    without_files: tuple[FileTakenOut, ...] = ()
+    """Files that the user takes out; the results that show them are cleared."""
 
 
 def plan(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ullage.context.entries import Cleared, Compaction, Logged, Snipped, Summarised
+from ullage.context.entries import Cleared, Compaction, FileTakenOut, Logged, Snipped, Summarised
 from ullage.context.view.projection import Projection
 
 
@@ -11,6 +11,7 @@ def preview(
     cleared: tuple[Cleared, ...] = (),
     snipped: Snipped | None = None,
     summarised: Summarised | None = None,
+    without_files: tuple[FileTakenOut, ...] = (),
 ) -> Projection:
     """`projection` with these moves made in one compaction; it stays as it is itself. Costs one whole fold."""
     last = projection.entries[-1] if projection.entries else None
@@ -29,5 +30,6 @@ def preview(
         policy="",
         tokens_before=0,
         estimated_after=0,
+        without_files=without_files,
     )
     return projection.with_appended(Logged(through + 1, last.at if last else 0.0, compaction))

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from ullage.context.entries import AssistantReply, Logged, Notice, Snipped, ToolReturned, UserPrompt
 from ullage.context.moves.cuts import legal_cuts
-from ullage.context.moves.excluded import excluded
+from ullage.context.moves.excluded import is_anything_excluded, without_excluded
 from ullage.context.moves.news import has_news
 from ullage.context.policy import SnipNumbers
 from ullage.context.view.projection import Projection
@@ -34,8 +34,8 @@ def between(projection: Projection, first: int, last: int, digest: Callable[[Seq
     first_seq = seq_after(projection, first)
     last_seq = projection.last_seq_before(last)
     gone = [logged for logged in projection.entries if first_seq <= logged.seq <= last_seq]
-    left_out = excluded(projection)
-    return Snipped(first_seq, last_seq, _marker(gone, digest([logged for logged in gone if logged.seq not in left_out])))
+    told = without_excluded(projection, gone) if is_anything_excluded(projection) else gone
+    return Snipped(first_seq, last_seq, _marker(gone, digest(told)))
 
 
 def seq_after(projection: Projection, cut: int) -> int:

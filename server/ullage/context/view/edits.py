@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ullage.context.blocks import CompactionBlock
 from ullage.context.entries import Compaction, Logged
 from ullage.context.view.log_places import place_of
-from ullage.context.view.taken_out import messages_taken_out
+from ullage.context.view.taken_out import messages_taken_out, paths_out
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,8 @@ class Edits:
     snips: tuple[Replacement, ...]
     placeholders: Mapping[int, str]
     """By the seq of the tool result; a later compaction's wins."""
+    paths_out: Mapping[int, frozenset[str]]
+    """By the seq of a prompt, a notice or a compaction: the files whose texts in it give way."""
 
 
 def edits_of(active: Mapping[int, Compaction]) -> Edits:
@@ -72,7 +74,7 @@ def edits_of(active: Mapping[int, Compaction]) -> Edits:
     shown = (
         snip for snip in snips if snip.first <= snip.last and snip.last > covered_to and not any(other.contains(snip) for other in snips)
     )
-    return Edits(handoff, tuple(sorted(shown, key=lambda snip: (snip.first, snip.last))), placeholders)
+    return Edits(handoff, tuple(sorted(shown, key=lambda snip: (snip.first, snip.last))), placeholders, paths_out(active.values()))
 
 
 def _within(carried: Iterable[int], first: int, last: int) -> frozenset[int]:

@@ -50,4 +50,4 @@ def _show_alike(one: Mapping[int, Compaction], other: Mapping[int, Compaction]) 
 
 
 def _shown(made: Compaction) -> tuple[object, ...]:
-    return made.cleared, made.snipped, made.summarised, made.restored, made.resume
+    return made.cleared, made.snipped, made.summarised, made.restored, made.resume, made.without_files

@@ -25,12 +25,14 @@ from ullage.context.entries import (
 from ullage.context.view.attachments import prompt_blocks
 from ullage.context.view.edits import Edits, Replacement, applied, edits_of
 from ullage.context.view.epoch import Epoch, EpochKey
+from ullage.context.view.file_texts import without_texts
 from ullage.context.view.fold import Fold
 from ullage.context.view.folds import Folds
 from ullage.context.view.message import Message
 from ullage.context.view.pins import PinnedEntries, Pins
 from ullage.context.view.replies import replayed, spoken
 from ullage.context.view.reworded import as_they_read, is_written, spoken_of
+from ullage.context.view.taken_out import Gone
 
 __all__ = ["EpochKey", "Projection", "project"]
 
@@ -85,7 +87,7 @@ class Projection:
         other._entries = self._entries.copy()
         other._reply_keys = self._reply_keys.copy()
         other._epoch, other._active, other._pins = self._epoch, self._active, self._pins
-        other._placeholders = self._placeholders
+        other._placeholders, other._paths_out = self._placeholders, self._paths_out
         other._fold = self._fold.copy()
         other._folds = self._folds.copy()
         other._pinned = self._pinned.copy()
@@ -143,13 +145,18 @@ class Projection:
         return self._active
 
     @property
-    def to_reword(self) -> Mapping[int, frozenset[int]]:
+    def to_reword(self) -> Mapping[int, frozenset[Gone]]:
         """What was taken out since, by seq of each compaction in view whose texts may speak of it and were not reworded for just that."""
         told = spoken_of(self._epoch)
         shown = {source for message in self.messages for source in message.sources} if told else set[int]()
         return {
             seq: without for seq, without in told.items() if seq in shown and not is_written(self._epoch, self._active[seq].id, without)
         }
+
+    @property
+    def paths_out(self) -> Mapping[int, frozenset[str]]:
+        """By the seq of a prompt, a notice or a compaction: the files whose texts in it the user took out."""
+        return self._paths_out
 
     @property
     def undone(self) -> tuple[Compaction, ...]:
@@ -188,7 +195,7 @@ class Projection:
     def _edits_in_force(self) -> Edits:
         self._active = as_they_read(self._epoch)
         edits = edits_of(self._active)
-        self._placeholders = edits.placeholders
+        self._placeholders, self._paths_out = edits.placeholders, edits.paths_out
         return edits
 
     def _fold_again(self) -> None:
@@ -214,7 +221,7 @@ class Projection:
                 self._show(piece)
 
     def _show(self, logged: Logged) -> None:
-        seq, entry = logged.seq, logged.entry
+        seq, entry = logged.seq, without_texts(logged.entry, self._paths_out.get(logged.seq, ()))
         match entry:
             case UserPrompt():
                 self._fold.add_words(seq, prompt_blocks(entry))

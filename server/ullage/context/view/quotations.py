@@ -12,9 +12,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ullage.context.blocks import Text
-from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, ToolReturned, UserPrompt
+from ullage.context.view.file_texts import texts_alone
 from ullage.context.view.log_places import entry_at
-from ullage.context.view.taken_out import all_taken_out
+from ullage.context.view.taken_out import Gone, gone_by_all, seq_of
 
 RUN_WORDS = 6
 """So many words of an entry, one after the other, are a quotation of it, by chance or not."""
@@ -24,6 +25,8 @@ FEWEST_WORDS = 3
 """A sentence of fewer words is nobody's own."""
 
 _WORD = re.compile(r"\w+")
+_LINE_NUMBER = re.compile(r"^ *\d{1,6}[\t→]", re.MULTILINE)
+"""What tools that read a file put before its lines, and nobody who quotes it."""
 _SENTENCE_END = re.compile(r"(?<=[.!?]) +|(?<= )/ ")
 
 
@@ -33,7 +36,7 @@ class Quotations:
     def __init__(self, entries: Iterable[Entry]) -> None:
         self._runs: set[tuple[str, ...]] = set()
         self._sentences: set[tuple[str, ...]] = set()
-        for text in (text for entry in entries for text in _texts(entry)):
+        for text in (_LINE_NUMBER.sub("", text) for entry in entries for text in _texts(entry)):
             for line in text.splitlines():
                 self._sentences.update(words for sentence in _sentences(line) if len(words := _words(sentence)) >= FEWEST_WORDS)
             words = _words(text)
@@ -58,13 +61,21 @@ class Quotations:
         return words in self._sentences or any(words[at : at + n] in self._runs for n in lengths for at in range(len(words) - n + 1))
 
 
+def what_is_gone(gone: Iterable[Gone], entries: Sequence[Logged]) -> Iterator[Entry]:
+    """The entries that are taken out, and of those that are taken out in part that part alone."""
+    for each in gone:
+        entry = entry_at(entries, seq_of(each))
+        if entry is not None:
+            yield entry if isinstance(each, int) else texts_alone(entry, {each[1]})
+
+
 def to_be_read(active: Mapping[int, Compaction], entries: Sequence[Logged]) -> Mapping[int, Compaction]:
     """The compactions in force (`as_they_read`) for whoever writes or shows of them what the log says: what the API wrote, too, repeats
     nothing that is taken out. Such a block is for reading alone; to the API goes the one that it signed."""
     if not any(each.summarised is not None and each.summarised.block is not None for each in active.values()):
         return active
-    out = all_taken_out(active.values())
-    quotations = Quotations(entry for seq in sorted(out) if (entry := entry_at(entries, seq)) is not None)
+    out = gone_by_all(active.values())
+    quotations = Quotations(what_is_gone(out, entries))
     return {seq: _read(each, quotations) for seq, each in active.items()} if out else active
 
 
@@ -97,5 +108,9 @@ def _texts(entry: Entry) -> Iterator[str]:
             yield from (block.text for block in entry.blocks if isinstance(block, Text))
         case ToolReturned():
             yield entry.content
+        case Notice():
+            yield entry.text
+        case Compaction():
+            yield from (file.text for file in entry.restored)
         case _:
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ullage.context.entries import Compaction, FileTouch, Notice, ToolReturned
+from ullage.context.view.file_texts import without_texts
 from ullage.context.view.log_places import clipped_to, entry_at
 from ullage.context.view.projection import Projection
 
@@ -20,6 +21,8 @@ def touches_in_view(projection: Projection) -> list[FileTouch]:
     touches: list[FileTouch] = []
     for seq in sorted(in_view - cleared):
         entry = entry_at(entries, seq)
+        if entry is not None:
+            entry = without_texts(entry, projection.paths_out.get(seq, ()))
         if isinstance(entry, ToolReturned):
             if entry.touched and not entry.media:  # a picture of a file is not its text
                 is_clipped = entry.full_output is not None or clipped_to(entries, seq) is not None

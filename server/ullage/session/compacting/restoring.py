@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Compaction, Logged, RestoredFile, ToolReturned
 from ullage.context.evidence import likely
+from ullage.context.moves.excluded import files_out
 from ullage.context.policy import RestoreNumbers
 from ullage.context.restore import FileEdit, choose, resume_text, take
 from ullage.context.view.projection import Projection
@@ -60,13 +61,14 @@ class Restoring:
         return tuple(restored)
 
     async def _candidates(self, numbers: RestoreNumbers, edits: Sequence[FileEdit]) -> Sequence[str]:
-        """The likeliest first; more than are read again where some of them are in view already."""
+        """The likeliest first; more than are read again where some of them are in view already. None that the user took out."""
+        out = files_out(self._conversation.projection)
         if numbers.by == "last edited":
-            return choose(edits, numbers)
+            return choose([edit for edit in edits if edit.path not in out], numbers)
         entries = self._conversation.entries
         pinned = sorted(self._conversation.projection.pins.paths)
-        found = likely(await gathered(entries, self._surroundings), CONSIDERED)
-        return tuple(dict.fromkeys((*pinned, *found)))
+        found = likely((sign for sign in await gathered(entries, self._surroundings) if sign.path not in out), CONSIDERED)
+        return tuple(path for path in dict.fromkeys((*pinned, *found)) if path not in out)
 
     async def renewed(self, path: str) -> RestoredFile | None:
         """A file that the newest compaction read again, as it is now; None for any other, and once the model has answered since.

@@ -13,7 +13,7 @@ from ullage.context.engines.engine import Covered, Handoff, wants_files
 from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import Compaction, Logged
 from ullage.context.moves.api_cut import keeps_turns
-from ullage.context.moves.excluded import excluded, without_excluded
+from ullage.context.moves.excluded import files_out, is_anything_excluded, without_excluded
 from ullage.context.moves.plan import Asked
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
@@ -198,9 +198,11 @@ class Rungs:
         entries = projection.entries
         cut, end = place_of(entries, last + 1), place_of(entries, draft.plan.through + 1)
         covered, tail = entries[: min(cut, end)], entries[min(cut, end) : end]
-        if excluded(projection):
+        if is_anything_excluded(projection):
             covered, tail = (without_excluded(projection, part) for part in (covered, tail))
         files: Mapping[str, str] = await source_texts(self._surroundings.folders) if wants_files(draft.policy.engine) else {}
+        if left_out := files_out(projection) if files else ():
+            files = {path: text for path, text in files.items() if path not in left_out}
         told = Covered(covered, draft.plan, model_text, draft.wanted.focus, handoff_room(draft.line), files, tail)
         counts = not draft.wanted.foreseen
         return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told, self.ahead), counts=counts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ullage.context.entries import AssistantReply, Compaction, CompactionRedone, CompactionUndone, Entry
 from ullage.context.view.projection import Projection
-from ullage.context.view.taken_out import taken_out
+from ullage.context.view.taken_out import gone_by
 from ullage.session.conversation import Conversation
 
 
@@ -66,7 +66,7 @@ class TakenBack:
 
     def _makes_room(self, made: Compaction) -> bool:
         for_an_undo = isinstance(self._before, CompactionUndone) and made.rung == "moves"
-        return made.trigger != "upkeep" and not for_an_undo and not taken_out(made)
+        return made.trigger != "upkeep" and not for_an_undo and not gone_by(made)
 
 
 def replied_since(projection: Projection) -> bool:

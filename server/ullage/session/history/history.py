@@ -6,8 +6,9 @@ The decisions are in `context/` (pure) and in the `Compactor`; here they are ask
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import TypeAlias, TypeVar
 
 from ullage.context.counting.tokens import estimate_message
@@ -28,8 +29,10 @@ from ullage.context.entries import (
     UserPrompt,
 )
 from ullage.context.moves.again import again
-from ullage.context.moves.exclude import exclude
+from ullage.context.moves.exclude import exclude, exclude_file
+from ullage.context.moves.excluded import files_out
 from ullage.context.moves.fit import fitting
+from ullage.context.moves.plan import Plan
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import UllageNumbers
 from ullage.context.record.digest import brief
@@ -37,7 +40,7 @@ from ullage.context.view.fates import counts
 from ullage.context.view.message import Message
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.seen import touches_in_view
-from ullage.context.view.taken_out import taken_out
+from ullage.context.view.taken_out import gone_by
 from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.draft import NothingToCompact, Wanted
 from ullage.session.compacting.fullness import Fullness
@@ -159,16 +162,26 @@ class History:
 
     def pin_file(self, path: str, *, pinned: bool) -> None:
         """The same of a file in the workspace, whichever way it is named. Raises `SessionError`."""
-        if not path.strip():
-            raise SessionError("invalid", "No file is named")
-        known, folders = self._conversation.projection.pins.paths, self._surroundings.folders
-        if path not in known:
-            try:
-                path = folders.show(folders.resolve(path))
-            except OutsideWorkspace as error:
-                raise SessionError("invalid", str(error)) from error
-        if (path in known) != pinned:
+        projection = self._conversation.projection
+        known = projection.pins.paths
+        path = path if path in known else self._path_of(path)
+        if (path in known) != pinned or (pinned and path in files_out(projection)):
             self._conversation.append(FilePinned(path, pinned))
+
+    def _path_of(self, named: str) -> str:
+        if not named.strip():
+            raise SessionError("invalid", "No file is named")
+        try:
+            return self._surroundings.folders.show(self._surroundings.folders.resolve(named))
+        except OutsideWorkspace as error:
+            raise SessionError("invalid", str(error)) from error
+
+    def _as_shown(self, named: str) -> str:
+        """A file of a call as tools show it; as it is named where it could be none of the workspace."""
+        try:
+            return self._path_of(named)
+        except (SessionError, OSError, ValueError):
+            return named
 
     # What changes the epoch, while nothing runs. All of a long conversation may have to be folded and counted anew for it: that is done
     # ahead in another thread, and what follows at one go finds it done.
@@ -214,19 +227,39 @@ class History:
 
     async def exclude(self, item_id: str) -> str:
         """The model no longer sees what the item shows; gives the id of the compaction that says so. Raises `SessionError`."""
+        return await self._take_out(lambda: self._without(item_id))
+
+    async def exclude_file(self, path: str) -> str:
+        """The same of the text of a file in the workspace, whichever way it is named; what the model wrote itself stays. Raises
+        `SessionError`."""
+        return await self._take_out(lambda: self._without_file(path))
+
+    async def _take_out(self, planned: Callable[[], Awaitable[Plan]]) -> str:
         async with self._one_changes:
             self._wait_for_idle("take something out")
-            entry = await self._foresee(await self._without(item_id))
+            entry = await self._foresee(await self._entry_of(await planned()))
             self._wait_for_idle("take something out")  # a turn may have begun meanwhile
             return self._make(entry)
 
-    async def _without(self, item_id: str) -> Compaction:
+    async def _without(self, item_id: str) -> Plan:
         projection, seq = self._conversation.projection, self._place(item_id).seq
         planned = await asyncio.to_thread(exclude, projection.copy(), seq, self._count)
         if planned is None:
             raise SessionError("no_such_item", "This was taken out already, or is nothing that the model sees")
+        return planned
+
+    async def _without_file(self, named: str) -> Plan:
+        path = self._path_of(named)
+        projection, shown = self._conversation.projection, cache(self._as_shown)
+        planned = await asyncio.to_thread(exclude_file, projection.copy(), path, self._count, shown)
+        if planned is None:
+            raise SessionError("no_such_item", f"The conversation has no text of {path} that could be excluded")
+        return planned
+
+    async def _entry_of(self, planned: Plan) -> Compaction:
+        projection = self._conversation.projection
         entry = _by_hand(planned.through, self._tokens(projection))
-        entry = replace(entry, cleared=planned.cleared, snipped=planned.snipped)
+        entry = replace(entry, cleared=planned.cleared, snipped=planned.snipped, without_files=planned.without_files)
         return replace(entry, counts=await asyncio.to_thread(counts, projection.copy(), entry))
 
     async def _foresee(self, entry: _Change) -> _Change:
@@ -307,7 +340,7 @@ class History:
     def _make(self, entry: Compaction) -> str:
         self._reword(entry)
         after = self._with(entry)
-        skipped = (IN_OWN_WORDS,) if tells_in_own_words(after, taken_out(entry)) else ()
+        skipped = (IN_OWN_WORDS,) if tells_in_own_words(after, gone_by(entry)) else ()
         self._conversation.append(replace(entry, estimated_after=self._tokens(after), skipped=skipped))
         self._has_changed()
         return entry.id
@@ -320,7 +353,7 @@ class History:
         """Does in another thread what `_reword` would find to do: writing a record anew takes a while in a long session."""
         projection = self._conversation.projection
         made = (entry, *projection.active, *projection.undone)
-        if not any(taken_out(each) for each in made if isinstance(each, Compaction)):
+        if not any(gone_by(each) for each in made if isinstance(each, Compaction)):
             return
         view, last, room = projection.copy(), projection.entries[-1].seq, handoff_room(self._room.fullness().line)
 

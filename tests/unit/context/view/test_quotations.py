@@ -57,3 +57,8 @@ def test_what_the_api_wrote_is_read_without_what_is_taken_out_and_sent_as_it_is(
     read = to_be_read(view.active_by_seq, view.entries)[4].summarised
     assert read is not None and read.words == "The dip is 7. \n\nThe record"
     assert view.messages[0].blocks == (block,)
+
+
+def test_who_quotes_a_file_does_not_quote_the_numbers_of_its_lines():
+    shown = Quotations([returned("t1", "     1\tKEEPER = 'behind panel seven'\n     2\tLEVEL = 7")])
+    assert shown.taken_from("- It has KEEPER = 'behind panel seven'.\n- The stick is wet.") == "- The stick is wet."
