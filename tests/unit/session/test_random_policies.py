@@ -46,10 +46,10 @@ def asks_otherwise(body: dict[str, Any]) -> bool:
     return not body.get("tools") or (last["type"] == "text" and any(begin in last["text"] for begin in ASKED))
 
 
-def just_too_long(error: str) -> bool:
-    """Whether a request was over the window by no more than what estimates are off: calls are held at 98 % of it by an estimate, and under a
-    policy that never compacts, or with that turned off, nothing keeps the context further away from it."""
-    found = re.search(r"prompt is too long: (\d+) tokens", error)
+def just_too_long(error: str | None) -> bool:
+    """Whether a request was over the window by no more than what estimates are off: calls are held at 98 % of it by an estimate, and where
+    nothing may be compacted nothing keeps the context further away from it."""
+    found = re.search(r"prompt is too long: (\d+) tokens", error or "")
     return found is not None and int(found[1]) < WINDOW * 1.02
 
 
