@@ -23,8 +23,14 @@ export function promptBox(panel) {
   return panel.getByRole("textbox").first();
 }
 
-/** Write a prompt and send it, once there is a session that takes it. @param {FrameLocator} panel @param {string} text */
+/**
+ * Write a prompt and send it, once there is a session that takes it: before, VS Code may still put the panel's page aside for another one.
+ *
+ * @param {FrameLocator} panel
+ * @param {string} text
+ */
 export async function sendPrompt(panel, text) {
+  await panel.locator("button.model-button").waitFor();
   await promptBox(panel).fill(text);
   await panel.locator("button.send:enabled").waitFor();
   await promptBox(panel).press("Enter");
