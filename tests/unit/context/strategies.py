@@ -225,10 +225,11 @@ def _planned(draw: st.DrawFn, entries: list[Entry], number: int) -> Compaction |
     entries.extend(EntryPinned(seq, draw(st.sampled_from([True, True, False]))) for seq in draw(st.lists(seqs, max_size=2)))
     view = project(numbered(entries))
     by_hand = [lambda: exclude(view, draw(seqs), characters), lambda: exclude_file(view, draw(paths), characters)]
-    planned = draw(st.sampled_from([*by_hand, lambda: None, lambda: None]))()
-    if planned is None:
-        cuts = st.sampled_from(legal_cuts(view.messages))
-        planned = spare(draw(_plans(view, cuts, number)), view, characters)
+    taken_out = draw(st.sampled_from([*by_hand, lambda: None, lambda: None]))()
+    if taken_out is not None:
+        return planned_entry(f"c{number}", "manual", taken_out, Handoff(""), "moves", policy="user", tokens_before=0)
+    cuts = st.sampled_from(legal_cuts(view.messages))
+    planned = spare(draw(_plans(view, cuts, number)), view, characters)
     if planned is None:
         return None
     blocks = st.builds(CompactionBlock, st.just(f'{{"type":"compaction","content":"Block {number}","signature":"s"}}'), st.just("practice"))

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from tests.fake_api import Say
 from tests.unit.context.logs import calls, compaction, prompt, returned, says, session
-from tests.unit.context.strategies import histories
+from tests.unit.context.strategies import planned_histories
 from tests.unit.session import harness
 from tests.unit.session.filling import WINDOW, fill, make_project
 from ullage.context.entries import Cleared, Compaction, CompactionUndone, Entry, Logged, RestoredFile, Snipped, Summarised
@@ -122,7 +122,7 @@ def test_a_result_whose_file_was_read_again_says_so():
     assert [fate.restored for fate in page(log, 2, "changed").fates] == [None, "src/tank.py", None]
 
 
-@given(histories())
+@given(planned_histories())
 def test_every_message_has_one_fate_and_the_counts_are_those_of_the_compaction(history: list[Logged]):
     by_seq = dict(enumerate(history))
     starts = [index for index, logged in by_seq.items() if index and isinstance(logged.entry, Compaction)]
