@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 from tests.fake_api import Call, Rule, Say, Think
 from tests.fake_api.script import Scripted
-from tests.unit.session.harness import Stage
+from tests.unit.session.harness import Stage, compactions
 from ullage.session.session import Session
 
 WINDOW = 60_000
@@ -53,3 +54,24 @@ async def fill_to_the_line(here: Stage, session: Session) -> None:
     await fill(here, session, 2)
     while not session.near_the_line():
         await fill(here, session, 1)
+
+
+async def compact(here: Stage, session: Session) -> str:
+    """A compaction by click; gives its id."""
+    session.compact()
+    await here.idle(session)
+    return compactions(session)[-1].id
+
+
+async def sent(here: Stage, session: Session) -> str:
+    """The messages of the next request, as they went to the API."""
+    here.fake.enqueue(Say("Yes."))
+    await here.say(session, "One more thing")
+    assert not here.refused()
+    return json.dumps(here.fake.requests[-1].body["messages"], ensure_ascii=False)
+
+
+def in_view(session: Session) -> str:
+    """What the next request would hold."""
+    messages = session._conversation.projection.complete_messages  # pyright: ignore[reportPrivateUsage]
+    return json.dumps([str(block) for message in messages for block in message.blocks], ensure_ascii=False)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from tests.fake_api import Call, Say
-from tests.unit.session.filling import SUMMARY, WINDOW, fill, make_project, summaries, when_asked_for_a_summary
+from tests.unit.session.filling import SUMMARY, WINDOW, compact, fill, in_view, make_project, sent, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, compactions, items, stage
 from ullage.context.entries import Reworded
 from ullage.session.attachments import FileRef
@@ -32,24 +31,6 @@ def folder(tmp_path: Path) -> Path:
 async def read(here: Stage, session: Session) -> None:
     here.fake.enqueue([Call("read_file", {"path": NAME})], Say("I see."))
     await here.say(session, "Look at the lock house")
-
-
-async def compact(here: Stage, session: Session) -> str:
-    session.compact()
-    await here.idle(session)
-    return compactions(session)[-1].id
-
-
-def in_view(session: Session) -> str:
-    messages = session._conversation.projection.complete_messages  # pyright: ignore[reportPrivateUsage]
-    return json.dumps([str(block) for message in messages for block in message.blocks], ensure_ascii=False)
-
-
-async def sent(here: Stage, session: Session) -> str:
-    here.fake.enqueue(Say("Yes."))
-    await here.say(session, "One more thing")
-    assert not here.refused()
-    return json.dumps(here.fake.requests[-1].body["messages"], ensure_ascii=False)
 
 
 async def newest(session: Session) -> EpochInfo:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.fake_api import Say
-from tests.unit.session.filling import SUMMARY, WINDOW, fill, make_project, summaries
+from tests.unit.session.filling import SUMMARY, WINDOW, compact, fill, in_view, make_project, sent, summaries
 from tests.unit.session.harness import Stage, compactions, items, stage
 from ullage.session.errors import SessionError
 from ullage.session.items import UserItem
@@ -30,24 +29,6 @@ async def say(here: Stage, session: Session, text: str) -> UserItem:
     here.fake.enqueue(Say("I see."))
     await here.say(session, text)
     return [item for item in items(session) if isinstance(item, UserItem)][-1]
-
-
-async def compact(here: Stage, session: Session) -> str:
-    session.compact()
-    await here.idle(session)
-    return compactions(session)[-1].id
-
-
-def in_view(session: Session) -> str:
-    """What the next request would hold."""
-    messages = session._conversation.projection.complete_messages  # pyright: ignore[reportPrivateUsage]
-    return json.dumps([str(block) for message in messages for block in message.blocks], ensure_ascii=False)
-
-
-async def sent(here: Stage, session: Session) -> str:
-    await say(here, session, "One more thing")
-    assert not here.refused()
-    return json.dumps(here.fake.requests[-1].body["messages"], ensure_ascii=False)
 
 
 @pytest.mark.parametrize("settings", [Settings(), DIGEST], ids=["model", "digest"])
