@@ -18,10 +18,10 @@ it before every call, compacting costs less than carrying on."""
 Rung: TypeAlias = Literal["moves", "api", "model", "digest", "tail"]
 """What wrote the summary: nothing was summarised (cheap moves sufficed), the API itself, the model, the program, or only a tail stayed."""
 
-Outcome: TypeAlias = Literal["end_turn", "max_tokens", "refusal", "cancelled", "interrupted", "error"]
+Outcome: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "interrupted", "error"]
 """How a turn ended: the Agent Client Protocol's stop reasons, and a crash or an error."""
 
-Action: TypeAlias = Literal["continue", "set_key", "settings", "none"]
+Action: TypeAlias = Literal["continue", "set_key", "settings", "choose_model", "none"]
 """What a user can do about a notice from where it stands."""
 
 TouchKind: TypeAlias = Literal["read", "edited", "created", "deleted"]
@@ -73,6 +73,8 @@ class AssistantReply:
     """Dollars of the call, at the prices of the day; None where they are not known."""
     dropped_thinking: int = 0
     """How many thinking blocks of its request the API dropped, since it took what stood before them for changed."""
+    began: tuple[float, ...] = ()
+    """When each block began to come (Unix seconds); empty where that is not known: then the entry's own time stands for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +119,8 @@ class ToolReturned:
     """Names and paths that stand only in the part that was clipped away."""
     media: tuple[Media, ...] = ()
     """Images and documents that the model is shown with it; none where it is an error. Their bytes lie in the store."""
+    began: float | None = None
+    """When the call began to run (Unix seconds), after any approval; None where it did not, or where nobody knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +189,11 @@ class Summarised:
         return self.text if self.block is None else f"{self.block.content}\n\n{self.text}"
 
 
+NO_ROOM, DELETED, ONLY_NAME = "no room", "deleted", "only its name"
+NOT_READ = frozenset({NO_ROOM, DELETED, ONLY_NAME})
+"""What `RestoredFile.note` says of a file of which nothing was read."""
+
+
 @dataclass(frozen=True, slots=True)
 class RestoredFile:
     """A file that was read again. `text` is what the model gets; `note` says in a few words how it was taken.
@@ -197,6 +206,11 @@ class RestoredFile:
     note: str
     sha256: str
     whole: bool = True
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the model sees any of it; else it is only told the name, and `note` says why."""
+        return self.note not in NOT_READ
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +263,8 @@ class Compaction:
     """As it was made; None where nobody counted (replay, older logs)."""
     without_files: tuple[FileTakenOut, ...] = ()
     """Files that the user took out; the results that show them are among `cleared`."""
+    saves: float | None = None
+    """Of one that was made before the line to save: about how many dollars, as was announced; None of any other."""
 
     @property
     def message_counts(self) -> MessageCounts:
@@ -310,11 +326,18 @@ class FilePinned:
 
 @dataclass(frozen=True, slots=True)
 class CompactionFailed:
-    """A compaction that did not come about. Changes nothing in the view; shown to the user, counted by the breaker."""
+    """A compaction that did not come about. Changes nothing in the view; shown to the user, counted by the breaker.
+
+    `reason` is for the user. Sizes are tokens.
+    """
 
     id: str
     trigger: Trigger
     reason: str
+    cancelled: bool = False
+    """Whether it was stopped, and did not fail by itself."""
+    tokens_before: int = 0
+    focus: str = ""
 
 
 @dataclass(frozen=True, slots=True)

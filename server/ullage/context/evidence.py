@@ -37,7 +37,11 @@ HALVED_AFTER = 80.0
 
 MENTIONS_IN = 60
 """Entries at the end of the log in which it counts that somebody names a file."""
+RUN = re.compile(r"[\w@+.-]+")
 FILE_NAME = re.compile(r"[\w@+.-]*\w\.\w+")
+"""At the beginning of such a run."""
+LONGEST_NAME = 255
+"""Characters: no file system takes more."""
 
 INSTRUCTIONS = ("SKILL.md", "AGENTS.md", "CLAUDE.md")
 """Files that say how to work. Once the agent has read one it is bound by it as by the user's word, so these come first."""
@@ -80,9 +84,17 @@ def _mentions(entries: Sequence[Logged], last: int, paths: Collection[str]) -> I
         named[path.rpartition("/")[2]].append(path)
     for logged in entries:
         text = _words(logged.entry)
-        for name in dict.fromkeys(FILE_NAME.findall(text)):
+        for name in dict.fromkeys(_file_names(text)):
             same = named.get(name, ())
             yield from (Sign(path, "mentioned", last - logged.seq) for path in same if len(same) == 1 or path in text)
+
+
+def _file_names(text: str) -> Iterator[str]:
+    """What could be names of files. The time is that of reading the text, also where it is one run of letters without end."""
+    for run in RUN.findall(text):
+        found = FILE_NAME.match(run) if "." in run and len(run) <= LONGEST_NAME else None
+        if found is not None:
+            yield found.group()
 
 
 def _words(entry: Entry) -> str:

@@ -12,9 +12,10 @@ from html import escape
 from typing import Literal
 
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import RestoredFile
+from ullage.context.entries import DELETED, NO_ROOM, ONLY_NAME, RestoredFile
 from ullage.context.outline import outline, parts
 from ullage.context.policy import RestoreNumbers
+from ullage.context.quoting import in_a_line
 
 DISK_HANDICAP = 120.0
 """Seconds by which a change on disk counts as older: a formatter or a checkout must not push out what somebody edited."""
@@ -58,13 +59,13 @@ def take(path: str, text: str | None, near_lines: Sequence[int], numbers: Restor
     `text` is None where the file is gone. `sha256` is of the whole text.
     """
     if text is None:
-        return RestoredFile(path, _empty(path, "deleted or renamed since"), "deleted", sha256, whole=False)
+        return RestoredFile(path, _empty(path, "deleted or renamed since"), DELETED, sha256, whole=False)
     room = min(numbers.file_tokens, budget) - FRAME_TOKENS
     if estimate_text(text) <= room:
         return RestoredFile(path, _framed(path, "read again now, whole", text), "whole", sha256)
     if room < SMALLEST_ROOM:
         return RestoredFile(
-            path, _empty(path, "not read again, there is no room; read it where it is needed"), "no room", sha256, whole=False
+            path, _empty(path, "not read again, there is no room; read it where it is needed"), NO_ROOM, sha256, whole=False
         )
     found = outline(path, text, int(room * OUTLINE_SHARE))
     near = parts(text, near_lines, room - estimate_text(found))
@@ -93,7 +94,7 @@ def resume_text(todo: str, rules_changed: bool, at_work: bool) -> str:
 def _shown_of_it(outlined: bool, in_part: bool, *, edited: bool) -> str:
     """What is shown of a file that is too long to be shown whole."""
     part = "parts near the edits" if edited else "the beginning"
-    return " and ".join(each for each in (outlined and "outline", in_part and part) if each) or "only its name"
+    return " and ".join(each for each in (outlined and "outline", in_part and part) if each) or ONLY_NAME
 
 
 def _when(edit: FileEdit) -> float:
@@ -103,8 +104,8 @@ def _when(edit: FileEdit) -> float:
 def _framed(path: str, note: str, text: str) -> str:
     """The text between tags that nothing inside it can close."""
     inside = _CLOSING_TAG.sub("&lt;", text)
-    return f'<file path="{escape(path)}" note="{escape(note)}">\n{inside}\n</file>'
+    return f'<file path="{escape(in_a_line(path))}" note="{escape(note)}">\n{inside}\n</file>'
 
 
 def _empty(path: str, note: str) -> str:
-    return f'<file path="{escape(path)}" note="{escape(note)}" />'
+    return f'<file path="{escape(in_a_line(path))}" note="{escape(note)}" />'

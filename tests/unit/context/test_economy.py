@@ -12,18 +12,26 @@ from tests.unit.context.logs import compaction, prompt, session
 from ullage.context.blocks import Text, Usage
 from ullage.context.economy import (
     ECONOMIES,
+    FETCHED_AGAIN_CALLS,
+    FETCHED_AGAIN_TOKENS,
+    FETCHING_OUTPUT_TOKENS,
     SUMMARY_OUTPUT_TOKENS,
     USUAL_LEFT,
     Carried,
     Economy,
     EconomyNumbers,
     Terms,
+    forgetting,
+    in_all,
     is_cold,
     line_before_step,
     pays,
     pays_before_cold,
     pays_when_cold,
     price,
+    saved_before_cold,
+    saved_by_carrying_less,
+    saved_when_cold,
     since,
     took,
 )
@@ -104,13 +112,13 @@ def test_a_compaction_costs_its_summary_and_writing_what_is_left():
     assert price(100_000, FIXED, 30_000, TERMS, by_model=True) == pytest.approx(1.15 * 20_000 + 10_000 + 5 * SUMMARY_OUTPUT_TOKENS)
 
 
-@pytest.mark.parametrize(("beyond", "expected"), [(229_999, False), (230_000, True)])
+@pytest.mark.parametrize(("beyond", "expected"), [(424_999, False), (425_000, True)])
 def test_the_cheapest_compacts_where_carrying_has_cost_as_much(beyond: int, expected: bool):
     so_far = Carried(beyond, 30_000)
     assert pays(100_000, FIXED, so_far, TERMS, ECONOMIES["cheapest"], by_model=False) is expected
 
 
-@pytest.mark.parametrize(("beyond", "expected"), [(459_999, False), (460_000, True)])
+@pytest.mark.parametrize(("beyond", "expected"), [(849_999, False), (850_000, True)])
 def test_the_balanced_waits_for_twice_that(beyond: int, expected: bool):
     so_far = Carried(beyond, 30_000)
     assert pays(100_000, FIXED, so_far, TERMS, ECONOMIES["balanced"], by_model=False) is expected
@@ -119,7 +127,7 @@ def test_the_balanced_waits_for_twice_that(beyond: int, expected: bool):
 def test_the_fullest_never_compacts_to_save():
     so_far = Carried(10**9, 30_000, 1.0)
     assert not pays(150_000, FIXED, so_far, TERMS, ECONOMIES["fullest"], by_model=False)
-    assert not pays_when_cold(150_000, so_far, ECONOMIES["fullest"])
+    assert not pays_when_cold(150_000, so_far, TERMS, ECONOMIES["fullest"])
     assert not pays_before_cold(150_000, FIXED, so_far, TERMS, ECONOMIES["fullest"], by_model=False)
 
 
@@ -127,7 +135,31 @@ def test_the_fullest_never_compacts_to_save():
 def test_with_little_to_gain_it_does_not_compact(used: int, expected: bool):
     so_far = Carried(10**9, 30_000, 1.0)
     assert pays(used, FIXED, so_far, TERMS, ECONOMIES["cheapest"], by_model=False) is expected
-    assert pays_when_cold(used, so_far, ECONOMIES["balanced"]) is expected
+
+
+def test_forgetting_costs_the_requests_that_fetch_it_again_and_what_they_bring():
+    each = 0.1 * 30_000 + 5 * FETCHING_OUTPUT_TOKENS
+    assert forgetting(30_000, TERMS) == pytest.approx(1.25 * FETCHED_AGAIN_TOKENS + FETCHED_AGAIN_CALLS * each)
+    assert in_all(100_000, FIXED, 30_000, TERMS, by_model=True) == pytest.approx(
+        price(100_000, FIXED, 30_000, TERMS, by_model=True) + forgetting(30_000, TERMS)
+    )
+
+
+@pytest.mark.parametrize(("used", "expected"), [(45_599, False), (45_600, True)])
+def test_on_a_cold_cache_it_compacts_where_writing_less_is_worth_what_is_forgotten(used: int, expected: bool):
+    so_far = Carried(10**9, 30_000, 1.0)
+    assert pays_when_cold(used, so_far, TERMS, ECONOMIES["balanced"]) is expected
+
+
+@given(used=st.integers(0, 500_000), left=st.integers(0, 100_000), beyond=st.integers(0, 10**8), by_model=st.booleans())
+def test_whatever_is_made_to_save_saves_with_what_forgetting_costs_counted_in(used: int, left: int, beyond: int, by_model: bool):
+    so_far, numbers = Carried(beyond, left, 1.0), ECONOMIES["cheapest"]
+    if pays(used, FIXED, so_far, TERMS, numbers, by_model=by_model):
+        assert saved_by_carrying_less(used, FIXED, so_far, TERMS, by_model=by_model) >= 0
+    if pays_before_cold(used, FIXED, so_far, TERMS, numbers, by_model=by_model):
+        assert saved_before_cold(used, FIXED, left, TERMS, by_model=by_model) >= 0
+    if pays_when_cold(used, so_far, TERMS, numbers):
+        assert saved_when_cold(used, left, TERMS) >= 0
 
 
 def test_before_the_cache_goes_it_compacts_where_writing_less_saves_more_than_it_costs():
@@ -146,7 +178,7 @@ def total(growth: int, requests: int, left: int, numbers: EconomyNumbers) -> flo
     used, so_far, cost = left, Carried(0, left), 0.0
     for _ in range(requests):
         if pays(used, 0, so_far, TERMS, numbers, by_model=False):
-            cost += price(used, 0, left, TERMS, by_model=False)
+            cost += in_all(used, 0, left, TERMS, by_model=False)
             used, so_far = left, Carried(0, left)
         cost += TERMS.read * (used - left)
         used += growth
@@ -158,7 +190,7 @@ def total(growth: int, requests: int, left: int, numbers: EconomyNumbers) -> flo
 def test_the_cheapest_is_within_a_tenth_of_the_best_even_schedule(growth: int, left: int):
     """The least possible is √(2 · price · read · growth) a request, for a schedule that may compact between two requests."""
     requests = 2_000
-    least = requests * sqrt(2 * price(0, 0, left, TERMS, by_model=False) * TERMS.read * growth)
+    least = requests * sqrt(2 * in_all(0, 0, left, TERMS, by_model=False) * TERMS.read * growth)
     assert total(growth, requests, left, ECONOMIES["cheapest"]) <= 1.1 * least
     assert total(growth, requests, left, ECONOMIES["balanced"]) <= 1.2 * least
 

@@ -78,3 +78,10 @@ def test_a_file_in_use_that_is_spoken_of_lately_is_likelier(words: str, files: s
 def test_commands_that_print_files_name_them(command: str, files: set[str]):
     entries = session(prompt("go"), reply(ToolUse("t1", "bash", {"command": command})))
     assert {sign.path for sign in signs_in(entries)} == files
+
+
+@pytest.mark.parametrize("text", ["x" * 1_000_000, "x." * 500_000, "a.b" * 300_000, "@" * 1_000_000])
+def test_a_text_without_an_end_of_a_word_is_read_like_any_other(text: str):
+    """It took hours, and everything stood still meanwhile."""
+    entries = session(prompt("go"), reply(ToolUse("t1", "bash", {"command": "cat a.py"})), says(text))
+    assert {sign.path for sign in signs_in(entries)} == {"a.py"}

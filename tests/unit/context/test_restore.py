@@ -68,13 +68,13 @@ def test_what_is_shown_of_a_long_file_is_what_is_said_of_it(text: str, lines: li
 
 def test_a_file_that_is_gone_is_named():
     file = take("gone.py", None, [3], NUMBERS, 50_000)
-    assert (file.note, file.whole) == ("deleted", False)
+    assert (file.note, file.whole, file.is_read) == ("deleted", False, False)
     assert file.text == '<file path="gone.py" note="deleted or renamed since" />'
 
 
 def test_without_room_a_file_is_named():
     file = take("a.py", LONG, [3], NUMBERS, 100)
-    assert (file.note, file.whole) == ("no room", False)
+    assert (file.note, file.whole, file.is_read) == ("no room", False, False)
     assert estimate_text(file.text) < 60
 
 

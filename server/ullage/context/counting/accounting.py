@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ullage.context.blocks import CompactionBlock, ToolUse, Usage
+from ullage.context.counting.believed import is_believed
 from ullage.context.counting.categories import category_of, scaled
 from ullage.context.counting.counts import Counts, Parts, counted
 from ullage.context.counting.media import LIMITS, ImageLimits, shown_tokens
@@ -148,7 +149,7 @@ class Account:
             tally.show(category, shown_tokens(block, tally.images))
         if tally.exact == exact:  # what images take depends on the model, and what is remembered does not
             remember(message, tally.total - before)
-        if usage is not None:
+        if usage is not None and is_believed(usage[2], before, tally.total - before):
             tally.price(*usage, before - exact, exact, new)
 
 

@@ -1,7 +1,8 @@
 """The conversation as plain text, for a model that is asked for a summary of it in a request of its own. Thinking is left out.
 
 In two shapes: `conversation_text` within a limit, for staged engines, and `written_out` with the entries that passages come from, for
-engines whose summaries point at entries.
+engines whose summaries point at entries. In both a line says who speaks, by the entry of the log that it comes from, and what was said
+is quoted (`quoting.py`): a tool's output cannot speak for the user.
 """
 
 from __future__ import annotations
@@ -9,36 +10,42 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from ullage.context.blocks import Block, Document, Image, RedactedThinking, Text, Thinking, ToolResult, ToolUse
+from ullage.context.blocks import Block, Document, Image, RedactedThinking, Role, Text, Thinking, ToolResult, ToolUse
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.staged_numbers import OwnText
+from ullage.context.entries import Compaction, Entry, Logged, Notice, UserPrompt
+from ullage.context.quoting import beginning_of_quoted, end_of_quoted, quoted
+from ullage.context.record.calls import one_line
 from ullage.context.redact import redact
+from ullage.context.view.log_places import entry_at
 from ullage.context.view.message import Message
 
 FITS = 0.9
 """Of the window: how much of it the text and the answer may take, since both are estimates."""
 LONGEST_BLOCK = 8_000
 """Characters of one block that is written out; what a longer one has in its middle is left out: a summary never needs all of it."""
+LONGEST_NAME = 64
+"""Characters of a tool's name: as many as the API allows."""
 
 
-def conversation_text(messages: Sequence[Message], own: OwnText, tokens: int) -> str:
-    """The messages as `own` wants them, in no more than about `tokens` tokens."""
+def conversation_text(messages: Sequence[Message], entries: Sequence[Logged], own: OwnText, tokens: int) -> str:
+    """The messages, which come from these entries, as `own` wants them, in no more than about `tokens` tokens."""
     results = [block for message in messages for block in message.blocks if isinstance(block, ToolResult)]
     text = ""
     for share in (0.0, *own.dropped_shares):
         dropped = {id(result) for result in middle_out(results, share)}
-        text = "\n\n".join(_lines(messages, own.result_characters, dropped))
+        text = "\n\n".join(_lines(messages, entries, own.result_characters, dropped))
         if estimate_text(text) <= tokens:
             break
     return _within(text, own, tokens)
 
 
-def written_out(messages: Iterable[Message], longest_block: int = LONGEST_BLOCK) -> str:
+def written_out(messages: Iterable[Message], entries: Sequence[Logged], longest_block: int = LONGEST_BLOCK) -> str:
     """The messages one after the other, each block with who says it and the entry of the log that it comes from.
 
     Secrets with well-known shapes are redacted.
     """
-    return redact("\n\n".join(_passages(messages, longest_block)))
+    return "\n\n".join(_passages(messages, entries, longest_block))
 
 
 def middle_out(results: Sequence[ToolResult], share: float) -> list[ToolResult]:
@@ -49,31 +56,33 @@ def middle_out(results: Sequence[ToolResult], share: float) -> list[ToolResult]:
     return [results[index] for index in nearest[:number]]
 
 
-def _lines(messages: Iterable[Message], result_characters: int | None, dropped: set[int]) -> Iterator[str]:
-    for message in messages:
-        for block in message.blocks:
-            said = _said(message.role, block)
-            if said is not None and id(block) not in dropped:
-                who, text = said
-                yield f"[{who}] {_beginning(text, result_characters) if isinstance(block, ToolResult) else text}"
-
-
-def _passages(messages: Iterable[Message], longest: int) -> Iterator[str]:
+def _lines(messages: Iterable[Message], entries: Sequence[Logged], result_characters: int | None, dropped: set[int]) -> Iterator[str]:
     for message in messages:
         for block, source in zip(message.blocks, message.sources, strict=True):
-            said = _said(message.role, block)
+            said = _said(message.role, block, entry_at(entries, source))
+            if said is not None and id(block) not in dropped:
+                who, text = said
+                text = _beginning(text, result_characters) if isinstance(block, ToolResult) else text
+                yield f"[{who}]\n{quoted(text)}"
+
+
+def _passages(messages: Iterable[Message], entries: Sequence[Logged], longest: int) -> Iterator[str]:
+    for message in messages:
+        for block, source in zip(message.blocks, message.sources, strict=True):
+            said = _said(message.role, block, entry_at(entries, source))
             if said is not None:
                 who, text = said
-                yield f"[{source}] {who}:\n{_without_middle(text, longest)}"
+                yield f"[{who}, entry {source}]\n{quoted(_without_middle(redact(text), longest))}"
 
 
-def _said(role: str, block: Block) -> tuple[str, str] | None:
+def _said(role: Role, block: Block, entry: Entry | None) -> tuple[str, str] | None:
     """Who says it, and what; None for thinking."""
     match block:
         case Text():
-            return role, block.text
+            return _speaker(role, block, entry), block.text
         case ToolUse():
-            return f"{role} calls {block.name}", json.dumps(dict(block.input), ensure_ascii=False, default=dict)
+            name = one_line(block.name, LONGEST_NAME)
+            return f"{role} calls {name}", json.dumps(dict(block.input), ensure_ascii=False, default=dict)
         case ToolResult():
             return "failed result" if block.is_error else "result", block.content
         case Thinking() | RedactedThinking():
@@ -81,7 +90,20 @@ def _said(role: str, block: Block) -> tuple[str, str] | None:
         case Image() | Document():  # the text beside it says what it is
             return None
         case _:
-            return role, block.content
+            return "summary", block.content
+
+
+def _speaker(role: Role, block: Text, entry: Entry | None) -> str:
+    """Who says a text: of what stands in the user's messages only what the user typed is the user's."""
+    match entry:
+        case UserPrompt() if block.text != entry.text:
+            return "attachment"
+        case Notice():
+            return "notice"
+        case Compaction() if role == "user":
+            return "summary"
+        case _:
+            return role
 
 
 def _within(text: str, own: OwnText, tokens: int) -> str:
@@ -91,7 +113,7 @@ def _within(text: str, own: OwnText, tokens: int) -> str:
         characters = min(characters, int(len(text) * max(tokens, 0) / size))
     if len(text) <= characters:
         return text
-    return text[:characters] if own.keeps == "beginning" else text[len(text) - characters :]
+    return beginning_of_quoted(text, characters) if own.keeps == "beginning" else end_of_quoted(text, characters)
 
 
 def _beginning(text: str, characters: int | None) -> str:

@@ -128,8 +128,8 @@ class MemoryBlocksEngine(Unchanging):
         if tokens == 0:
             return None
         known = _Known.in_view(at.projection)
-        text = f"{known.written()}\n\n{written_out(_without_memory(messages[:cut]))}"
-        asked = Asked(self.prompt, OUTPUT_TOKENS, text)
+        text = f"{known.written()}\n\n{written_out(_without_memory(messages[:cut]), at.projection.entries)}"
+        asked = Asked(self.prompt, OUTPUT_TOKENS, text, holds="<fact>")
         empty = summary_up_to(cut, at, 0, asked)
         entries = [logged for logged in at.projection.entries if logged.seq <= at.projection.last_seq_before(cut)]
         blocks = Text(self.handoff(Covered(entries, empty, None, "", self.numbers.block_tokens)).text)

@@ -21,6 +21,7 @@ from ullage.context.moves.plan import SMALLEST_SUMMARY, SUMMARY_SHARE, Asked, Pl
 from ullage.context.moves.preview import preview
 from ullage.context.moves.snip import messages_in, seq_after
 from ullage.context.moves.tail import Tail, cut_before
+from ullage.context.quoting import quoted
 from ullage.context.view.log_places import entry_at
 from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
@@ -31,8 +32,7 @@ SHORTER_TAIL = Tail(share_of_view=0.2)
 EVERYTHING = sys.maxsize
 """Tokens."""
 
-EARLIER_SUMMARY = "# The summary so far"
-SINCE_THEN = "# What was said and done since"
+EARLIER_SUMMARY = "[summary so far]"
 
 
 def first_cut(view: Projection, keep_first: int) -> int:
@@ -126,7 +126,7 @@ def _asked(
         return None
     overflows = at.trigger == "reactive" or at.used + output > at.window
     if shape.reads is None and not overflows:
-        return Asked(shape.prompt, output, check=shape.check)
+        return Asked(shape.prompt, output, check=shape.check, sections=shape.sections)
     own = shape.reads or OwnText()  # the oldest goes first, where the warm conversation does not fit
     room = int(at.window * FITS) - output
     earlier = _earlier(view, shape, (*before[-1:], *covered))
@@ -134,13 +134,14 @@ def _asked(
     if not text or estimate_text(text) > room:
         text = _said(view, covered, own, room)
     if earlier:
-        text = f"{EARLIER_SUMMARY}\n\n{earlier}\n\n{SINCE_THEN}\n\n{text}"
-    return Asked(shape.update if earlier and shape.update else shape.prompt, output, text, shape.check)
+        text = f"{EARLIER_SUMMARY}\n{quoted(earlier)}\n\n{text}"
+    return Asked(shape.update if earlier and shape.update else shape.prompt, output, text, shape.check, shape.sections)
 
 
 def _said(view: Projection, messages: Sequence[Message], own: OwnText, room: int) -> str:
     """What was said in the messages, without earlier summaries."""
-    return conversation_text(_only(messages, lambda seq: not isinstance(entry_at(view.entries, seq), Compaction)), own, room)
+    said = _only(messages, lambda seq: not isinstance(entry_at(view.entries, seq), Compaction))
+    return conversation_text(said, view.entries, own, room)
 
 
 def _earlier(view: Projection, shape: SummaryShape, messages: Sequence[Message]) -> str:

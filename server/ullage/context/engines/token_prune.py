@@ -110,7 +110,7 @@ def pruned(arrival: Arrival, numbers: PruneNumbers, path_of: Callable[[str], str
         return whole
     note = (
         f"[Words that say little are left out here and there, {gone:,} of {len(content):,} characters; code is untouched. "
-        f"The whole output is in {path_of(arrival.tool_use_id)}]"
+        f"{arrival.in_words} is in {path_of(arrival.tool_use_id)}]"
     )
     content = f"{shorter.rstrip()}\n{note}"
     return Clip(content, clipped=True, characters=len(arrival.content)) if len(content) < len(arrival.content) else whole

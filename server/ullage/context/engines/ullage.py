@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
 from ullage.context.moves.clip import Arrival, Clip, clip
 from ullage.context.moves.plan import Plan, plan, reactive_plan
+from ullage.context.moves.spare import leaves_alone
+from ullage.context.moves.turns import newest_turn, start_of_turns
 from ullage.context.policy import UllageNumbers
 from ullage.context.record.digest import brief
 from ullage.context.record.handoff import USER_SHARE, handoff
@@ -35,6 +37,8 @@ class UllageEngine(Unchanging):
         numbers = _within_room(self.numbers, handoff_room(at.line))
         if at.trigger == "reactive":
             return reactive_plan(at.projection, numbers, at.line, at.count, brief)
+        if at.trigger == "economy":
+            return _beside_the_newest_turn(at, numbers)
         if at.trigger in ("manual", "tool"):
             return plan(at.projection, _with_short_tail(numbers, at.used), at.line, at.count, brief, goal=0)
         return plan(at.projection, numbers, at.line, at.count, brief)
@@ -45,6 +49,23 @@ class UllageEngine(Unchanging):
         entries = (*covered.entries, *covered.tail)
         staying = staying_text(covered.tail, {each.seq for each in covered.plan.cleared})
         return Handoff(handoff(entries, covered.model_text, covered.focus, self.numbers.summary, covered.room, covered.reading, staying))
+
+
+def _beside_the_newest_turn(at: Occasion, numbers: UllageNumbers) -> Plan | None:
+    """To save, nothing of the newest turn is touched: the user may be reading it. None where there is nothing to gain without it.
+
+    Old results are not cleared alone: that would free little and cost the cache.
+    """
+    newest = at.count(at.projection.messages[start_of_turns(at.projection, 1) :])
+    summary = numbers.summary
+    tail = max(summary.tail_tokens if summary.tail_tokens < summary.tail_share * at.line else int(summary.tail_share * at.line), newest)
+    whole = replace(numbers, summary=replace(summary, tail_tokens=tail, tail_share=1.0))
+    planned = plan(at.projection, whole, at.line, at.count, brief, goal=0)
+    if planned is None:
+        return None
+    first = newest_turn(at.projection)
+    kept = replace(planned, cleared=tuple(each for each in planned.cleared if each.seq < first))
+    return kept if leaves_alone(kept, first) else None
 
 
 def handoff_room(line: int) -> int:

@@ -20,6 +20,13 @@ class Arrival:
 
     tool_use_id: str
     content: str
+    complete: bool = True
+    """False where the tool itself kept only parts of what there was."""
+
+    @property
+    def in_words(self) -> str:
+        """What the file holds that keeps `content`."""
+        return "The whole output" if self.complete else "What was kept of the output"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +75,7 @@ def _clipped(arrival: Arrival, numbers: ClipNumbers, path_of: Callable[[str], st
     left_out = len(content) - len(head) - len(tail)
     lines = len(content.splitlines())
     line = (
-        f"[{left_out:,} characters are left out here. The whole output, {len(content):,} characters in {lines:,} lines, "
+        f"[{left_out:,} characters are left out here. {arrival.in_words}, {len(content):,} characters in {lines:,} lines, "
         f"is in {path_of(arrival.tool_use_id)}]"
     )
     shorter = "\n".join(part for part in (head.rstrip("\r\n"), line, tail.rstrip("\r\n")) if part)

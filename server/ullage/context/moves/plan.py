@@ -45,6 +45,10 @@ class Asked:
     """What it is to read; None: the conversation itself, as the last request had it, so that the prompt cache serves it."""
     check: str = ""
     """What it is asked in a second call, with its first answer before it; the second answer counts. Empty: no second call."""
+    sections: int = 0
+    """How many headings `prompt` asks for; 0 where it asks for none. A reply with fewer than a third of them is no summary."""
+    holds: str = ""
+    """What stands in every answer to `prompt`; empty where nothing does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,15 @@ def spare(plan: Plan, projection: Projection, count: Count) -> Plan | None:
     return replace(plan, cleared=cleared, snipped=snipped, carried=carried, estimated_after=plan.estimated_after + more)
 
 
+def leaves_alone(plan: Plan, first: int) -> bool:
+    """Whether the plan touches no entry from seq `first` on."""
+    if plan.summarise_to is not None and plan.summarise_to >= first:
+        return False
+    if plan.snipped is not None and plan.snipped.last_seq >= first:
+        return False
+    return all(each.seq < first for each in plan.cleared)
+
+
 def _alone(spared: Plan, planned: Plan, projection: Projection, count: Count) -> Plan | None:
     """Moves without a summary: a marker can be longer than what gives way to it, once what is pinned stays."""
     if spared == planned:

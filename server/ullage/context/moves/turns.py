@@ -23,6 +23,13 @@ def start_of_turns(projection: Projection, turns: int) -> int:
     return 0
 
 
+def newest_turn(projection: Projection) -> int:
+    """The seq of the prompt with which the newest turn began; where none is in view, that of the first entry."""
+    entries = projection.entries
+    prompts = (each.seq for each in reversed(entries) if isinstance(each.entry, UserPrompt) and not each.entry.steering)
+    return next(prompts, entries[0].seq if entries else 0)
+
+
 def _turns_in(projection: Projection, message: Message) -> int:
     if message.role == "assistant":
         return 0

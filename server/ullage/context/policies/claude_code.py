@@ -52,7 +52,7 @@ CLAUDE_CODE = Policy(
             ),
             after_seconds=3_600.0,
         ),
-        summary=SummaryShape(prompt=PROMPT, tokens=SummaryTokens(20_000), tail=Tail(unanswered=False)),
+        summary=SummaryShape(prompt=PROMPT, sections=9, tokens=SummaryTokens(20_000), tail=Tail(unanswered=False)),
     ),
     line=LineNumbers(BelowWindow(reserve=20_000, margin=13_000, cap=None)),
     restore=RestoreNumbers(files=5, file_tokens=5_000, total_tokens=50_000, by="last edited"),

@@ -33,6 +33,7 @@ CLINE = Policy(
         summary=SummaryShape(
             prompt=PROMPT,
             update=UPDATE,
+            sections=5,
             tokens=SummaryTokens(4_096),
             reads=OwnText(result_characters=2_000),
             tail=Tail(tokens=20_000),

@@ -50,6 +50,7 @@ HERMES = Policy(
         summary=SummaryShape(
             prompt=PROMPT,
             update=UPDATE,
+            sections=7,
             tokens=SummaryTokens(12_000, share_of_window=0.05, share_of_covered=0.2, least=2_000),
             reads=OwnText(characters=160_000),
             keep_first=3,

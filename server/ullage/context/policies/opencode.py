@@ -52,6 +52,7 @@ OPENCODE = Policy(
         summary=SummaryShape(
             prompt=PROMPT,
             update=UPDATE,
+            sections=7,
             tokens=SummaryTokens(4_096),
             reads=OwnText(result_characters=2_000),
             tail=Tail(turns=2, limit=TokenRange(0.25, least=2_000, most=8_000)),

@@ -10,6 +10,7 @@ from importlib.resources import files
 
 from ullage.context.blocks import CompactionBlock
 from ullage.context.record.handoff import PREFACE
+from ullage.context.record.no_summary import why_no_summary
 from ullage.context.record.summary_prompt import SHORTEST, Rejected
 from ullage.context.redact import redact
 
@@ -47,6 +48,8 @@ def judged(block: CompactionBlock | None, stop_reason: str) -> CompactionBlock |
     content = block.content
     if len(content.strip()) < SHORTEST:
         return Rejected("The API's summary was empty")
+    if why := why_no_summary(content, ""):
+        return Rejected(f"The API {why}")
     if redact(content) != content:
         return Rejected("The API's summary repeats what looks like a secret, and cannot be changed")
     return block

@@ -127,8 +127,3 @@ def one_line(text: str, characters: int) -> str:
     if len(start) <= characters and len(text) <= characters * 4:
         return start
     return start[: characters - 1].rstrip() + "…"
-
-
-def path_in_a_line(path: str) -> str:
-    """A path as it can stand in a line: a name may hold line ends, and must not begin a line of its own."""
-    return " ".join(path.splitlines())

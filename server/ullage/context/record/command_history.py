@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ullage.context.record.calls import EXIT_CODE, Call, one_line, path_in_a_line
+from ullage.context.quoting import in_a_line
+from ullage.context.record.calls import EXIT_CODE, Call, one_line
 from ullage.context.view.fold import NO_OUTPUT
 
 OUTCOME_CHARACTERS = 60
@@ -108,7 +109,7 @@ def error_history(calls: Sequence[Call]) -> tuple[ErrorFact, ...]:
 
 
 def _changed(call: Call) -> list[str]:
-    return [path_in_a_line(touch.path) for touch in call.returned.touched if touch.kind != "read"]
+    return [in_a_line(touch.path) for touch in call.returned.touched if touch.kind != "read"]
 
 
 def last_open(errors: Sequence[ErrorFact]) -> tuple[ErrorFact, ...]:

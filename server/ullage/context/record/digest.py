@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ullage.context.entries import Logged, UserPrompt
 from ullage.context.policy import SummaryNumbers
+from ullage.context.quoting import in_a_line
 from ullage.context.record import wording
 from ullage.context.record.calls import answered_calls, one_line
 from ullage.context.record.command_history import command_history, last_open
@@ -87,10 +88,10 @@ def brief(entries: Sequence[Logged]) -> str:
     if said:
         lines.append("The user said: " + " / ".join(one_line(text, 120) for text in said[-6:]))
     files = file_history(calls)
-    changed = [fact.path for fact in files if fact.changed]
+    changed = [in_a_line(fact.path) for fact in files if fact.changed]
     if changed:
         lines.append("Changed: " + _some(changed, 12))
-    read = [fact.path for fact in files if not fact.changed]
+    read = [in_a_line(fact.path) for fact in files if not fact.changed]
     if read:
         lines.append("Read: " + _some(read, 8))
     commands = [fact for fact in command_history(calls) if not fact.only_looks][-4:]

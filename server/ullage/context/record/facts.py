@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.counting.media import in_words
-from ullage.context.entries import AssistantReply, Logged, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, Attachment, Logged, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.quoting import in_a_line
 from ullage.context.record.calls import Call, one_line
 from ullage.context.record.command_history import CommandFact, ErrorFact, command_history, error_history
 from ullage.context.record.file_history import FileFact, file_history
@@ -135,8 +136,13 @@ def _refusal(call: Call, reason: str) -> str:
 def _typed(prompt: UserPrompt) -> str:
     if not prompt.attachments:
         return prompt.text
-    names = (each.name if each.media is None else f"{each.name}: {in_words(each.media)}" for each in prompt.attachments)
+    names = (_attached(each) for each in prompt.attachments)
     return f"{prompt.text}\n(attached: {', '.join(names)})"
+
+
+def _attached(attachment: Attachment) -> str:
+    name = in_a_line(attachment.name)
+    return name if attachment.media is None else f"{name}: {in_words(attachment.media)}"
 
 
 def _once(sayings: Iterable[Said]) -> tuple[Said, ...]:

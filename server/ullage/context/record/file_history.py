@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from ullage.context.counting.media import in_words
 from ullage.context.entries import FileDiff
-from ullage.context.record.calls import Call, one_line, path_in_a_line
+from ullage.context.quoting import in_a_line
+from ullage.context.record.calls import Call, one_line
 
 PLACE_CHARACTERS = 60
 
@@ -70,7 +71,7 @@ class _History:
     """The last that changed it, else the last that read it."""
 
     def fact(self) -> FileFact:
-        path = path_in_a_line(self.path)
+        path = in_a_line(self.path)
         return FileFact(path, self.reads, self.edits, self.created, self.deleted, self.seq, self.changed_seq, self._place(), self._shows())
 
     def _shows(self) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ullage.context.record.calls import one_line, path_in_a_line
+from ullage.context.quoting import in_a_line
+from ullage.context.record.calls import one_line
 from ullage.context.record.command_history import CommandFact, ErrorFact
 from ullage.context.record.facts import Said, Task
 from ullage.context.record.file_history import FileFact
@@ -31,14 +32,14 @@ def decision_line(said: Said) -> str:
 
 def file_line(fact: FileFact) -> str:
     """A file: what was done to it, how often, where last."""
-    return f"- {fact.path}: {_done(fact)}{_place(fact)}"
+    return f"- {in_a_line(fact.path)}: {_done(fact)}{_place(fact)}"
 
 
 def file_lines(found: Places) -> list[str]:
     """Files by folder, each with the names that belong to it; those without any at the end of their folder."""
     folders: dict[str, list[Place]] = {}
     for place in found.places:
-        folders.setdefault(path_in_a_line(place.path).replace("\\", "/").rpartition("/")[0], []).append(place)
+        folders.setdefault(in_a_line(place.path).replace("\\", "/").rpartition("/")[0], []).append(place)
     lines: list[str] = []
     for folder, inside in folders.items():
         lines.append(_folder_line(folder))
@@ -47,7 +48,7 @@ def file_lines(found: Places) -> list[str]:
             if place.names or place.fact is not None:
                 lines += _place_lines(place)
             else:
-                bare.append(basename(path_in_a_line(place.path)))
+                bare.append(basename(in_a_line(place.path)))
         if bare:
             lines.append(f"- {', '.join(bare)}")
     if found.changed_left_out:
@@ -65,7 +66,7 @@ def elsewhere_lines(found: Places, last_seqs: Mapping[str, int]) -> list[str]:
 
 
 def _place_lines(place: Place) -> Iterator[str]:
-    name = basename(path_in_a_line(place.path))
+    name = basename(in_a_line(place.path))
     head = f"- {name}" if place.fact is None else f"- {name} ({_done(place.fact)}{_place(place.fact)})"
     if not place.names:
         yield head

@@ -115,14 +115,17 @@ class Becoming:
         """Of one prompt, reply, result or notice."""
         seq, entry, by = logged.seq, logged.entry, self.edits.handoff
         snip = next((each for each in self.edits.snips if each.first <= seq <= each.last), None)
-        if snip is not None and seq in snip.carried:  # whatever else covers it
+        if seq not in self.carried:
+            if by is not None and seq <= by.last:
+                return Fate("summarised", self._active[by.source].id)
+            if snip is not None:
+                return Fate("snipped", self._active[snip.source].id)
+        if seq in self._cleared_by:  # also of what is carried: the user took out what was pinned
+            return Fate("cleared", self._cleared_by[seq])
+        if snip is not None and seq in snip.carried:
             return Fate("pinned", self._active[snip.source].id)
         if by is not None and seq <= by.last:
-            return Fate("pinned" if seq in by.carried else "summarised", self._active[by.source].id)
-        if snip is not None:
-            return Fate("snipped", self._active[snip.source].id)
-        if seq in self._cleared_by:
-            return Fate("cleared", self._cleared_by[seq])
+            return Fate("pinned", self._active[by.source].id)
         if seq in self._clipped or (isinstance(entry, ToolReturned) and entry.full_output):
             return Fate("clipped")
         return KEPT

@@ -2,16 +2,18 @@
 
 Whatever comes in, in whatever order, what comes out is valid: neighbours of the same role are one message; a user message has
 the results of the calls before it first, in the order of the calls, then texts; every call has one result; ids are
-unique; nothing is empty; the first message is the user's, unless it is a compaction block. Only the last message ever changes.
+unique, names such as tools can have; nothing is empty; the first message is the user's, unless it is a compaction block. Only the last
+message ever changes.
 """
 
 from __future__ import annotations
 
-import re
+from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ullage.context.blocks import AssistantBlock, Block, CompactionBlock, Role, Text, ToolResult, ToolUse, UserBlock
+from ullage.context.valid_calls import valid_id, valid_name
 from ullage.context.view.message import Message
 from ullage.context.view.snapshot import Snapshot
 
@@ -19,9 +21,6 @@ INTERRUPTED = "Interrupted: this call did not finish, and it is not known what i
 """What the model is told of a call without a result."""
 NO_OUTPUT = "(no output)"
 """Stands for an empty result."""
-
-_NOT_IN_AN_ID = re.compile(r"[^a-zA-Z0-9_-]")
-"""The API takes tool use ids of these characters only; other vendors' ids may have others."""
 
 
 @dataclass(slots=True)
@@ -46,6 +45,8 @@ class Fold:
         self._sources: list[int] = []
         self._end = 0
         self._calls: list[_Call] = []
+        self._waiting: dict[str, deque[int]] = {}
+        """Places in `_calls` of those without a result, by the id that they were logged with."""
         self._ids: set[str] = set()
         self._shown: Snapshot[Message] | None = None
 
@@ -56,6 +57,7 @@ class Fold:
         other._role, other._end = self._role, self._end
         other._blocks, other._sources = self._blocks.copy(), self._sources.copy()
         other._calls = [replace(call) for call in self._calls]
+        other._waiting = {logged_id: places.copy() for logged_id, places in self._waiting.items()}
         other._ids = self._ids.copy()
         return other
 
@@ -68,7 +70,8 @@ class Fold:
         for block in blocks:
             shown: Block = block
             if isinstance(block, ToolUse):
-                shown = replace(block, id=self._unique_id(block.id, seq))
+                shown = replace(block, id=self._unique_id(block.id, seq), name=valid_name(block.name))
+                self._waiting.setdefault(block.id, deque()).append(len(self._calls))
                 self._calls.append(_Call(block, shown.id, seq))
             self._put(seq, shown, seq)
 
@@ -81,10 +84,10 @@ class Fold:
 
     def add_result(self, seq: int, result: ToolResult) -> None:
         """The result of a call of the last reply. Dropped where no such call waits for one."""
-        waiting = (call for call in self._calls if call.result is None and call.logged.id == result.tool_use_id)
-        call = next(waiting, None)
-        if call is None:
+        waiting = self._waiting.get(result.tool_use_id)
+        if not waiting:
             return
+        call = self._calls[waiting.popleft()]
         self._turn_to("user")
         content = result.content if result.content.strip() else NO_OUTPUT
         call.result = ToolResult(call.shown_id, content, result.is_error, result.media)
@@ -176,14 +179,14 @@ class Fold:
         self._blocks[:0] = results
         self._sources[:0] = sources
         self._end = max(self._end, *sources)
-        self._calls = []
+        self._calls, self._waiting = [], {}
 
     def _last_end(self) -> int:
         # What a compaction carried over stands after its text, and is older than what the text stands for.
         return max(self._end, self._ends[-1]) if self._ends else self._end
 
     def _unique_id(self, logged_id: str, seq: int) -> str:
-        wanted = _NOT_IN_AN_ID.sub("_", logged_id) or "call"
+        wanted = valid_id(logged_id)
         unique = wanted
         copies = 0
         while unique in self._ids:

@@ -85,3 +85,9 @@ def test_no_clip_is_longer_than_what_it_stands_for(contents: list[str], numbers:
             assert path_of(arrival.tool_use_id) in clipped.content
         else:
             assert clipped.content == arrival.content
+
+
+def test_a_result_of_which_only_parts_were_kept_is_not_called_whole():
+    (clipped,) = clip([Arrival("t1", "x" * 100_000, complete=False)], NUMBERS, path_of)
+    assert "What was kept of the output, 100,000 characters" in clipped.content
+    assert "whole" not in clipped.content

@@ -49,7 +49,7 @@ def test_it_is_full_at_50_000_characters():
 def test_the_model_reads_the_first_80_000_characters_and_writes_2_000_tokens():
     asked = planned(FOUR_LAYER, results(30_000, 70_000)).asked
     assert asked is not None and asked.text is not None
-    assert (asked.text[:9], len(asked.text), asked.output_tokens) == ("[user] Go", 80_000, 2_000)
+    assert (asked.text[:11], len(asked.text), asked.output_tokens) == ("[user]\n> Go", 80_000, 2_000)
 
 
 def test_all_becomes_one_message():

@@ -10,6 +10,7 @@ from tests.unit.context.policies.steps import after, called, full_at, planned, r
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Entry
 from ullage.context.policies.gemini_cli import CHECK, GEMINI_CLI
+from ullage.context.quoting import quoted
 from ullage.context.view.projection import Projection
 
 
@@ -45,7 +46,7 @@ def test_results_beyond_the_newest_50_000_tokens_keep_30_lines_but_are_read_whol
     assert asked is not None and asked.text is not None
     shortened = "\n".join(["[Output of bash, shortened to its last 30 lines]", *lines[-30:]])
     assert asked.text.count("line 0 of the output") == read_whole * within
-    assert asked.text.count(f"[result] {shortened}\n\n[assistant calls") == (3 - read_whole) * within
+    assert asked.text.count(f"[result]\n{quoted(shortened)}\n\n[assistant calls") == (3 - read_whole) * within
 
 
 def test_a_second_call_checks_the_snapshot():

@@ -63,7 +63,7 @@ def test_a_second_summary_updates_the_first_and_takes_its_place():
     plan = planned(HERMES, log)
     assert plan.asked is not None and plan.asked.text is not None
     assert plan.asked.prompt == UPDATE
-    assert plan.asked.text.startswith("# The summary so far\n\nTHE FIRST SUMMARY\n")
+    assert plan.asked.text.startswith("[summary so far]\n> THE FIRST SUMMARY\n")
     view = "\n".join(drawn(Projection(carried_out(HERMES, log, plan, "THE SECOND SUMMARY")).messages))
     assert ("THE SECOND SUMMARY" in view, "THE FIRST SUMMARY" in view) == (True, False)
     assert "user: Go\nassistant: t0()" in view

@@ -98,6 +98,6 @@ def test_a_second_summary_updates_the_first():
     asked = planned(OPENCODE, log).asked
     assert asked is not None and asked.text is not None
     assert asked.prompt == UPDATE
-    assert asked.text.startswith("# The summary so far\n\nTHE FIRST SUMMARY\n\n# What was said and done since\n\n")
+    assert asked.text.startswith("[summary so far]\n> THE FIRST SUMMARY\n\n[")
     again = Projection(carried_out(OPENCODE, log, planned(OPENCODE, log), "THE SECOND SUMMARY"))
     assert "THE FIRST SUMMARY" not in "\n".join(drawn(again.messages))

@@ -34,7 +34,7 @@ def test_the_summary_runs_on_and_counts():
     asked = planned(SUMMARY_BUFFER, log).asked
     assert asked is not None and asked.text is not None
     assert asked.prompt == UPDATE
-    assert asked.text.startswith("# The summary so far\n\nTHE RUNNING SUMMARY\n")
+    assert asked.text.startswith("[summary so far]\n> THE RUNNING SUMMARY\n")
     assert tokens(after(SUMMARY_BUFFER, log)) <= 2_000
 
 

@@ -30,7 +30,7 @@ def test_it_is_full_at_50_000_tokens_of_4_characters_each():
 def test_the_model_reads_the_first_80_000_characters_and_writes_2_000_tokens():
     asked = planned(THREE_LAYER, results(30_000, 70_000)).asked
     assert asked is not None and asked.text is not None
-    assert asked.text.startswith("[user] Go")
+    assert asked.text.startswith("[user]\n> Go")
     assert len(asked.text) == 80_000
     assert asked.output_tokens == 2_000
 

@@ -34,7 +34,7 @@ def test_it_is_full_at_50_000_tokens():
 def test_the_model_reads_the_last_80_000_characters_and_writes_2_048_tokens():
     asked = planned(THREE_LAYER_PRESERVING, results(70_000, 30_000)).asked
     assert asked is not None and asked.text is not None
-    assert asked.text.endswith("[assistant] Done")
+    assert asked.text.endswith("[assistant]\n> Done")
     assert len(asked.text) == 80_000
     assert asked.output_tokens == 2_048
 

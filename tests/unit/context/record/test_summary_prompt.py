@@ -6,10 +6,11 @@ import pytest
 
 from tests.unit.context.logs import calls, prompt, returned, says, session, thought, use
 from ullage.context.blocks import AssistantBlock, Text, ToolResult
-from ullage.context.record.summary_prompt import BEGIN, END, Rejected, accept, summary_request
+from ullage.context.record.summary_prompt import BEGIN, END, Form, Rejected, accept, summary_request
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, build_request
 
+OWN = Form(marked=True)
 BODY = "## Decisions and why\nThe raw value is used, since the filter lags behind by a second.\n\n## Next step\nRun the tests."
 
 
@@ -66,18 +67,18 @@ def test_the_focus_is_passed_on():
         f"Here it is.\n{BEGIN}\n{BODY}\n{END}\nAnything else?",
         f"I will put it between {BEGIN} and {END}.\n{BEGIN}\n{BODY}\n{END}",
         f"{BEGIN} {BODY} {END}",
-        BODY,
+        f"```\n{BEGIN}\n{BODY}\n{END}\n```",
         f"{BODY}\n{END}",
     ],
 )
 def test_a_summary_is_taken_without_its_markers(said: str):
-    assert accept([thought("hm"), Text(said)], "end_turn") == BODY
+    assert accept([thought("hm"), Text(said)], "end_turn", OWN, "") == BODY
 
 
 @pytest.mark.parametrize("quoted", [f"It begins with `{BEGIN}` and ends with `{END}`.", f"{BEGIN}\nas an example\n{END}"])
 def test_a_summary_that_speaks_of_its_markers_stays_whole(quoted: str):
     body = f"{BODY}\n{quoted}\nThat is how it was decided."
-    assert accept([Text(f"{BEGIN}\n{body}\n{END}")], "end_turn") == body
+    assert accept([Text(f"{BEGIN}\n{body}\n{END}")], "end_turn", OWN, "") == body
 
 
 @pytest.mark.parametrize(
@@ -85,16 +86,17 @@ def test_a_summary_that_speaks_of_its_markers_stays_whole(quoted: str):
     [
         ([], "end_turn", "empty"),
         ([thought("a long thought " * 50)], "end_turn", "empty"),
-        ([Text("Sure.")], "end_turn", "empty"),
+        ([Text("Sure.")], "end_turn", "form"),
         ([Text(f"{BEGIN}\n\n{END}")], "end_turn", "empty"),
         ([Text(f"{BEGIN}\n{BODY}")], "end_turn", "cut off"),
         ([Text(f"{BEGIN}\n{BODY}\n{END}")], "max_tokens", "cut off"),
         ([Text(BODY)], "model_context_window_exceeded", "cut off"),
+        ([Text(BODY)], "end_turn", "form that was asked for"),
         ([Text(BODY), use("t1")], "tool_use", "called a tool"),
         ([Text(BODY)], "refusal", "declined"),
     ],
 )
 def test_what_is_not_a_summary_is_rejected_with_a_reason(blocks: list[AssistantBlock], stop_reason: str, reason: str):
-    result = accept(blocks, stop_reason)
+    result = accept(blocks, stop_reason, OWN, "")
     assert isinstance(result, Rejected)
     assert reason in result.reason

@@ -32,6 +32,14 @@ TURN = (prompt("go"), calls("t1"), returned("t1", "one"), says("done"), prompt("
             (compaction("c", summarised=Summarised(3, "one")), compaction("d", snipped=Snipped(2, 4, "[cut]", carried=(3,)))),
             "summarised/c pinned/d snipped/d kept kept",
         ),
+        (  # the user takes out what a pin had kept
+            (compaction("c", snipped=Snipped(2, 4, "[cut]", carried=(3, 4))), compaction("d", cleared=[Cleared(4, "gone")])),
+            "snipped/c pinned/c cleared/d kept kept",
+        ),
+        (
+            (compaction("c", summarised=Summarised(5, "one", carried=(3, 4))), compaction("d", cleared=[Cleared(4, "gone")])),
+            "summarised/c pinned/c cleared/d summarised/c kept",
+        ),
     ],
 )
 def test_each_entry_has_one_fate(then: tuple[Entry, ...], expected: str):

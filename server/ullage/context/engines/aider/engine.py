@@ -99,7 +99,8 @@ class AiderEngine(Unchanging):
             cut, tokens = cuts[-1], at.count(messages[: cuts[-1]])
         if cut == 0 or tokens <= budget // 2:
             return None
-        asked = Asked(self.prompt.replace("{target}", f"{budget:,}"), budget, written_out(self._readable(at, messages[:cut])))
+        text = written_out(self._readable(at, messages[:cut]), at.projection.entries)
+        asked = Asked(self.prompt.replace("{target}", f"{budget:,}"), budget, text)
         return summary_up_to(cut, at, at.count(messages[cut:]) + min(budget, tokens // 2), asked)
 
     def _readable(self, at: Occasion, messages: Sequence[Message]) -> list[Message]:

@@ -16,6 +16,7 @@ from ullage.context.moves.clip import Arrival, Clip, clip
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.moves.snip import messages_in
 from ullage.context.policy import ClipNumbers
+from ullage.context.quoting import quoted
 from ullage.context.record.calls import one_line
 from ullage.context.record.digest import brief
 from ullage.context.record.facts import facts
@@ -129,8 +130,8 @@ class LosslessEngine(Unchanging):
             target = max(numbers.leaf_smallest, min(numbers.leaf_target, int(tokens * numbers.leaf_share)))
             if tokens > target + MARKER_TOKENS:
                 earlier = [each for each in items[max(index - 2, 0) : index] if isinstance(each, Node)]
-                said = written_out(message for piece in taken for message in piece.messages)
-                text = "\n\n".join([*(f"Earlier:\n{node.text}" for node in earlier), said])
+                said = written_out((message for piece in taken for message in piece.messages), at.projection.entries)
+                text = "\n\n".join([*(f"[earlier]\n{quoted(node.text)}" for node in earlier), said])
                 return _plan(at, taken[0].first, taken[-1].last, tokens, Asked(_worded(self.leaf_prompt, target), target, text))
         return None
 
@@ -142,7 +143,7 @@ class LosslessEngine(Unchanging):
             gains = tokens > self.numbers.condensed_target + MARKER_TOKENS
             if len(nodes) >= wanted and tokens >= self.numbers.condensed_smallest and gains:
                 target = self.numbers.condensed_target
-                asked = Asked(_worded(self.condensed_prompt, target), target, "\n\n".join(node.text for node in nodes))
+                asked = Asked(_worded(self.condensed_prompt, target), target, "\n\n".join(map(_quoted, nodes)))
                 return _plan(at, nodes[0].first, nodes[-1].last, tokens, asked)
         return None
 
@@ -193,6 +194,12 @@ def _heading(first: int, last: int, below: Sequence[tuple[int, int]], messages: 
         return f"[Summary of entries {first} to {last}, {messages} messages. To see them again: recall from {first} to {last}.]"
     parts = ", ".join(f"{start} to {end}" for start, end in below)
     return f"[Summary over {len(below)} summaries: entries {first} to {last}. To see parts of it again, recall from and to: {parts}.]"
+
+
+def _quoted(node: Node) -> str:
+    """The summary under its own heading, which alone is not a quote."""
+    heading, _, text = node.text.partition("\n")
+    return f"{heading}\n{quoted(text)}"
 
 
 def _ranges_in(text: str) -> list[tuple[int, int]]:

@@ -92,7 +92,7 @@ class MemgptEngine(Unchanging):
         if cut == 0 or not has_news(at.projection, messages[:cut]) or at.count(messages[:cut]) <= size:
             return None
         prompt = self.prompt.replace("{words}", f"{self.numbers.words:,}")
-        asked = Asked(prompt, self.numbers.output_tokens, written_out(messages[:cut]))
+        asked = Asked(prompt, self.numbers.output_tokens, written_out(messages[:cut], at.projection.entries))
         return summary_up_to(cut, at, at.count(messages[cut:]) + size, asked)
 
     def _size(self, at: Occasion, gone: Sequence[Message]) -> int:
