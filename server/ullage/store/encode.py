@@ -8,6 +8,7 @@ The order of a tool input's keys is kept: it is part of what the prompt cache ha
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, TypeVar, cast, get_origin
 
@@ -85,8 +86,8 @@ def encode(entry: Entry) -> str:
     return _dump(_converter.unstructure(entry, Entry))
 
 
-def decode(text: str) -> Entry:
-    """The entry that `encode` was given. Raises `DamagedEntry`."""
+def decode(text: str | bytes) -> Entry:
+    """The entry that `encode` was given, or its bytes. Raises `DamagedEntry`, which quotes nothing of it."""
     return cast("Entry", _read(text, Entry))
 
 
@@ -95,21 +96,30 @@ def encode_prompt(prompt: UserPrompt) -> str:
     return _dump(_converter.unstructure(prompt, UserPrompt))
 
 
-def decode_prompt(text: str) -> UserPrompt:
-    """The prompt that `encode_prompt` was given. Raises `DamagedEntry`."""
+def decode_prompt(text: str | bytes) -> UserPrompt:
+    """The prompt that `encode_prompt` was given, or its bytes. Raises `DamagedEntry`, which quotes nothing of it."""
     return cast("UserPrompt", _read(text, UserPrompt))
 
 
-def _read(text: str, kind: Any) -> object:
+def _read(text: str | bytes, kind: Any) -> object:
     try:
-        value = json.loads(text)
+        value = json.loads(text if isinstance(text, str) else text.decode())
         if kind is Entry and value["kind"] not in ENTRY_KINDS.values():
-            raise DamagedEntry(f"this version knows no {value['kind']!r}; a later one has written it")
+            raise DamagedEntry(f"this version knows no entry of the kind{_named(value['kind'])}; a later one has written it")
         return _converter.structure(value, kind)
     except DamagedEntry:
         raise
+    except UnicodeDecodeError:
+        raise DamagedEntry("it is no text") from None
+    except ValueError:
+        raise DamagedEntry("it is no JSON") from None
     except Exception as error:  # cattrs raises whatever a wrong shape leads to
-        raise DamagedEntry(f"{type(error).__name__}: {error}") from error
+        raise DamagedEntry(f"it is no entry ({type(error).__name__})") from error
+
+
+def _named(kind: object) -> str:
+    """The name of a kind where it can be one: what stands there otherwise is no business of a message."""
+    return f" {kind!r}" if isinstance(kind, str) and re.fullmatch(r"[a-z_]{1,40}", kind) else ""
 
 
 def _dump(value: object) -> str:

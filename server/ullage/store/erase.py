@@ -14,6 +14,7 @@ from ullage.context.blocks import Media
 from ullage.context.entries import Clipped, Compaction, ToolReturned, media_in
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import UnknownSession
+from ullage.store.ids import is_foreign, is_id
 from ullage.store.lineage import Lineage, origin_of
 from ullage.store.log_store import LogStore
 from ullage.store.media import MediaFiles
@@ -22,9 +23,7 @@ from ullage.store.search import SearchIndex
 from ullage.store.unfinished import unfinished_file
 
 
-def erase_session(
-    session_id: str, workspace: Path | None, log: LogStore, index: SearchIndex, results: ResultFiles, media: MediaFiles
-) -> None:
+def erase_session(session_id: str, folder: Path | None, log: LogStore, index: SearchIndex, results: ResultFiles, media: MediaFiles) -> None:
     """Raises `SessionInUse` or `UnknownSession`, and has then deleted nothing. The log goes first: what could not be deleted after it is
     never shown again.
 
@@ -33,10 +32,11 @@ def erase_session(
     log.claim(session_id)
     lineages = log.lineages()
     lineage = lineages.pop(session_id, ())
-    outputs = set(_outputs(log, session_id))
-    transcripts = set(_transcripts(log, session_id, lineage))
-    if workspace is not None:
-        transcripts |= {path.name for path in ullage_folder.transcripts(workspace).glob(f"{session_id}-*.jsonl")}
+    # What somebody else wrote names no files of ours.
+    outputs = set[str]() if is_foreign(session_id) else set(_outputs(log, session_id))
+    transcripts = set[str]() if is_foreign(session_id) else set(_transcripts(log, session_id, lineage))
+    if folder is not None:
+        transcripts |= {path.name for path in ullage_folder.transcripts(folder).glob(f"{session_id}-*.jsonl")}
     family = {session_id, *(origin for origin, _ in lineage)}
     for other, of_other in lineages.items():
         if family.intersection((other, *(origin for origin, _ in of_other))):
@@ -45,16 +45,17 @@ def erase_session(
                 transcripts.difference_update(_transcripts(log, other, of_other))
     shown = _shown(log, session_id)
     log.delete(session_id)
-    unfinished_file(workspace, session_id).remove()
+    unfinished_file(folder, session_id).remove()
     index.forget(session_id, lineage)
     for path in outputs:
         results.remove(path)
     if shown:
         for each in shown - log.shown_media():  # another session may have been shown the same
             media.remove(each)
-    if workspace is not None:
+    if folder is not None:
         for name in transcripts:
-            (ullage_folder.transcripts(workspace) / name).unlink(missing_ok=True)
+            if is_id(name.removesuffix(".jsonl")):  # a damaged lineage must not lead out of the folder
+                (ullage_folder.transcripts(folder) / name).unlink(missing_ok=True)
 
 
 def _shown(log: LogStore, session_id: str) -> set[Media]:

@@ -1,7 +1,9 @@
 """What can go wrong with the store, in words for the user.
 
 StoreFailed
+├── StoreBusy         another program has the log locked; try again later
 ├── SessionInUse      another window writes this session
+├── ForeignSession    somebody else may have written this session
 └── UnknownSession    there is no session with that id
 """
 
@@ -12,13 +14,23 @@ class StoreFailed(Exception):
     """Something could not be written or read; nothing was changed. `str()` says what and what to do."""
 
 
+class StoreBusy(StoreFailed):
+    """Another program has the log locked, for longer than a write takes. What was wanted can be tried again."""
+
+
 class SessionInUse(StoreFailed):
     """Another process (a second window on the same folder) is writing this session, or has since written to it."""
 
     def __init__(self, session_id: str) -> None:
-        super().__init__(
-            f"Session {session_id} is in use by another window. Go on there, or close it there and open the session again here."
-        )
+        super().__init__("This session is open in another window. Go on there, or close it there and open it again here.")
+        self.session_id = session_id
+
+
+class ForeignSession(StoreFailed):
+    """The session was imported from a folder that somebody else may have written: it is read, and nothing is added to it."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__("This session was imported from a folder and may be somebody else's: it can be read, not continued or forked")
         self.session_id = session_id
 
 

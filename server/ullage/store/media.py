@@ -16,10 +16,10 @@ from ullage.store.whole_file import write_whole
 
 
 class MediaFiles:
-    """The files of one workspace folder; without a folder they are held in memory and end with the process. For any thread."""
+    """The files of one workspace; without a folder they are held in memory and end with the process. For any thread."""
 
-    def __init__(self, workspace: Path | None) -> None:
-        self._folder = None if workspace is None else ullage_folder.media(workspace)
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = None if folder is None else ullage_folder.media(folder)
         self._in_memory: dict[str, bytes] = {}
 
     def keep(self, data: bytes, media: Media) -> None:
@@ -56,8 +56,8 @@ def sha256_of(data: bytes) -> str:
 
 
 def shown_path(media: Media) -> str:
-    """Where the file lies, relative to the workspace folder, with `/`."""
-    return f"{ullage_folder.NAME}/media/{file_name(media)}"
+    """Where the file lies, relative to the folder that is kept for the workspace, with `/`."""
+    return f"{ullage_folder.MEDIA}/{file_name(media)}"
 
 
 def file_name(media: Media) -> str:

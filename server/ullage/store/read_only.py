@@ -6,6 +6,8 @@ import sqlite3
 from pathlib import Path
 
 from ullage.store import schema
+from ullage.store.database import connect, is_damage, recovered_in_memory
+from ullage.store.examine import header_damage
 from ullage.store.log_store import LogStore
 
 
@@ -14,7 +16,10 @@ class NoLog(Exception):
 
 
 def open_to_read(path: Path) -> LogStore:
-    """The log in a database file (`.ullage/ullage.db`). The caller closes it. Raises `NoLog`."""
+    """The log in a database file. The caller closes it. Raises `NoLog`.
+
+    Of a damaged one what can be read is in memory, and the file stays as it is.
+    """
     return LogStore(_connected(path), None, None)
 
 
@@ -23,13 +28,34 @@ def _connected(path: Path) -> sqlite3.Connection:
     beside = path.with_name(path.name + "-wal")
     query = "mode=ro" if beside.exists() else "mode=ro&immutable=1"
     try:
-        connection = sqlite3.connect(f"{path.resolve().as_uri()}?{query}", uri=True)
+        damage = header_damage(path)
+        if damage:
+            raise schema.Damaged(damage)
+        connection = connect(f"{path.resolve().as_uri()}?{query}", uri=True)
         version = schema.version_of(connection)
-    except sqlite3.Error as error:
-        raise NoLog(f"{path} is no database that can be read: {error}") from error
+        if version <= schema.VERSION or not schema.is_later(connection):
+            schema.compare(connection)
+            if str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0]) != "ok":
+                raise schema.Damaged("its pages are damaged")
+    except schema.NotOurs as error:
+        raise NoLog(f"{path} is a database, but no log of Ullage: {error}") from error
+    except (schema.Damaged, sqlite3.Error, UnicodeDecodeError, OSError) as error:
+        return _recovered(path, beside, error)
     if version == schema.VERSION:
         return connection
     connection.close()
     if version > schema.VERSION:
         raise NoLog(f"{path} was written by a later version of Ullage: update Ullage to read it")
     raise NoLog(f"{path} is a database, but no log of Ullage of this version: open it in the editor once, if it is one")
+
+
+def _recovered(path: Path, beside: Path, why: Exception) -> sqlite3.Connection:
+    if is_damage(why) or isinstance(why, schema.Damaged):
+        try:
+            connection = recovered_in_memory(path.read_bytes(), beside.read_bytes() if beside.exists() else b"")
+        except OSError as error:
+            raise NoLog(f"{path} cannot be read: {error.strerror or error}") from error
+        if connection.execute("SELECT count(*) FROM session").fetchone()[0]:
+            return connection
+        connection.close()
+    raise NoLog(f"{path} is no database that can be read: {why}") from why

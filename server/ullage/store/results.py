@@ -15,52 +15,52 @@ _NAME_CHARACTERS = 100
 
 
 class ResultFiles:
-    """The files of one workspace folder; without a folder they are held in memory and end with the process."""
+    """The files of one workspace; without a folder they are held in memory and end with the process."""
 
-    def __init__(self, workspace: Path | None) -> None:
-        self._workspace = workspace
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = None if folder is None else ullage_folder.results(folder)
         self._in_memory: dict[str, str] = {}
 
     def save(self, tool_use_id: str, output: str) -> str | None:
-        """Keeps the output; gives its path relative to the workspace folder (with `/`), None where there is no folder.
+        """Keeps the output; gives its absolute path (with `/`), None where there is no folder.
 
         A file that is there already stays: some servers give the same id twice, and the second gets a number then.
         Raises `StoreFailed`; no half file is left then.
         """
-        if self._workspace is None:
+        if self._folder is None:
             self._in_memory[tool_use_id] = output
             return None
-        folder = ullage_folder.results(self._workspace)
         name = safe_name(tool_use_id)
-        path = folder / f"{name}.txt"
+        path = self._folder / f"{name}.txt"
         for number in count(2):
             if not path.exists():
                 break
-            path = folder / f"{name}-{number}.txt"
+            path = self._folder / f"{name}-{number}.txt"
         write_whole(path, output)
-        return path.relative_to(self._workspace).as_posix()
+        return path.as_posix()
 
     def read(self, tool_use_id: str, full_output: str | None) -> str | None:
         """The output that was saved under the id, at the path that `save` gave; None where there is none (any more)."""
-        if self._workspace is None or full_output is None:
+        if self._folder is None or full_output is None:
             return self._in_memory.get(tool_use_id)
         try:
-            return self._path(self._workspace, full_output).read_bytes().decode("utf-8")
+            return _within(self._folder, full_output).read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError):
             return None
 
     def remove(self, full_output: str) -> None:
         """Removes the file at the path that `save` gave, for good; does nothing where it cannot be removed."""
-        if self._workspace is None:
+        if self._folder is None:
             return
         try:
-            self._path(self._workspace, full_output).unlink(missing_ok=True)
+            _within(self._folder, full_output).unlink(missing_ok=True)
         except OSError:
             return
 
-    def _path(self, workspace: Path, full_output: str) -> Path:
-        # Only the name counts: a damaged log must not lead out of the folder.
-        return ullage_folder.results(workspace) / Path(full_output).name
+
+def _within(folder: Path, full_output: str) -> Path:
+    """Only the name counts: a damaged log must not lead out of the folder, and the folder may have been another one when it was kept."""
+    return folder / Path(full_output).name
 
 
 def safe_name(identifier: str) -> str:

@@ -1,4 +1,4 @@
-"""The tables of the log and how an older file becomes a newer one.
+"""The tables of the log, how an older file becomes a newer one, and whether the tables of a file are these.
 
 `PRAGMA user_version` holds the version. Each migration takes a file one version up, in one transaction with its number;
 add new ones at the end and never change one that was released.
@@ -6,7 +6,12 @@ add new ones at the end and never change one that was released.
 
 from __future__ import annotations
 
+import re
 import sqlite3
+from collections.abc import Mapping
+from functools import cache
+
+from ullage.store.rows import add_functions
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -40,14 +45,52 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX queued_prompt_session ON queued_prompt (session_id)",
         "CREATE TABLE remembered (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
     ),
+    (
+        # A sum over each row (rows.py). What lies in the file now is taken for what was written.
+        "ALTER TABLE entry ADD COLUMN sum BLOB NOT NULL DEFAULT x''",
+        "ALTER TABLE session ADD COLUMN sum BLOB NOT NULL DEFAULT x''",
+        "ALTER TABLE session ADD COLUMN updated_sum BLOB NOT NULL DEFAULT x''",
+        "ALTER TABLE queued_prompt ADD COLUMN sum BLOB NOT NULL DEFAULT x''",
+        "ALTER TABLE remembered ADD COLUMN sum BLOB NOT NULL DEFAULT x''",
+        "UPDATE entry SET sum = entry_sum(CAST(session_id AS BLOB), seq, CASE WHEN typeof(at) = 'real' THEN at END, CAST(body AS BLOB))",
+        """
+        UPDATE session SET
+            sum = session_sum(CAST(id AS BLOB), CAST(title AS BLOB), created_at),
+            updated_sum = updated_sum(CAST(id AS BLOB), updated_at)
+        """,
+        "UPDATE queued_prompt SET sum = prompt_sum(CAST(id AS BLOB), CAST(session_id AS BLOB), CAST(body AS BLOB))",
+        "UPDATE remembered SET sum = value_sum(CAST(key AS BLOB), CAST(value AS BLOB))",
+    ),
 )
 
 VERSION = len(MIGRATIONS)
+
+_APPLICATION = 0x756C6C00
+"""What `PRAGMA application_id` holds from version 2 on, with the version in its last byte."""
+
+_OBJECTS = "SELECT type, CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(coalesce(sql, '') AS BLOB) FROM sqlite_schema"
+
+Objects = Mapping[bytes, tuple[str, bytes, bytes]]
+"""By its name, what an object of the schema is, its table, and its text with one space for each white space."""
+
+
+class NotOurs(Exception):
+    """The file has objects that no version of Ullage makes; `str()` says which kind."""
+
+
+class Damaged(Exception):
+    """The schema is no longer what Ullage wrote; `str()` says so."""
 
 
 def version_of(connection: sqlite3.Connection) -> int:
     """The version of this file; 0 for an empty one."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def is_later(connection: sqlite3.Connection) -> bool:
+    """Whether a later version wrote it. The number stands in the file twice, since a flipped bit in one looks like that, too."""
+    version = version_of(connection)
+    return version > VERSION and _application_id(connection) == _APPLICATION | version
 
 
 def migrate(connection: sqlite3.Connection) -> None:
@@ -57,8 +100,62 @@ def migrate(connection: sqlite3.Connection) -> None:
         for statements in MIGRATIONS[version_of(connection) :]:
             for statement in statements:
                 connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
+        set_version(connection, VERSION)
         connection.execute("COMMIT")
     except BaseException:
         connection.rollback()
         raise
+
+
+def set_version(connection: sqlite3.Connection, version: int) -> None:
+    """Writes the number, at both of its places."""
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.execute(f"PRAGMA application_id = {_APPLICATION | version}")
+
+
+def compare(connection: sqlite3.Connection) -> None:
+    """Compares the schema of a file with that of its version. Raises `NotOurs` and `Damaged`, and SQLite's errors.
+
+    Do it before anything else is read. A flipped bit cannot add an object nor make a table a trigger or a view: whoever put one there was
+    not Ullage.
+    """
+    objects = _objects(connection)
+    kinds = {kind for kind, _, _ in objects.values()}
+    if kinds & {"trigger", "view"}:
+        raise NotOurs("it has triggers or views, which Ullage never makes")
+    if objects and not objects.keys() & objects_of(VERSION).keys():
+        raise NotOurs("it has none of the tables that Ullage makes")
+    if len(objects) > len(objects_of(VERSION)):
+        raise NotOurs("it has tables that Ullage never makes")
+    version = version_of(connection)
+    if version not in range(VERSION + 1) or _application_id(connection) != (_APPLICATION | version if version > 1 else 0):
+        raise Damaged("its version is none that there is")
+    if objects != objects_of(version):
+        raise Damaged("its list of tables is not what Ullage wrote")
+
+
+@cache
+def objects_of(version: int) -> Objects:
+    """The objects of a file of that version."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        add_functions(connection)
+        for statements in MIGRATIONS[:version]:
+            for statement in statements:
+                connection.execute(statement)
+        return _objects(connection)
+    finally:
+        connection.close()
+
+
+def _application_id(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA application_id").fetchone()[0])
+
+
+def _objects(connection: sqlite3.Connection) -> Objects:
+    # What ANALYZE makes (sqlite_stat1 ...) is SQLite's own, and holds nothing that is run.
+    return {
+        name: (kind, table, re.sub(rb"\s+", b" ", text).strip())
+        for kind, name, table, text in connection.execute(_OBJECTS)
+        if not name.startswith(b"sqlite_stat")
+    }

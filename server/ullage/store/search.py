@@ -1,7 +1,8 @@
 """Full text search over everything that was said or returned in the sessions of one workspace.
 
 The index is a file of its own that can be thrown away at any time: it is made again from the log, bit by bit, before a
-search. Calls may take long after much was logged (about 0.1 s a million characters), so make them from another thread.
+search. So it is, whatever is found to be wrong with it. Calls may take long after much was logged (about 0.1 s a million characters),
+so make them from another thread.
 """
 
 from __future__ import annotations
@@ -9,24 +10,35 @@ from __future__ import annotations
 import re
 import sqlite3
 import threading
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import cache
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ullage.context.entries import ToolReturned
 from ullage.store import folder as ullage_folder
 from ullage.store import out_of_sight
-from ullage.store.database import failing_clearly
+from ullage.store.database import connect, failing_clearly, is_damage
+from ullage.store.errors import StoreFailed
+from ullage.store.examine import header_damage
+from ullage.store.ids import is_foreign
 from ullage.store.lineage import Holders, Lineage, origin_of
 from ullage.store.log_store import LoggedRow, LogStore
 from ullage.store.passages import passages
 from ullage.store.results import ResultFiles
 
-_VERSION = 4
+_VERSION = 5
 """Raise it when the tables or what is indexed change; the index is then made again."""
+
+_CHECKED_BYTES = 16 * 1024 * 1024
+"""Indexes up to this size are checked whole when they are opened (some 10 ms a megabyte)."""
+
+_BUSY_MILLISECONDS = 5_000
+"""How long a call, which stands in a thread of its own, waits for another window's write."""
 
 _BATCH = 50
 """Rows of the log that go into the index at once; between two batches the log is free for others."""
@@ -40,17 +52,21 @@ _LOOKED_THROUGH = 10
 
 _TABLES = """
 CREATE VIRTUAL TABLE passage USING fts5 (
-    text, session_id UNINDEXED, seq UNINDEXED, at UNINDEXED, what UNINDEXED, tool_use_id UNINDEXED
+    text, session_id UNINDEXED, seq UNINDEXED, at UNINDEXED, what UNINDEXED, tool_use_id UNINDEXED, check_sum UNINDEXED
 );
 CREATE TABLE result (
     tool_use_id TEXT NOT NULL, session_id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (tool_use_id, session_id, seq)
 );
-CREATE TABLE indexed (row INTEGER NOT NULL);
-INSERT INTO indexed VALUES (0);
+CREATE TABLE indexed (row INTEGER NOT NULL, log TEXT NOT NULL);
+INSERT INTO indexed VALUES (0, '');
 CREATE TABLE reached (session_id TEXT PRIMARY KEY, seq INTEGER NOT NULL);
 """
 """`session_id` and `seq` are where an entry was first logged: of the entries that forks have in common there is one, whoever is deleted.
-`reached` is the last entry of a session that was taken in."""
+`reached` is the last entry of a session that was taken in, `log` the log whose rows were. `check_sum` is over the text of a passage and its
+place, and looked at before a hit is believed."""
+
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +93,15 @@ class _Found:
 
 
 class SearchIndex:
-    """The index of one workspace folder; in memory where there is none. All calls raise `StoreFailed`."""
+    """The index of one workspace, in the folder that is kept for it; in memory where there is none. All calls raise `StoreFailed`."""
 
-    def __init__(self, workspace: Path | None, log: LogStore, results: ResultFiles) -> None:
+    def __init__(self, folder: Path | None, log: LogStore, results: ResultFiles) -> None:
         self._log = log
         self._results = results
         self._out_of_sight = out_of_sight.OutOfSight(log)
         self._one_thread = threading.Lock()
-        self._connection = _open(None if workspace is None else ullage_folder.search_index(workspace))
+        self._path = None if folder is None else ullage_folder.search_index(folder)
+        self._connection = _open(self._path)
 
     def close(self) -> None:
         """Lets go of the file."""
@@ -97,32 +114,37 @@ class SearchIndex:
         through_seq: int | None = None,
         preferred: str | None = None,
         hidden: Mapping[str, AbstractSet[int]] | None = None,
+        *,
+        foreign: bool = True,
     ) -> list[SearchHit]:
         """The entries that hold all the words (or beginnings of words), best first; those that hold any where none holds
         all; those that hold them inside other words where none does either. Nothing in `words` is an operator. Entries beyond
         `through_seq` of their session are passed over, and those that are `hidden` (seqs by session). What forks have in common is found
-        once: in the session `preferred` where it has it, else in the one in which it was first said."""
+        once: in the session `preferred` where it has it, else in the one in which it was first said. `foreign`: also in sessions
+        that somebody else may have written."""
         wanted = words.replace("\0", " ").split()  # SQLite ends a text at NUL
         if not wanted or limit < 1:
             return []
         self.catch_up()
-        holders = Holders(self._log.lineages(), preferred)
-        with self._using("search") as connection:
+        lineages = self._log.lineages()
+        holders = Holders(lineages if foreign else _without_foreign(lineages), preferred)
+
+        def look(connection: sqlite3.Connection) -> list[SearchHit]:
             for rows in _attempts(connection, wanted):
                 hits = _first_of_each(rows, holders, limit * _LOOKED_THROUGH, through_seq, hidden or {})
                 if hits:
                     return _exact_first(hits, wanted)[:limit]
-        return []
+            return []
+
+        return self._use("search", look)
 
     def result(self, tool_use_id: str, session_id: str, hidden: Mapping[str, AbstractSet[int]] | None = None) -> str | None:
         """The whole result of a tool call, that session's first where several have the id; None where there is none that is not `hidden`
-        (seqs by session)."""
+        (seqs by session), or none but in sessions that somebody else may have written."""
         self.catch_up()
-        with self._using("find the result") as connection:
-            rows = connection.execute(
-                "SELECT session_id, seq FROM result WHERE tool_use_id = ? ORDER BY rowid DESC", (tool_use_id,)
-            ).fetchall()
-        holders = Holders(self._log.lineages(), session_id)
+        statement = "SELECT session_id, seq FROM result WHERE tool_use_id = ? ORDER BY rowid DESC"
+        rows = self._use("find the result", lambda connection: connection.execute(statement, (tool_use_id,)).fetchall())
+        holders = Holders(_without_foreign(self._log.lineages()), session_id)
         found = [(holder, seq) for origin, seq in rows if (holder := holders.of(origin, seq)) is not None]
         places = [(holder, seq) for holder, seq in found if hidden is None or seq not in hidden.get(holder, ())]
         if not places:
@@ -138,29 +160,30 @@ class SearchIndex:
         """By session, what `recall` is not to find there: the seqs of what the user took out, and of records that may tell of it."""
         self.catch_up()
         lineages = self._log.lineages()
-        with self._using("search") as connection:
-            telling = out_of_sight.places(connection, lineages)
-        return self._out_of_sight.of_all(telling)
+        return self._out_of_sight.of_all(self._use("search", lambda connection: out_of_sight.places(connection, lineages)))
 
     def catch_up(self) -> None:
         """Takes in what was logged since the last time."""
-        while True:
-            with self._using("update the search index") as connection:
-                connection.execute("BEGIN IMMEDIATE")
-                try:
-                    done = self._take_in_batch(connection)
-                    connection.execute("COMMIT")
-                except BaseException:
-                    connection.rollback()
-                    raise
-            if done:
-                return
+
+        while not self._use("update the search index", self._batch):
+            pass
+
+    def _batch(self, connection: sqlite3.Connection) -> bool:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            done = self._take_in_batch(connection)
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.rollback()
+            raise
+        return done
 
     def forget(self, session_id: str, lineage: Lineage = ()) -> None:
         """Removes a session that was deleted from the index, for good; what a fork of it has, or it had as a fork of one that is gone too,
         stays as long as another session has it."""
         holders = Holders(self._log.lineages())
-        with self._using("forget the session") as connection:
+
+        def remove(connection: sqlite3.Connection) -> None:
             for origin in (session_id, *(origin for origin, _ in lineage)):
                 needed = holders.needed(origin)
                 if needed is not None:
@@ -168,8 +191,14 @@ class SearchIndex:
                     connection.execute("DELETE FROM result WHERE session_id = ? AND seq > ?", (origin, needed))
                     connection.execute("DELETE FROM telling WHERE session_id = ? AND seq > ?", (origin, needed))
 
+        self._use("forget the session", remove)
+
     def _take_in_batch(self, connection: sqlite3.Connection) -> bool:
-        (after,) = connection.execute("SELECT row FROM indexed").fetchone()
+        after, log = connection.execute("SELECT row, log FROM indexed").fetchone()
+        if log != self._log.identity():
+            if after:
+                raise sqlite3.DatabaseError("it is of another log")
+            connection.execute("UPDATE indexed SET log = ?", (self._log.identity(),))
         rows = self._log.rows_after(after, _BATCH)
         lineages = self._log.lineages()
         for row in rows:
@@ -188,9 +217,9 @@ class SearchIndex:
             return  # taken in from where it was copied
         connection.execute("INSERT OR REPLACE INTO reached VALUES (?, ?)", (origin, logged.seq))
         connection.executemany(
-            "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
-                (_storable(found.text), origin, logged.seq, logged.at, found.what, found.tool_use_id)
+                _with_sum(_storable(found.text), origin, logged.seq, logged.at, found.what, found.tool_use_id)
                 for found in passages(logged.entry, self._results)
             ],
         )
@@ -198,53 +227,95 @@ class SearchIndex:
         if isinstance(logged.entry, ToolReturned):
             connection.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?)", (logged.entry.tool_use_id, origin, logged.seq))
 
-    @contextmanager
-    def _using(self, action: str) -> Generator[sqlite3.Connection]:
+    def _use(self, action: str, work: Callable[[sqlite3.Connection], _T]) -> _T:
+        """What `work` makes of the index. It may be called twice: a damaged index is thrown away and made anew from the log first."""
         with self._one_thread, failing_clearly(action):
-            yield self._connection
+            try:
+                return work(self._connection)
+            except (sqlite3.Error, UnicodeDecodeError) as error:
+                if not is_damage(error):
+                    raise
+            self._begin_anew()
+            while not self._batch(self._connection):
+                pass
+            return work(self._connection)
+
+    def _begin_anew(self) -> None:
+        self._connection.close()
+        self._connection = _made_anew(self._path)
 
 
 def _open(path: Path | None) -> sqlite3.Connection:
     if path is None:
-        return _made(_connect(":memory:"))
+        return _made_anew(None)
     with failing_clearly(f"open {path}"):
         try:
-            return _made(_connect(str(path)))
-        except sqlite3.OperationalError:
-            raise
-        except sqlite3.DatabaseError:  # damaged; nothing in it cannot be made again
-            for suffix in ("", "-wal", "-shm"):
-                path.with_name(path.name + suffix).unlink(missing_ok=True)
-            return _made(_connect(str(path)))
+            if not header_damage(path):
+                return _made(connect(str(path)), path)
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            if not is_damage(error):
+                raise
+        return _made_anew(path)
 
 
-def _connect(path: str) -> sqlite3.Connection:
-    return sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
-
-
-def _made(connection: sqlite3.Connection) -> sqlite3.Connection:
+def _made_anew(path: Path | None) -> sqlite3.Connection:
+    """An empty index: nothing in an old one cannot be made again. Raises `StoreFailed`."""
     try:
+        for suffix in ("", "-wal", "-shm") if path is not None else ():
+            path.with_name(path.name + suffix).unlink(missing_ok=True)  # pyright: ignore[reportOptionalMemberAccess]
+    except OSError as error:
+        raise StoreFailed(f"Cannot remove the damaged search index {path}: {error.strerror or error}") from error
+    return _made(connect(":memory:" if path is None else str(path)), path)
+
+
+def _made(connection: sqlite3.Connection, path: Path | None) -> sqlite3.Connection:
+    """The connection, with our tables and no others in it. Raises SQLite's errors where they are not, or are damaged."""
+    try:
+        connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute("BEGIN IMMEDIATE")
-        if connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION:
-            for table in ("passage", "result", "indexed", "reached", "telling"):
-                connection.execute(f"DROP TABLE IF EXISTS {table}")
-            for statement in (*_TABLES.split(";\n"), out_of_sight.TABLE):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {_VERSION}")
+        if not _objects(connection):
+            _make_tables(connection)
+        elif connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION or _objects(connection) != _objects_of_ours():
+            raise sqlite3.DatabaseError("its tables are not those of this version")
         connection.execute("COMMIT")
+        if path is not None and path.stat().st_size <= _CHECKED_BYTES:
+            if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                raise sqlite3.DatabaseError("its pages are damaged")
+            connection.execute("INSERT INTO passage (passage) VALUES ('integrity-check')")
     except BaseException:
         connection.close()
         raise
     return connection
 
 
+def _make_tables(connection: sqlite3.Connection) -> None:
+    for statement in (*_TABLES.split(";\n"), out_of_sight.TABLE):
+        connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {_VERSION}")
+
+
+@cache
+def _objects_of_ours() -> frozenset[tuple[bytes, ...]]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        _make_tables(connection)
+        return _objects(connection)
+
+
+def _objects(connection: sqlite3.Connection) -> frozenset[tuple[bytes, ...]]:
+    return frozenset(
+        connection.execute(
+            "SELECT CAST(type AS BLOB), CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(coalesce(sql, '') AS BLOB) FROM sqlite_schema"
+        )
+    )
+
+
 def _attempts(connection: sqlite3.Connection, wanted: list[str]) -> Iterator[Iterable[tuple[Any, ...]]]:
     phrases = [_phrase(word) for word in wanted if any(letter.isalnum() for letter in word)]
     if phrases:
         matching = (
-            "SELECT session_id, seq, at, what, snippet(passage, 0, '', '', ' … ', ?), tool_use_id, text FROM passage "
+            "SELECT session_id, seq, at, what, snippet(passage, 0, '', '', ' … ', ?), tool_use_id, text, check_sum FROM passage "
             "WHERE passage MATCH ? ORDER BY rank"
         )
         for operator in (" AND ", " OR "):
@@ -254,12 +325,12 @@ def _attempts(connection: sqlite3.Connection, wanted: list[str]) -> Iterator[Ite
 
 def _containing(connection: sqlite3.Connection, wanted: list[str]) -> Iterator[tuple[Any, ...]]:
     # Words inside longer words, scripts that write no spaces, and signs, none of which the index knows.
-    rows = connection.execute("SELECT session_id, seq, at, what, text, tool_use_id FROM passage ORDER BY rowid DESC")
+    rows = connection.execute("SELECT session_id, seq, at, what, text, tool_use_id, check_sum FROM passage ORDER BY rowid DESC")
     folded = [word.casefold() for word in wanted]
-    for session_id, seq, at, what, text, tool_use_id in rows:
+    for session_id, seq, at, what, text, tool_use_id, check in rows:
         if all(word in text.casefold() for word in folded):
             start = max(0, text.casefold().find(folded[0]) - _EXCERPT_LEAD)
-            yield session_id, seq, at, what, text[start : start + _EXCERPT_CHARACTERS], tool_use_id, text
+            yield session_id, seq, at, what, text[start : start + _EXCERPT_CHARACTERS], tool_use_id, text, check
 
 
 def _phrase(word: str) -> str:
@@ -267,12 +338,18 @@ def _phrase(word: str) -> str:
     return '"{}"*'.format(_storable(word).replace('"', '""'))
 
 
+def _without_foreign(lineages: Mapping[str, Lineage]) -> Mapping[str, Lineage]:
+    return {session_id: lineage for session_id, lineage in lineages.items() if not is_foreign(session_id)}
+
+
 def _first_of_each(
     rows: Iterable[tuple[Any, ...]], holders: Holders, limit: int, through_seq: int | None, hidden: Mapping[str, AbstractSet[int]]
 ) -> list[_Found]:
     """The first hit of each entry; entries of deleted sessions are passed over."""
     hits: dict[tuple[str, int], _Found] = {}
-    for origin, seq, at, what, excerpt, tool_use_id, text in rows:
+    for origin, seq, at, what, excerpt, tool_use_id, text, check in rows:
+        if check != _with_sum(text, origin, seq, at, what, tool_use_id)[-1]:
+            raise sqlite3.DatabaseError("a passage is not what was taken in")
         is_later = through_seq is not None and seq > through_seq
         session_id = holders.of(origin, seq)
         if session_id is None or is_later or seq in hidden.get(session_id, ()):
@@ -299,6 +376,12 @@ def _exact_first(found: list[_Found], wanted: list[str]) -> list[SearchHit]:
         excerpt = _one_line(each.text[start : start + _EXCERPT_CHARACTERS]) if is_near else each.hit.excerpt
         exact.append(replace(each.hit, excerpt=excerpt))
     return exact + others
+
+
+def _with_sum(text: str, *place: Any) -> tuple[Any, ...]:
+    """A passage as it lies in the index, with its sum at the end."""
+    check = blake2b(repr((text, *place)).encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return (text, *place, check)
 
 
 def _one_line(text: str) -> str:

@@ -29,24 +29,24 @@ from ullage.store.media import shown_path
 from ullage.store.whole_file import write_whole
 
 
-def write_transcript(workspace: Path | None, session_id: str, epoch: int, messages: Sequence[Message]) -> str | None:
-    """Writes `.ullage/transcripts/<session>-<epoch>.jsonl`, secrets redacted; gives its path relative to the workspace.
+def write_transcript(folder: Path | None, session_id: str, epoch: int, messages: Sequence[Message]) -> Path | None:
+    """Writes `transcripts/<session>-<epoch>.jsonl` in the folder that is kept for the workspace, secrets redacted; gives its path.
 
     None where there is no folder. Raises `StoreFailed`; no half file is left then.
     """
-    if workspace is None:
+    if folder is None:
         return None
-    path = ullage_folder.transcripts(workspace) / f"{session_id}-{epoch}.jsonl"
-    write_whole(path, "".join(f"{_line(message)}\n" for message in messages))
-    return path.relative_to(workspace).as_posix()
+    path = ullage_folder.transcript(folder, session_id, epoch)
+    write_whole(path, "".join(f"{_line(message, folder)}\n" for message in messages))
+    return path
 
 
-def _line(message: Message) -> str:
-    content: list[Json] = [_block(block) for block in message.blocks]
+def _line(message: Message, folder: Path) -> str:
+    content: list[Json] = [_block(block, folder) for block in message.blocks]
     return json.dumps({"role": message.role, "content": content}, ensure_ascii=False)
 
 
-def _block(block: Block) -> dict[str, Json]:
+def _block(block: Block, folder: Path) -> dict[str, Json]:
     match block:
         case Text():
             return {"type": "text", "text": redact(block.text)}
@@ -64,9 +64,9 @@ def _block(block: Block) -> dict[str, Json]:
         case CompactionBlock():
             return {"type": "compaction", "content": redact(block.content)}
         case Image() | Document():
-            return _file_of(block)
+            return _file_of(block, folder)
         case ToolResult():
-            files: list[Json] = [_file_of(media) for media in block.media]
+            files: list[Json] = [_file_of(media, folder) for media in block.media]
             return {
                 "type": "tool_result",
                 "tool_use_id": block.tool_use_id,
@@ -76,10 +76,10 @@ def _block(block: Block) -> dict[str, Json]:
             }
 
 
-def _file_of(media: Media) -> dict[str, Json]:
+def _file_of(media: Media, folder: Path) -> dict[str, Json]:
     """An image or a document by its file, which stays where it is."""
     kind = "image" if isinstance(media, Image) else "document"
-    return {"type": kind, "file": shown_path(media)}
+    return {"type": kind, "file": (folder / shown_path(media)).as_posix()}
 
 
 def _redacted(value: Json) -> Json:

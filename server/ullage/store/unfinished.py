@@ -81,9 +81,9 @@ class UnfinishedFile:
                 logger.warning("%s cannot be removed: %s", self._path, error)
 
 
-def unfinished_file(workspace: Path | None, session_id: str) -> UnfinishedFile:
+def unfinished_file(folder: Path | None, session_id: str) -> UnfinishedFile:
     """That of the session."""
-    return UnfinishedFile(None if workspace is None else ullage_folder.unfinished(workspace, session_id))
+    return UnfinishedFile(None if folder is None else ullage_folder.unfinished(folder, session_id))
 
 
 def _reply(line: object) -> UnfinishedReply | None:

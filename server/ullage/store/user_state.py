@@ -1,4 +1,4 @@
-"""What belongs to the user and not to a workspace: remembered approvals and learned token ratios.
+"""What belongs to the user and not to a workspace: remembered approvals, addresses that were confirmed, learned token ratios.
 
 One small JSON file outside all workspaces, so that no repository can bring its own approvals along. Several windows may
 use it: it is read again before each change, and changed whole.
@@ -35,6 +35,8 @@ class UserState:
 
     def __init__(self, folder: Path | None) -> None:
         folder = user_state_path("ullage") if folder is None else folder
+        self.folder = folder
+        """Nobody but the server writes there."""
         self._path = folder / "state.json"
         self._lock_path = folder / "state.lock"
 
@@ -49,10 +51,30 @@ class UserState:
             kept = _make_section(_make_section(state, "approvals"), str(workspace))
             kept[action] = sorted({*_strings(kept.get(action)), pattern})
 
+    def approvals(self, workspace: Path) -> dict[str, tuple[str, ...]]:
+        """All patterns that are always allowed there, by kind of action."""
+        kept = _section(_section(self._read(), "approvals"), str(workspace))
+        return {action: tuple(_strings(patterns)) for action, patterns in sorted(kept.items())}
+
+    def forget_approval(self, workspace: Path, action: str, pattern: str) -> None:
+        """Takes back one approval of that workspace folder, in all windows. Raises `StoreFailed`."""
+        with self._changing() as state:
+            kept = _make_section(_make_section(state, "approvals"), str(workspace))
+            kept[action] = [known for known in _strings(kept.get(action)) if known != pattern]
+
     def forget_approvals(self, workspace: Path) -> None:
         """Takes back all approvals of that workspace folder. Raises `StoreFailed`."""
         with self._changing() as state:
             _make_section(state, "approvals").pop(str(workspace), None)
+
+    def is_confirmed_address(self, address: str) -> bool:
+        """Whether the user wants the model to be asked there although only the environment names the address."""
+        return address in _strings(self._read().get("addresses"))
+
+    def confirm_address(self, address: str) -> None:
+        """From now on, in all windows. Raises `StoreFailed`."""
+        with self._changing() as state:
+            state["addresses"] = sorted({*_strings(state.get("addresses")), address})
 
     def ratio(self, model: str, of: RatioOf = "ratios") -> float | None:
         """Real tokens per token as estimated or counted for that model; None where nothing was learned yet, or what is kept cannot be."""

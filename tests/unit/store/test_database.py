@@ -22,15 +22,6 @@ def make_log(workspace: Path) -> None:
     store.close()
 
 
-def test_the_folder_ignores_itself_and_keeps_a_gitignore_that_is_there(tmp_path: Path) -> None:
-    LogStore.open(tmp_path).close()
-    ignore = tmp_path / ".ullage" / ".gitignore"
-    assert ignore.read_text() == "*\n"
-    ignore.write_text("mine\n")
-    LogStore.open(tmp_path).close()
-    assert ignore.read_text() == "mine\n"
-
-
 def test_writing_is_durable(tmp_path: Path) -> None:
     connection, _ = open_file(tmp_path / "ullage.db")
     assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
@@ -49,8 +40,10 @@ def with_holes(content: bytes) -> bytes:
     return content[:8192] + b"\xff" * 16384 + content[24576:]
 
 
-@pytest.mark.parametrize("damage", [no_database, cut_off, with_holes])
-def test_a_damaged_file_is_set_aside_byte_for_byte(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+@pytest.mark.parametrize(("damage", "left"), [(no_database, 0), (cut_off, 15), (with_holes, 40)])
+def test_a_damaged_file_is_set_aside_byte_for_byte_and_what_can_be_read_is_there(
+    tmp_path: Path, damage: Callable[[bytes], bytes], left: int
+) -> None:
     make_log(tmp_path)
     path = folder.database(tmp_path)
     damaged = damage(path.read_bytes())
@@ -60,16 +53,23 @@ def test_a_damaged_file_is_set_aside_byte_for_byte(tmp_path: Path, damage: Calla
     assert store.set_aside.path.read_bytes() == damaged
     assert store.set_aside.path.name in store.set_aside.reason
     assert "damaged" in store.set_aside.reason
-    assert store.sessions() == []
+    for record in store.sessions():
+        there = store.load(record.id)
+        assert len(there) >= left
+        assert len(there) + len(store.damaged(record.id)) == 50
+        store.append(record.id, UserPrompt("p50", "goes on"), 3.0)
+    assert bool(store.sessions()) == (left > 0)
     store.create_session("goes on", 1.0)
     store.close()
-    assert LogStore.open(tmp_path).set_aside is None
+    again = LogStore.open(tmp_path)
+    assert again.set_aside is None
+    assert len(again.sessions()) == 1 + (left > 0)
 
 
 def test_a_file_of_a_later_version_is_set_aside(tmp_path: Path) -> None:
     make_log(tmp_path)
     with sqlite3.connect(folder.database(tmp_path)) as connection:
-        connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+        schema.set_version(connection, schema.VERSION + 1)
     connection.close()
     store = LogStore.open(tmp_path)
     assert store.set_aside is not None
@@ -83,7 +83,7 @@ def test_a_file_of_a_later_version_that_is_in_use_is_left_alone(tmp_path: Path) 
     make_log(tmp_path)
     path = folder.database(tmp_path)
     connection = sqlite3.connect(path)
-    connection.execute(f"PRAGMA user_version = {schema.VERSION + 1}")
+    schema.set_version(connection, schema.VERSION + 1)
     connection.execute("SELECT count(*) FROM entry").fetchone()
     with pytest.raises(StoreFailed, match="another window"):
         LogStore.open(tmp_path)
@@ -93,8 +93,6 @@ def test_a_file_of_a_later_version_that_is_in_use_is_left_alone(tmp_path: Path) 
 
 
 def test_a_folder_that_cannot_be_written_to_fails_clearly(tmp_path: Path) -> None:
-    (tmp_path / ".ullage").write_text("a file where the folder should be")
-    with pytest.raises(StoreFailed, match=r"Cannot write to .*\.ullage"):
-        LogStore.open(tmp_path)
-    with pytest.raises(StoreFailed, match=r"Cannot write to"):
-        LogStore.open(tmp_path / "gone")
+    (tmp_path / "kept").write_text("a file where the folder should be")
+    with pytest.raises(StoreFailed, match=r"Cannot write to .*kept"):
+        LogStore.open(tmp_path / "kept")

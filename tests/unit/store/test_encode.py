@@ -116,5 +116,5 @@ def test_what_is_no_entry_is_damaged_and_never_guessed(text: str) -> None:
 
 
 def test_what_a_later_version_wrote_is_told_from_what_is_damaged() -> None:
-    with pytest.raises(DamagedEntry, match="no 'weighed'; a later one"):
+    with pytest.raises(DamagedEntry, match="no entry of the kind 'weighed'; a later one"):
         decode('{"kind":"weighed","tokens":4}')

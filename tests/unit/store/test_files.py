@@ -65,8 +65,8 @@ def test_outputs_and_transcripts_fail_clearly_and_leave_nothing(tmp_path: Path) 
 
 def test_an_output_is_kept_under_its_id_and_a_second_one_beside_it(tmp_path: Path) -> None:
     results = ResultFiles(tmp_path)
-    assert results.save("toolu_01", "first\r\n€") == ".ullage/tool-results/toolu_01.txt"
-    assert results.save("toolu_01", "second") == ".ullage/tool-results/toolu_01-2.txt"
+    assert results.save("toolu_01", "first\r\n€") == f"{tmp_path.as_posix()}/tool-results/toolu_01.txt"
+    assert results.save("toolu_01", "second") == f"{tmp_path.as_posix()}/tool-results/toolu_01-2.txt"
     assert results.read("toolu_01", ".ullage/tool-results/toolu_01.txt") == "first\r\n€"
     assert results.read("toolu_01", ".ullage/tool-results/toolu_01-2.txt") == "second"
     assert results.read("toolu_02", ".ullage/tool-results/toolu_02.txt") is None
@@ -86,8 +86,9 @@ def test_any_id_becomes_a_harmless_name_of_its_own(ids: list[str]) -> None:
 
 def test_a_transcript_has_one_message_a_line(tmp_path: Path) -> None:
     path = write_transcript(tmp_path, "s1", 2, MESSAGES)
-    assert path == ".ullage/transcripts/s1-2.jsonl"
-    lines = (tmp_path / path).read_text("utf-8").splitlines()
+    assert path == tmp_path / "transcripts" / "s1-2.jsonl"
+    assert path is not None
+    lines = path.read_text("utf-8").splitlines()
     assert [json.loads(line) for line in lines] == [
         {"role": "user", "content": [{"type": "text", "text": "fix it"}]},
         {

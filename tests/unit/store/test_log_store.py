@@ -203,15 +203,15 @@ def test_a_long_session_is_read_a_page_at_a_time_and_others_write_in_between(row
     for first in range(0, rows, 100):
         store.append_many(session.id, [UserPrompt(f"p{number}", "hello") for number in range(first, min(first + 100, rows))], 1.0)
     pages: list[str] = []
-    store._connection.set_trace_callback(lambda sql: pages.append(sql) if " seq > " in sql else None)  # pyright: ignore[reportPrivateUsage]
+    store._file.connection.set_trace_callback(lambda sql: pages.append(sql) if " seq > " in sql else None)  # pyright: ignore[reportPrivateUsage]
 
-    def writing(body: str) -> Entry:
-        assert not store._one_thread.locked()  # pyright: ignore[reportPrivateUsage]
-        if '"p1500"' in body:
+    def writing(body: bytes) -> Entry:
+        assert not store._file.lock.locked()  # pyright: ignore[reportPrivateUsage]
+        if b'"p1500"' in body:
             store.append(other.id, HELLO, 2.0)
         return decode(body)
 
-    monkeypatch.setattr("ullage.store.log_store.decode", writing)
+    monkeypatch.setattr("ullage.store.reading.decode", writing)
     assert [logged.seq for logged in store.load(session.id)] == list(range(1, rows + 1))
     assert len(pages) == -(-rows // PAGE_ROWS)
     monkeypatch.undo()

@@ -37,7 +37,7 @@ def test_a_file_that_was_changed_counts_as_gone_and_is_written_anew(tmp_path: Pa
 
 
 def test_what_cannot_be_written_says_so(tmp_path: Path):
-    (tmp_path / ".ullage").write_text("no folder")
+    (tmp_path / "media").write_text("no folder")
     with pytest.raises(StoreFailed):
         MediaFiles(tmp_path).keep(PNG, IMAGE)
 

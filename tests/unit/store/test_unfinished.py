@@ -27,7 +27,7 @@ def test_what_was_written_is_found(tmp_path: Path) -> None:
     assert unfinished_file(tmp_path, "s2").read() is None
     writing.remove()
     assert unfinished_file(tmp_path, "s1").read() is None
-    assert list((tmp_path / ".ullage" / "unfinished").iterdir()) == []
+    assert list((tmp_path / "unfinished").iterdir()) == []
 
 
 def test_the_next_reply_takes_the_place_of_what_was_left(tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_damaged_line_ends_it(tmp_path: Path, line: str) -> None:
 
 
 def test_where_nothing_can_be_kept_nothing_fails(tmp_path: Path) -> None:
-    (tmp_path / ".ullage").write_text("a file")
+    (tmp_path / "unfinished").write_text("a file")
     for file in (unfinished_file(tmp_path, "s1"), unfinished_file(None, "s1")):
         for _ in range(2):
             file.write(REPLY, [Piece(0, "One ")])

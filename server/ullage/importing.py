@@ -1,0 +1,112 @@
+"""`ullage import`: gives a folder the sessions in its `.ullage`, as somebody else's or the user's own, or those of a gone folder."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ullage.context.visible import visible_line
+from ullage.session.earlier_store import EarlierStore, Listed, Taken
+from ullage.session.moved_folders import gone_folders, take_over
+from ullage.store.brought import NotBrought
+from ullage.store.errors import StoreFailed
+from ullage.store.location import prepare_for, store_location
+from ullage.store.log_store import LogStore
+
+MOST_SHOWN = 50
+"""Sessions of which the title is shown before the user says that they are theirs; of the rest the number."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is imported, as the command line says it."""
+
+    mine: bool = False
+    """The user says that the sessions in `.ullage` are theirs."""
+    gone: Path | None = None
+    """The folder that is gone."""
+    confirmed: bool = False
+    """They need not be asked."""
+
+
+def run(folder: Path, location: str, wanted: Wanted | None = None) -> int:
+    """Imports them and says how many; gives the exit code: 0, or 1 where none could be (stderr says why)."""
+    wanted = wanted or Wanted()
+    if not folder.is_dir():
+        return _failed(f"{folder} is no folder")
+    workspace = folder.resolve()
+    try:
+        place = store_location(location)
+        kept = prepare_for(workspace, place, (workspace,))
+        with closing(LogStore.open(kept)) as log:
+            earlier = EarlierStore(workspace, kept, log)
+            if wanted.gone is not None:
+                gone = wanted.gone.absolute()
+                return _told(take_over(gone, place, workspace, kept, log), f"{gone}, now of {workspace}", "")
+            if not wanted.mine:
+                return _told(earlier.import_foreign(), str(workspace), ", to be read only")
+            return _as_mine(earlier, workspace, wanted)
+    except (NotBrought, StoreFailed) as error:
+        return _failed(str(error))
+
+
+def _as_mine(earlier: EarlierStore, workspace: Path, wanted: Wanted) -> int:
+    listed = earlier.listed()
+    sys.stdout.write(_shown(listed, workspace))
+    if not wanted.confirmed and not _says_yes(input):
+        return _failed("nothing was imported")
+    return _told(earlier.take_as_mine(), str(workspace), ", to be gone on with")
+
+
+def _says_yes(ask: Callable[[str], str]) -> bool:
+    try:
+        return ask("Are all of them yours, and yours alone? Type yes: ").strip().lower() == "yes"
+    except EOFError:
+        return False
+
+
+def _shown(listed: Listed, workspace: Path) -> str:
+    lines = [f"{len(listed.sessions)} sessions in {workspace / '.ullage'}:"]
+    for each in listed.sessions[-MOST_SHOWN:]:
+        waiting = f", {each.waiting} prompts not sent yet" if each.waiting else ""
+        lines.append(f"  {_day(each.updated_at)}  {visible_line(each.title) or '(no title)'} ({each.entries:,} entries{waiting})")
+    if listed.is_tracked:
+        lines.append("Git tracks this folder: these sessions came with the repository. Whoever wrote it may have written them.")
+    lines.append("Once they are yours, what stands in them is sent to the model as your own words.")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def list_gone(location: str) -> int:
+    """Prints the folders that are gone and of which sessions are kept; gives the exit code."""
+    try:
+        found = gone_folders(store_location(location))
+    except StoreFailed as error:
+        return _failed(str(error))
+    for gone in found:
+        sys.stdout.write(f"{_day(gone.updated_at)}  {gone.sessions:>5} sessions  {visible_line(str(gone.folder))}\n")
+    if not found:
+        sys.stdout.write("No sessions are kept of folders that are gone.\n")
+    return 0
+
+
+def _day(at: float) -> str:
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
+    except (OverflowError, OSError, ValueError):
+        return "????-??-??"
+
+
+def _told(taken: Taken, of: str, how: str) -> int:
+    for failure in taken.failures:
+        sys.stderr.write(f"ullage import: {failure}\n")
+    sys.stdout.write(f"{taken.sessions} new sessions of {of}{how}. Open the folder in the editor to see them.\n")
+    return 0
+
+
+def _failed(why: str) -> int:
+    sys.stderr.write(f"ullage import: {why}\n")
+    return 1

@@ -1,0 +1,277 @@
+"""What was written while another program has the log locked: kept in a file of its own for each session, until it can go into the log.
+
+A call that writes may stand in the event loop, so it does not wait for the lock. It adds its rows to the session's waiting file, which is
+on disk when it returns: so an entry is durable before anything depends on it, under a lock too. The numbers of the rows are known, since
+only the process that holds the session's lock writes it. A thread takes the rows into the log, in order, when the lock ends; after a crash
+whoever claims the session next does. To take rows in twice does nothing: each has its number.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ullage.store.errors import StoreBusy, StoreFailed
+from ullage.store.recovery import add_entries
+from ullage.store.rows import EntryRow, PromptRow
+
+logger = logging.getLogger(__name__)
+
+RETRY_SECONDS = 0.25
+"""Between two tries to take in what waits."""
+
+TOLD_AFTER = 8
+"""Tries after which the user is told: what waits for less is another window's work."""
+
+
+@dataclass(slots=True)
+class Waiting:
+    """What waits of one session, in order: entries, prompts that were queued, ids of those that left the queue, and a new title."""
+
+    entries: list[EntryRow] = field(default_factory=list[EntryRow])
+    prompts: list[PromptRow] = field(default_factory=list[PromptRow])
+    left: list[str] = field(default_factory=list[str])
+    title: str | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self.entries or self.prompts or self.left or self.title is not None)
+
+    def add(self, other: Waiting) -> None:
+        """What came after it."""
+        self.entries += other.entries
+        self.prompts += other.prompts
+        self.left += other.left
+        self.title = self.title if other.title is None else other.title
+
+    def still_queued(self, queued: Sequence[PromptRow]) -> list[PromptRow]:
+        """The queue of the log as it is with what waits."""
+        left = {prompt_id.encode() for prompt_id in self.left}
+        known = {row.id for row in queued}
+        return [row for row in (*queued, *(row for row in self.prompts if row.id not in known)) if row.id not in left]
+
+
+class WaitingRows:
+    """What waits of all sessions of one log, and the thread that takes it in. For any thread; without a folder nothing can wait.
+
+    `take_in` writes what waits of a session into the log: it raises `StoreBusy` as long as that is locked.
+    """
+
+    def __init__(
+        self, folder: Path | None, take_in: Callable[[str, Waiting], None], done: Callable[[str], None], tell: Callable[[str], None]
+    ) -> None:
+        self._files = None if folder is None else WaitingFiles(folder)
+        self._take_in = take_in
+        self._done = done
+        self._tell = tell
+        self._guard = threading.RLock()
+        self._of: dict[str, Waiting] = {}
+        self._closed = threading.Event()
+        self._runs = False
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether there is a place for what waits."""
+        return self._files is not None
+
+    def of(self, session_id: str) -> Waiting:
+        """What waits of that session."""
+        with self._guard:
+            found = self._of.get(session_id)
+            return (
+                Waiting()
+                if found is None
+                else replace(found, entries=list(found.entries), prompts=list(found.prompts), left=list(found.left))
+            )
+
+    def keep(self, session_id: str, more: Waiting) -> None:
+        """Adds to it; on disk when it returns. Raises `StoreFailed`."""
+        if self._files is None:
+            raise StoreFailed("There is no folder in which anything could wait")
+        with self._guard:
+            self._files.add(session_id, more)
+            self._of.setdefault(session_id, Waiting()).add(more)
+            self._begin()
+
+    def claimed(self, session_id: str) -> None:
+        """This process is the one that writes the session now: what another one left of it is taken in. Raises `StoreFailed`."""
+        if self._files is None:
+            return
+        with self._guard:
+            found = self._files.read(session_id)
+            if found:
+                self._of[session_id] = found
+                if not self._try(session_id):
+                    self._begin()
+
+    def left_behind(self) -> list[str]:
+        """The sessions of which something waits on disk."""
+        return [] if self._files is None else self._files.sessions()
+
+    def forget(self, session_id: str) -> None:
+        """The session was deleted."""
+        with self._guard:
+            self._of.pop(session_id, None)
+            if self._files is not None:
+                self._files.remove(session_id)
+
+    def close(self) -> None:
+        """What still waits stays in its file."""
+        self._closed.set()
+        with self._guard:
+            for session_id in tuple(self._of):
+                self._try(session_id)
+            self._of.clear()
+
+    def _begin(self) -> None:
+        if not self._runs and not self._closed.is_set():
+            self._runs = True
+            threading.Thread(target=self._run, name="ullage-waiting", daemon=True).start()
+
+    def _run(self) -> None:
+        rounds = 0
+        while not self._closed.wait(RETRY_SECONDS):
+            rounds += 1
+            with self._guard:
+                waiting = tuple(self._of)
+            tried = [self._try(session_id) for session_id in waiting]
+            with self._guard:
+                if all(tried) and not self._of:
+                    self._runs = False
+                    break
+            if rounds == TOLD_AFTER:
+                self._tell("Another program has the log locked. What is said here is kept beside it, and written to it when it is free.")
+        if rounds >= TOLD_AFTER and not self._closed.is_set():
+            self._tell("The log is free again: what was kept beside it was written to it.")
+
+    def _try(self, session_id: str) -> bool:
+        with self._guard:
+            waiting = self._of.get(session_id)
+            if waiting is None:
+                return True
+            try:
+                self._take_in(session_id, waiting)
+                if self._files is not None:
+                    self._files.remove(session_id)
+            except StoreBusy:
+                return False
+            except StoreFailed as error:
+                logger.warning("what waits of session %s could not be written: %s", session_id, error)
+                return False
+            del self._of[session_id]
+            self._done(session_id)
+        return True
+
+
+class WaitingFiles:
+    """The files of one log. All calls raise `StoreFailed`. Whoever calls holds the session's lock."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def sessions(self) -> list[str]:
+        """Those of which something waits."""
+        try:
+            return [path.stem for path in self._folder.glob("*.jsonl")]
+        except OSError:
+            return []
+
+    def add(self, session_id: str, more: Waiting) -> None:
+        """Adds it at the end; on disk when it returns."""
+        path = self._path(session_id)
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with path.open("ab") as file:
+                file.write("".join(f"{json.dumps(line)}\n" for line in _lines(more)).encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise StoreFailed(f"The log is locked by another program, and {path} cannot be written: {error.strerror or error}") from error
+
+    def read(self, session_id: str) -> Waiting:
+        """What a process that ended left; a line that is not whole was never acknowledged."""
+        waiting = Waiting()
+        try:
+            lines = self._path(session_id).read_bytes().splitlines(keepends=True)
+        except OSError:
+            return waiting
+        for line in lines:
+            try:
+                waiting.add(_of_line(json.loads(line)))
+            except ValueError:
+                continue
+        return waiting
+
+    def remove(self, session_id: str) -> None:
+        """The log has it."""
+        try:
+            self._path(session_id).unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreFailed(f"Cannot remove {self._path(session_id)}: {error.strerror or error}") from error
+
+    def _path(self, session_id: str) -> Path:
+        return self._folder / f"{session_id}.jsonl"
+
+
+def take_in(connection: sqlite3.Connection, session_id: str, waiting: Waiting) -> None:
+    """Writes into the log what is not in it yet. Statements alone; the caller makes a transaction of them."""
+    there = {seq for (seq,) in connection.execute("SELECT seq FROM entry WHERE session_id = ?", (session_id,))}
+    add_entries(connection, (row for row in waiting.entries if row.seq not in there))
+    if waiting.entries:
+        connection.execute(
+            "UPDATE session SET updated_at = ?1, updated_sum = updated_sum(CAST(id AS BLOB), ?1) WHERE id = ?2",
+            (waiting.entries[-1].at, session_id),
+        )
+    connection.executemany(
+        "INSERT OR IGNORE INTO queued_prompt (id, session_id, body, sum) VALUES (CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), ?)",
+        [(row.id, row.session_id, row.body, row.sum) for row in waiting.prompts],
+    )
+    connection.executemany("DELETE FROM queued_prompt WHERE id = ?", [(prompt_id,) for prompt_id in waiting.left])
+    if waiting.title is not None:
+        connection.execute(
+            "UPDATE session SET title = ?1, sum = session_sum(CAST(id AS BLOB), CAST(?1 AS BLOB), created_at) WHERE id = ?2",
+            (waiting.title, session_id),
+        )
+
+
+def _lines(waiting: Waiting) -> Iterable[list[Any]]:
+    for row in waiting.entries:
+        yield ["entry", _text(row.session_id), row.seq, float(row.at), _text(row.body), row.sum.hex()]
+    for row in waiting.prompts:
+        yield ["prompt", _text(row.id), _text(row.session_id), _text(row.body), row.sum.hex()]
+    for prompt_id in waiting.left:
+        yield ["left", prompt_id]
+    if waiting.title is not None:
+        yield ["title", waiting.title]
+
+
+def _of_line(line: Any) -> Waiting:
+    """What a line says; nothing where it is damaged. Raises `ValueError`."""
+    match line:
+        case ["entry", str(session_id), int(seq), float(at), str(body), str(check)]:
+            row = EntryRow(_bytes(session_id), seq, at, _bytes(body), bytes.fromhex(check))
+            return Waiting(entries=[row]) if row.is_whole else Waiting()
+        case ["prompt", str(prompt_id), str(session_id), str(body), str(check)]:
+            prompt = PromptRow(_bytes(prompt_id), _bytes(session_id), _bytes(body), bytes.fromhex(check))
+            return Waiting(prompts=[prompt]) if prompt.is_whole else Waiting()
+        case ["left", str(prompt_id)]:
+            return Waiting(left=[prompt_id])
+        case ["title", str(title)]:
+            return Waiting(title=title)
+        case _:
+            return Waiting()
+
+
+def _text(data: bytes) -> str:
+    return base64.b64encode(data).decode()
+
+
+def _bytes(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)

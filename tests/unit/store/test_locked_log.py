@@ -1,0 +1,169 @@
+"""Another program has the log locked: writing waits beside it, in order and on disk, and goes into it when the lock ends."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ullage.context.entries import TurnEnded, UserPrompt
+from ullage.store import folder as ullage_folder
+from ullage.store import log_store, waiting
+from ullage.store.errors import SessionInUse, StoreBusy
+from ullage.store.log_store import LogStore
+
+
+@contextmanager
+def locked(folder: Path) -> Generator[None]:
+    """As a backup program does, or a database browser with a transaction that is not ended."""
+    connection = sqlite3.connect(ullage_folder.database(folder), isolation_level=None)
+    connection.execute("BEGIN EXCLUSIVE")
+    try:
+        yield
+    finally:
+        connection.close()
+
+
+@contextmanager
+def all_is_locked(folder: Path) -> Generator[None]:
+    """By a program that lets nobody read, either."""
+    connection = sqlite3.connect(ullage_folder.database(folder), isolation_level=None)
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    connection.execute("BEGIN EXCLUSIVE")
+    connection.execute("UPDATE session SET title = title")
+    try:
+        yield
+    finally:
+        connection.rollback()
+        connection.close()
+
+
+def said(number: int) -> UserPrompt:
+    return UserPrompt(f"p{number}", f"turn {number} ‘ülläge’")
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting, "RETRY_SECONDS", 0.01)
+
+
+def until_free(store: LogStore, session_id: str) -> None:
+    """Waits until nothing of the session waits any more."""
+    done = threading.Event()
+    while store._waits.of(session_id):  # pyright: ignore[reportPrivateUsage]
+        done.wait(0.01)
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_is_written_under_a_lock_is_in_the_log_in_order_when_it_ends(tmp_path: Path) -> None:
+    store = LogStore.open(tmp_path)
+    session = store.create_session("a", 1.0)
+    written = [store.append(session.id, said(0), 1.0)]
+    with locked(tmp_path):
+        written += [store.append(session.id, said(number), 2.0) for number in range(1, 20)]
+        store.enqueue(session.id, said(50))
+        store.enqueue(session.id, said(51))
+        store.enqueue(session.id, said(52))
+        assert store.dequeue("p51")
+        written.append(store.start_prompt(session.id, "p50", 3.0))
+        store.rename(session.id, "renamed")
+        assert [each.seq for each in written] == list(range(1, 22))
+        assert store.load(session.id) == written
+        assert store.queued(session.id) == [said(52)]
+        assert [record.title for record in store.sessions()] == ["renamed"]
+    until_free(store, session.id)
+    written.append(store.append(session.id, TurnEnded("end_turn"), 4.0))
+    store.close()
+    again = LogStore.open(tmp_path)
+    assert again.set_aside is None
+    assert again.load(session.id) == written
+    assert again.queued(session.id) == [said(52)]
+    assert [record.title for record in again.sessions()] == ["renamed"]
+    assert list(ullage_folder.waiting(tmp_path).iterdir()) == []
+
+
+@pytest.mark.parametrize("opens", [True, False])
+def test_what_waited_when_the_process_ended_is_taken_in_by_the_next(tmp_path: Path, opens: bool) -> None:
+    store = LogStore.open(tmp_path)
+    session = store.create_session("a", 1.0)
+    there = LogStore.open(tmp_path)
+    with locked(tmp_path):
+        written = [store.append(session.id, said(number), 2.0) for number in range(3)]
+        store.enqueue(session.id, said(50))
+        store.close()
+    if opens:
+        there = LogStore.open(tmp_path)
+    else:
+        there.claim(session.id)
+    assert there.load(session.id) == written
+    assert there.queued(session.id) == [said(50)]
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_session_that_was_closed_under_a_lock_is_let_go_when_it_is_written(tmp_path: Path) -> None:
+    here, there = LogStore.open(tmp_path), LogStore.open(tmp_path)
+    session = here.create_session("a", 1.0)
+    with locked(tmp_path):
+        here.append(session.id, said(0), 2.0)
+        here.release(session.id)
+        with pytest.raises(SessionInUse):
+            there.claim(session.id)
+    until_free(here, session.id)
+    assert there.append(session.id, said(1), 3.0).seq == 2
+
+
+def make_session(store: LogStore) -> object:
+    return store.create_session("b", 1.0)
+
+
+def remember(store: LogStore) -> None:
+    store.remember("a", 1)
+
+
+@pytest.mark.parametrize("call", [make_session, remember])
+def test_all_other_calls_say_that_they_can_be_made_again(tmp_path: Path, call: Callable[[LogStore], object]) -> None:
+    store = LogStore.open(tmp_path)
+    with locked(tmp_path), pytest.raises(StoreBusy):
+        call(store)
+    call(store)
+
+
+def test_an_open_log_under_a_lock_is_read(tmp_path: Path) -> None:
+    store = LogStore.open(tmp_path)
+    session = store.create_session("a", 1.0)
+    store.append(session.id, said(1), 1.0)
+    with locked(tmp_path):
+        assert len(store.load(session.id)) == 1
+        there = LogStore.open(tmp_path)
+        assert len(there.load(session.id)) == 1
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_log_that_is_locked_at_the_start_is_in_memory_until_it_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log_store, "RETRY_SECONDS", 0.01)
+    before = LogStore.open(tmp_path)
+    old = before.create_session("old", 1.0)
+    before.append(old.id, said(0), 1.0)
+    before.close()
+    told, free = list[str](), threading.Event()
+    with all_is_locked(tmp_path):
+        with pytest.raises(StoreBusy):
+            LogStore.open(tmp_path)
+        store = LogStore.until_free(tmp_path)
+        store.tell_of(told.append, free.set)
+        session = store.create_session("new", 2.0)
+        written = [store.append(session.id, said(number), 2.0) for number in range(5)]
+        assert [record.title for record in store.sessions()] == ["new"]
+    assert free.wait(20)
+    assert "free again" in told[-1]
+    written.append(store.append(session.id, said(5), 3.0))
+    assert {record.title for record in store.sessions()} == {"old", "new"}
+    store.close()
+    again = LogStore.open(tmp_path)
+    assert again.set_aside is None
+    assert again.load(session.id) == written
+    assert len(again.load(old.id)) == 1
