@@ -39,7 +39,8 @@ class Editor(Protocol):
         A document without unsaved changes is saved afterwards where the editor can do that; one with unsaved changes
         of the user is left unsaved.
 
-        Raises `EditorChanged` where the document changed while the edit was on its way.
+        Raises `EditorChanged` where the document changed while the edit was on its way, `LedElsewhere` where its name leads elsewhere by
+        now: the editor would follow the link when it saves.
         """
         ...
 

@@ -21,6 +21,7 @@ from ullage.workspace.text_file import (
     text_sha256,
     write_text,
 )
+from ullage.workspace.without_links import LedElsewhere
 
 
 class ChangedMeanwhile(Exception):
@@ -122,5 +123,7 @@ class WorkspaceFiles:
 def _read_if_possible(path: Path) -> TextFile | None:
     try:
         return read_text(path)
+    except LedElsewhere:  # an editor would follow the link when it saves
+        raise
     except (OSError, NotText, TooLarge):
         return None

@@ -5,15 +5,14 @@ What git ignores is a question of `ignore.py`; what stands in a file one of `fil
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 OWN_FOLDER = ".ullage"
-"""Ullage's own folder in a workspace: the log's database, transcripts and whole tool results."""
-
-READABLE_IN_OWN_FOLDER = frozenset({"tool-results", "media", "transcripts"})
-"""What the agent may read there: plain copies of what it was told. The database it gets at with `recall` only."""
+"""Where earlier versions kept in the workspace what is now kept outside of it. Records of then name files below it."""
 
 
 def compared(name: str) -> str:
@@ -29,11 +28,39 @@ class OutsideWorkspace(Exception):
     """A path that the agent may not touch. The message is for the model and names the path as it was given."""
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Where Ullage's own records of the workspace lie, outside of it. In the folders `readable` of it the agent may read: plain copies of
+    what it was told. The rest it gets at with `recall` only."""
+
+    folder: Path
+    readable: frozenset[str]
+
+
 class Folders:
     """The workspace folders. The first one is where relative paths and commands start."""
 
-    def __init__(self, roots: Sequence[Path]) -> None:
+    def __init__(self, roots: Sequence[Path], kept: Kept | None = None, private: Sequence[Path] = ()) -> None:
         self.roots: tuple[Path, ...] = tuple(root.resolve() for root in roots)
+        self.kept = kept
+        self.private: tuple[Path, ...] = tuple(path.resolve() for path in private)
+        """Folders of the server's own, with what is kept of all workspaces and what the user allowed. They may lie in a workspace folder
+        (where that is the home folder): nobody else writes there, and of them the agent reads no more than `kept` says."""
+
+        self._private_inside = any(self.contains(folder) for folder in self.private)
+
+    def follow(self, removed: Sequence[Path], added: Sequence[Path]) -> None:
+        """The editor has other workspace folders now. What was removed is out of reach at once.
+
+        Where the first one is removed nothing is in reach any more: relative paths, and what is kept of the workspace, go by it.
+        """
+        gone = {root.resolve() for root in removed}
+        if not self.roots or self.roots[0] in gone:
+            self.roots = ()
+        else:
+            more = (root.resolve() for root in added)
+            self.roots = tuple(dict.fromkeys((*(root for root in self.roots if root not in gone), *more)))
+        self._private_inside = any(self.contains(folder) for folder in self.private)
 
     @property
     def first(self) -> Path | None:
@@ -58,33 +85,55 @@ class Folders:
         if self.first is None:
             raise OutsideWorkspace("No folder is open, so there are no files to work with. Ask the user to open a folder.")
         try:
-            path = (self.first / Path(name).expanduser()).resolve()
+            path = self._lexically(self.first, name).resolve()
         except (OSError, RuntimeError, ValueError) as error:
             raise OutsideWorkspace(f"`{name!r}` is not a usable path: {error}") from error
         if path.is_symlink():  # from Python 3.13 on, a link that leads to itself comes back as it is
             raise OutsideWorkspace(f"`{name}` is not a usable path: it is a link that leads nowhere")
+        if self._is_readable_record(path):
+            return path
+        if self._is_own_record(path):
+            raise OutsideWorkspace(f"`{name}` belongs to Ullage itself. Use `recall` for what was said")
         if not self.contains(path):
             raise OutsideWorkspace(f"`{name}` is outside the workspace. Only files in {self._named()} can be used")
-        if self._is_own_record(path):
-            raise OutsideWorkspace(
-                f"`{name}` belongs to Ullage itself. Of `{OWN_FOLDER}` only tool-results/, media/ and transcripts/ "
-                "can be read; use `recall` for everything else that was said"
-            )
         return path
 
     def resolve_for_writing(self, name: str) -> Path:
         """Like `resolve`, and refuses Ullage's own records too: what was said is never rewritten."""
         path = self.resolve(name)
-        if OWN_FOLDER in self._parts_below_folders(path):
+        if self._is_own_record(path) or self._is_readable_record(path):
             raise OutsideWorkspace(f"`{name}` belongs to Ullage's own records, which are never changed")
         return path
 
-    def _is_own_record(self, path: Path) -> bool:
-        parts = self._parts_below_folders(path)
-        if OWN_FOLDER not in parts:
+    def is_private(self, path: Path) -> bool:
+        """Whether an absolute path with its links resolved lies in one of the server's own folders (or is one), as one compares names."""
+        parts = _compared_parts(path)
+        return any(parts[: len(folder.parts)] == _compared_parts(folder) for folder in self.private)
+
+    def hides(self, path: Path) -> bool:
+        """Whether a path with its links resolved is left out of listings and searches: it lies in one of the server's own folders, which
+        is in a workspace folder here, and is none of the records that the agent may read."""
+        return self._private_inside and self.is_private(path) and not self._is_readable_record(path)
+
+    def _lexically(self, first: Path, name: str) -> Path:
+        """What the name says. Where records of earlier versions name a file in `.ullage`, the one that is kept is meant."""
+        path = first / Path(name).expanduser()
+        old = first / OWN_FOLDER
+        plain = Path(os.path.normpath(path))
+        if self.kept is not None and plain != old and plain.is_relative_to(old):
+            return self.kept.folder / plain.relative_to(old)
+        return path
+
+    def _is_readable_record(self, path: Path) -> bool:
+        if self.kept is None or not path.is_relative_to(self.kept.folder):
             return False
-        inside = parts[parts.index(OWN_FOLDER) + 1 :]
-        return not inside or inside[0] not in READABLE_IN_OWN_FOLDER
+        inside = path.relative_to(self.kept.folder).parts
+        return bool(inside) and inside[0] in self.kept.readable
+
+    def _is_own_record(self, path: Path) -> bool:
+        if self.is_private(path) or (self.kept is not None and path.is_relative_to(self.kept.folder)):
+            return True
+        return OWN_FOLDER in self._parts_below_folders(path)
 
     def _parts_below_folders(self, path: Path) -> list[str]:
         """The names on the way to the path from its workspace folder (included), as one compares them."""
@@ -93,3 +142,7 @@ class Folders:
 
     def _named(self) -> str:
         return ", ".join(f"`{root.as_posix()}`" for root in self.roots)
+
+
+def _compared_parts(path: Path) -> tuple[str, ...]:
+    return tuple(map(compared, path.parts))

@@ -1,61 +1,120 @@
-"""Which files of a folder have changed since the last commit, as git says."""
+"""Which files of a folder have changed since the last commit.
+
+git itself is not asked: it runs what a repository's configuration names (filters, `core.fsmonitor`, hooks), and whoever can write to the
+workspace can write a configuration. libgit2 runs nothing. It is asked in a process of its own (`git_changes.py`), since it can be kept
+waiting, or be fed with what it cannot digest, and a thread cannot be ended. What reaches out of the folder is not opened at all.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import importlib.util
+import json
 import logging
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from ullage.processes.askers import Asker
+from ullage.processes.own_python import own_python
+from ullage.processes.start import Running, start
+from ullage.workspace.without_links import open_regular
 
 logger = logging.getLogger(__name__)
 
 MOST = 200
 """Files; where more have changed, that says nothing of any one of them, and none are given."""
 
-# Nothing that the repository's own configuration may name is run, and nothing is written (no refreshed index).
-_COMMAND = ("git", "-c", "core.fsmonitor=false", "--no-optional-locks", "status", "--porcelain=v1", "-z", "--untracked-files=no", "--", ".")
+CONFIG_BYTES = 200_000
+"""A longer configuration is nothing that git wrote."""
+
+INDEX_BYTES = 200_000_000
+"""An index has about 100 bytes for each file; the largest repositories known have two million."""
+
+LEADING_OUT = re.compile(rb"include|worktree|attributesfile|excludesfile|partialclone|objectformat|refstorage", re.IGNORECASE)
+"""What a configuration must not speak of: files elsewhere, or forms that libgit2 does not know. Keys and names of sections cannot be
+escaped, so they are found without reading the configuration as git would. What merely looks like one of them costs a few signs."""
+
+POINTERS = ("commondir", "gitdir", "config.worktree", "objects/info/alternates", "objects/info/http-alternates")
+"""Files of a repository that name places outside of it."""
+
+REAL_FOLDERS = (".", "objects", "objects/pack", "objects/info", "refs", "refs/heads", "info")
+REAL_FILES = ("HEAD", "index", "config", "packed-refs", "shallow", "info/attributes", "info/exclude")
+"""Where they are, they are no links, pipes or devices."""
+
+_gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
 
 async def uncommitted(folder: Path, seconds: float) -> Sequence[Path]:
-    """The changed files, deleted ones left out. Empty without git, outside a repository, and where it takes longer than `seconds`."""
-    top = next((each for each in (folder, *folder.parents) if (each / ".git").exists()), None)
-    if top is None:
-        return ()
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    try:
-        process = await asyncio.create_subprocess_exec(
-            *_COMMAND,
-            cwd=folder,
-            env=environment,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-        )
-    except OSError as error:
-        logger.info("git cannot be run: %s", error.strerror)
+    """The changed files, deleted ones left out. Empty where there is no repository that can be trusted to be one, where more than `MOST`
+    have changed, and where it takes longer than `seconds`."""
+    if importlib.util.find_spec("pygit2") is None:  # no wheel for this machine
         return ()
     try:
-        output, _ = await asyncio.wait_for(process.communicate(), seconds)
+        async with asyncio.timeout(seconds), _one_at_a_time():
+            top = await asyncio.to_thread(_own_repository, folder)
+            return () if top is None else await _asked(top, folder)
     except TimeoutError:
-        return ()
+        logger.info("what has changed since the last commit was not told in time")
+    except OSError as error:
+        logger.info("what has changed since the last commit cannot be told: %s", error.strerror or error)
+    return ()
+
+
+def _one_at_a_time() -> asyncio.Semaphore:
+    return _gates.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(1))
+
+
+async def _asked(top: Path, folder: Path) -> Sequence[Path]:
+    process = await start(Asker.CHANGED_FILES, own_python("ullage.workspace.git_changes", needs=("pygit2", "_cffi_backend")), feeds=True)
+    try:
+        names = await _names(process, top, folder)
     finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    names = _names(output.decode("utf-8", "surrogateescape")) if process.returncode == 0 else []
-    paths = [path for name in names if (path := top / name).is_file()]
+        await process.end()
+    paths = [path for name in names if (path := top / name).is_relative_to(folder) and path.is_file()]
     return paths if len(paths) <= MOST else ()
 
 
-def _names(output: str) -> list[str]:
-    """`XY name` each, and after a renamed one the name that it had, all ended by NUL."""
-    fields = iter(output.split("\0"))
-    names: list[str] = []
-    for field in fields:
-        if len(field) < 4:
-            continue
-        names.append(field[3:])
-        if field[0] in "RC":
-            next(fields, None)
-    return names
+async def _names(process: Running, top: Path, folder: Path) -> list[str]:
+    """Relative to the top of the repository."""
+    try:
+        await process.feed(json.dumps({"top": os.fspath(top), "below": folder.relative_to(top).as_posix(), "most": MOST}).encode())
+        answer = await process.output.readline()
+    except ValueError:  # a line that is far too long
+        return []
+    return [name for name in json.loads(answer) if ".." not in Path(name).parts] if answer else []
+
+
+def _own_repository(folder: Path) -> Path | None:
+    """The top of the repository that the folder is in; None where there is none, or one that reaches out of its own folder."""
+    top = next((each for each in (folder, *folder.parents) if os.path.lexists(each / ".git")), None)
+    if top is None:
+        return None
+    reason = _why_not(top / ".git")
+    if reason:
+        logger.info("what has changed since the last commit is not told of %s: %s", top, reason)
+        return None
+    return top
+
+
+def _why_not(git: Path) -> str:
+    """What speaks against opening a repository; empty where nothing does."""
+    for name in REAL_FOLDERS:
+        if (git / name).is_symlink() or (os.path.lexists(git / name) and not (git / name).is_dir()):
+            return f".git/{name} is no folder (a linked work tree or a submodule has none of its own)"
+    for name in POINTERS:
+        if os.path.lexists(git / name):
+            return f".git/{name} names a place outside"
+    for name in REAL_FILES:
+        if (git / name).is_symlink() or (os.path.lexists(git / name) and not (git / name).is_file()):
+            return f".git/{name} is no file"
+    try:
+        with open_regular(git / "config") as file:
+            configuration = file.read(CONFIG_BYTES + 1)
+        if len(configuration) > CONFIG_BYTES or LEADING_OUT.search(configuration):
+            return "its configuration names other places"
+        return "its index is too large" if (git / "index").stat().st_size > INDEX_BYTES else ""
+    except OSError as error:
+        return error.strerror or str(error)

@@ -8,7 +8,7 @@ parser of its own.
 from __future__ import annotations
 
 import hashlib
-import stat
+import os
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from ullage.context.blocks import Document, Image, ImageType, Media
 from ullage.context.counting.media import pdf_is_encrypted, pdf_pages
 from ullage.workspace.text_file import TooLarge
+from ullage.workspace.without_links import open_regular
 
 if TYPE_CHECKING:
     from PIL import Image as Pillow
@@ -68,20 +69,19 @@ def kind_of(head: bytes) -> Kind | None:
 def read_media(path: Path) -> MediaFile | None:
     """An image or a PDF, whatever its name; None where it is neither, or no file at all.
 
-    Raises `DamagedMedia`, `TooLarge` or an `OSError`.
+    Raises `DamagedMedia` or `TooLarge`.
     """
     try:
-        status = path.stat()
+        with open_regular(path) as file:
+            kind = kind_of(file.read(12))
+            if kind is None:
+                return None
+            _check_size(kind, os.fstat(file.fileno()).st_size)
+            file.seek(0)
+            raw = file.read(LARGEST_FILE + 1)
     except OSError:
         return None
-    if not stat.S_ISREG(status.st_mode):
-        return None
-    with path.open("rb") as file:
-        kind = kind_of(file.read(12))
-    if kind is None:
-        return None
-    _check_size(kind, status.st_size)
-    return media_in(path.read_bytes())
+    return media_in(raw)
 
 
 def media_in(raw: bytes) -> MediaFile | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from pathlib import Path
 
@@ -15,12 +16,9 @@ class OwnWrites:
     def __init__(self) -> None:
         self._left: OrderedDict[Path, tuple[int, int, int]] = OrderedDict()
 
-    def about_to_replace(self, path: Path, replacement: Path) -> None:
-        """Notes that `replacement` is about to become `path`: a file keeps its identity, size and time when it is moved."""
-        state = _state(replacement)
-        if state is None:
-            return
-        self._left[path] = state
+    def about_to_replace(self, path: Path, replacement: os.stat_result) -> None:
+        """Notes that a file of that status is about to become `path`: it keeps its identity, size and time when it is moved."""
+        self._left[path] = _identity(replacement)
         self._left.move_to_end(path)
         while len(self._left) > REMEMBERED:
             self._left.popitem(last=False)
@@ -33,7 +31,10 @@ class OwnWrites:
 
 def _state(path: Path) -> tuple[int, int, int] | None:
     try:
-        status = path.stat()
+        return _identity(path.stat())
     except OSError:
         return None
+
+
+def _identity(status: os.stat_result) -> tuple[int, int, int]:
     return status.st_ino, status.st_mtime_ns, status.st_size

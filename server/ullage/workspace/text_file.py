@@ -8,26 +8,21 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
-import secrets
-import stat
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ullage.workspace.own_writes import OwnWrites
+from ullage.workspace.without_links import NotRegular, open_regular, replace_regular
 
 MAXIMUM_BYTES = 10_000_000
 """Larger files are not read whole: it is fifty times what a context of 200,000 tokens holds (about 4 bytes a token,
 and a result is clipped far below that), and reading it would be felt."""
 
-TEMPORARY_PREFIX = ".ullage-write-"
-"""How the names of files begin that are about to replace another one; the watcher leaves them out."""
-
 BYTE_ORDER_MARKS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UTF16_BE}
 """Of the encodings that are only known by their mark."""
 
-Newline: TypeAlias = Literal["\n", "\r\n", "mixed"]
+Newline: TypeAlias = Literal["\n", "\r\n", "\r", "mixed"]
 
 
 class NotText(Exception):
@@ -64,67 +59,49 @@ def normalise_newlines(text: str) -> tuple[str, Newline]:
         return text, "\n"
     if text.count("\r\n") == returns == text.count("\n"):
         return text.replace("\r\n", "\n"), "\r\n"
+    if "\n" not in text:
+        return text.replace("\r", "\n"), "\r"
     return text, "mixed"
 
 
 def read_text(path: Path) -> TextFile:
-    """Reads a text file.
+    """Reads a text file at a resolved path; no link on the way is followed.
 
-    Raises `NotText`, `TooLarge`, `FileNotFoundError`, `IsADirectoryError`, `PermissionError` or another `OSError`.
+    Raises `NotText`, `TooLarge`, `LedElsewhere`, `FileNotFoundError`, `IsADirectoryError`, `PermissionError` or another `OSError`.
     """
-    status = path.stat()
-    if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(path)
-    if not stat.S_ISREG(status.st_mode):
-        raise NotText("not a regular file (a device, pipe or socket)")
-    if status.st_size > MAXIMUM_BYTES:
-        raise TooLarge(f"{status.st_size:,} bytes; files over {MAXIMUM_BYTES:,} are not read whole")
-    decoded, encoding = _decode(path.read_bytes())
+    try:
+        with open_regular(path) as file:
+            _check_size(os.fstat(file.fileno()).st_size)
+            data = file.read(MAXIMUM_BYTES + 1)
+    except NotRegular as error:
+        raise NotText(error.strerror) from error
+    _check_size(len(data))  # it may have grown meanwhile
+    decoded, encoding = _decode(data)
     text, newline = normalise_newlines(decoded)
     return TextFile(text, text_sha256(text), encoding, newline)
+
+
+def _check_size(size: int) -> None:
+    if size > MAXIMUM_BYTES:
+        raise TooLarge(f"{size:,} bytes; files over {MAXIMUM_BYTES:,} are not read whole")
 
 
 def write_text(path: Path, text: str, like: TextFile | None, own_writes: OwnWrites) -> None:
     """Writes `text` in the encoding and with the line ends of `like` (UTF-8 and `\\n` without one), atomically.
 
     The new text is written beside the file and then takes its place, so that a crash leaves the old text or the new one.
-    The mode is kept, a symbolic link keeps pointing where it points, missing folders are made. The write is noted in
-    `own_writes` before it can be seen.
-    Raises `NotEncodable`, `PermissionError` (also for a file marked read-only) or another `OSError`.
+    The mode is kept, missing folders are made. The path is resolved: no link is followed. The write is noted in `own_writes` before it
+    can be seen.
+    Raises `NotEncodable`, `LedElsewhere`, `PermissionError` (also for a file marked read-only) or another `OSError`.
     """
-    target = path.resolve()
-    data = _encode(text, like)
-    mode = _writable_mode(target)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.parent / f"{TEMPORARY_PREFIX}{secrets.token_hex(8)}"
-    try:
-        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, 0o666 if mode is None else 0o600)) as file:
-            file.write(data)
-        if mode is not None:
-            temporary.chmod(mode)
-        own_writes.about_to_replace(target, temporary)
-        temporary.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            temporary.unlink()
-        raise
-
-
-def _writable_mode(target: Path) -> int | None:
-    try:
-        mode = stat.S_IMODE(target.stat().st_mode)
-    except FileNotFoundError:
-        return None
-    if not os.access(target, os.W_OK) or not mode & 0o222:
-        raise PermissionError(13, "The file is read-only", str(target))
-    return mode
+    replace_regular(path, _encode(text, like), lambda status: own_writes.about_to_replace(path, status))
 
 
 def _encode(text: str, like: TextFile | None) -> bytes:
     if like is None:
         return text.encode("utf-8")
-    if like.newline == "\r\n":
-        text = text.replace("\r\n", "\n").replace("\n", "\r\n")
+    if like.newline in ("\r\n", "\r"):
+        text = text.replace("\r\n", "\n").replace("\n", like.newline)
     try:
         return BYTE_ORDER_MARKS.get(like.encoding, b"") + text.encode(like.encoding)
     except UnicodeEncodeError as error:

@@ -10,7 +10,8 @@ from typing import Literal, TypeAlias
 
 from ullage.workspace.ignore import IgnoreRules
 
-Kind: TypeAlias = Literal["file", "folder", "link"]
+Kind: TypeAlias = Literal["file", "folder", "link", "special"]
+"""`special` is a pipe, a socket or a device: shown, and never opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,4 +63,6 @@ def walk_folders(start: Path, rules: IgnoreRules) -> Iterator[Path]:
 def _kind(entry: os.DirEntry[str]) -> Kind:
     if entry.is_symlink():
         return "link"
-    return "folder" if entry.is_dir(follow_symlinks=False) else "file"
+    if entry.is_dir(follow_symlinks=False):
+        return "folder"
+    return "file" if entry.is_file(follow_symlinks=False) else "special"

@@ -7,9 +7,11 @@ On Linux each folder that is not ignored is watched by itself, since the kernel 
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -38,6 +40,14 @@ FILES_OF_A_NEW_FOLDER = 500
 
 PER_FOLDER = sys.platform == "linux"
 
+UNNAMEABLE_SECONDS = 1.0
+"""How long to wait before a watch begins again that met a name which is no text: such a file may be written to all the time."""
+
+MISSED_SECONDS = 3.0
+"""How much earlier than its last report a watch that met such a name may have lost a change: changes are gathered for up to 1.6 s."""
+
+logger = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
@@ -53,6 +63,8 @@ class _Watch:
 
     stop: threading.Event = field(default_factory=threading.Event)
     has_begun: bool = False
+    last_report: float = field(default_factory=time.time)
+    """Unix seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,19 +181,30 @@ class _Watching:
     def _watch(self, watch: _Watch) -> None:
         """Runs in a thread: everything here may block."""
         try:
+            missed_since: float | None = None
             while not watch.stop.is_set():
-                with suppress(FileNotFoundError):  # a folder went away while the watch began: look again which there are
-                    self._watch_folders(watch)
+                try:
+                    self._watch_folders(watch, missed_since)
+                except FileNotFoundError:
+                    pass  # a folder went away while the watch began: look again which there are
+                except RuntimeError as error:  # what watchfiles raises for all that its system library meets
+                    if not _is_about_a_name(error):
+                        raise
+                    logger.info("A file name that is no valid UTF-8 is passed over: %s", error)
+                    missed_since = watch.last_report - MISSED_SECONDS
+                    watch.stop.wait(UNNAMEABLE_SECONDS)
                 if not all(root.is_dir() for root in self._present):
                     self._post(_Report(watch, roots_changed=True))
                     return
         except Exception as error:  # noqa: BLE001 - watchfiles raises what its system library raises; the user is told
             self._post(_Report(watch, error=error))
 
-    def _watch_folders(self, watch: _Watch) -> None:
+    def _watch_folders(self, watch: _Watch, missed_since: float | None) -> None:
+        """`missed_since`: when the watch before this one ended, with changes that it lost (Unix seconds)."""
         folders: Iterable[Path] = self._present
         if PER_FOLDER:
-            folders = chain.from_iterable(walk_folders(root, self._rules) for root in self._present)
+            below = chain.from_iterable(walk_folders(root, self._rules) for root in self._present)
+            folders = (folder for folder in below if _is_text(folder))
         for changes in watch_blocking(
             *folders,
             watch_filter=self._is_wanted,
@@ -192,7 +215,21 @@ class _Watching:
             raise_interrupt=False,
             ignore_permission_denied=True,
         ):
+            watch.last_report = time.time()
             self._post(self._report(watch, changes))
+            if missed_since is not None:
+                self._post(_Report(watch, tuple(self._changed_since(missed_since))))
+                missed_since = None
+
+    def _changed_since(self, when: float) -> Iterator[FileChange]:
+        """The files that were changed on disk at that time or later. What was deleted is not known."""
+        for path in chain.from_iterable(walk_files(root, self._rules) for root in self._present):
+            try:
+                status = path.stat()
+            except OSError:
+                continue
+            if max(status.st_mtime, status.st_ctime) >= when and _is_text(path) and not self._own_writes.is_ours(path):
+                yield FileChange(path, "changed")
 
     def _post(self, report: _Report) -> None:
         with suppress(RuntimeError):  # the loop is closed: nobody is left to be told
@@ -230,6 +267,20 @@ def _kind(change: Change, path: Path) -> Literal["created", "changed", "deleted"
     if not path.exists():
         return "deleted"
     return "created" if change is Change.added else "changed"
+
+
+def _is_text(path: Path) -> bool:
+    """Whether watchfiles can take the name: on Linux a name is any bytes."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        logger.info("The name is no valid UTF-8, so changes there are not noticed: %r", str(path))
+        return False
+    return True
+
+
+def _is_about_a_name(error: RuntimeError) -> bool:
+    return "decode path" in str(error)
 
 
 def _in_words(error: Exception) -> str:

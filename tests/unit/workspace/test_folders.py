@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ullage.workspace.folders import Folders, OutsideWorkspace
+from ullage.store.folder import READABLE
+from ullage.workspace.folders import Folders, Kept, OutsideWorkspace
 
 
 @pytest.fixture
@@ -21,7 +22,13 @@ def folders(tmp_path: Path) -> Folders:
     (root / "database").symlink_to(root / ".ullage" / "ullage.db")
     (root / "inside").symlink_to(root / "src")
     (root / "loop").symlink_to(root / "loop")
-    return Folders((root, second))
+    kept = tmp_path / "state" / "workspaces" / "work-1"
+    (kept / "tool-results").mkdir(parents=True)
+    (kept / "ullage.db").write_text("")
+    (kept / "media").symlink_to(outside)
+    (root / "record").symlink_to(kept / "ullage.db")
+    (root / "result").symlink_to(kept / "tool-results")
+    return Folders((root, second), Kept(kept, READABLE), (tmp_path / "state", second / "own"))
 
 
 @pytest.mark.parametrize(
@@ -32,8 +39,6 @@ def folders(tmp_path: Path) -> Folders:
         (".", "."),
         ("inside/tank.py", "src/tank.py"),
         ("new/deep/file.py", "new/deep/file.py"),
-        (".ullage/tool-results/a.txt", ".ullage/tool-results/a.txt"),
-        (".ullage/transcripts/a.jsonl", ".ullage/transcripts/a.jsonl"),
     ],
 )
 def test_names_lead_to_places_inside(folders: Folders, name: str, shown: str) -> None:
@@ -61,6 +66,17 @@ def test_a_file_of_another_folder_is_shown_so_that_it_can_be_named_again(folders
         ".ullage/ullage.db",
         ".ULLAGE/ullage.db",
         ".ullage/tool-results/../ullage.db",
+        ".ullage/nothing/a.txt",
+        ".ullage/media/secret.txt",
+        "src/.ullage/tool-results/a.txt",
+        "record",
+        "../state/workspaces/work-1",
+        "../state/workspaces/work-1/ullage.db",
+        "../state/workspaces/work-1/tool-results/../ullage.db",
+        "../state/workspaces/work-2/tool-results/a.txt",
+        "../STATE/state.json",
+        "../second/own/state.json",
+        "../second/OWN/state.json",
         "loop",
         "a\0b",
     ],
@@ -71,9 +87,31 @@ def test_names_that_lead_outside_are_refused_by_name(folders: Folders, name: str
     assert repr(name)[1:-1] in str(refusal.value)
 
 
-def test_own_records_can_be_read_but_not_written(folders: Folders) -> None:
+@pytest.mark.parametrize("folder", ["tool-results", "transcripts"])
+@pytest.mark.parametrize("name", ["{kept}/{folder}/a.txt", ".ullage/{folder}/a.txt", "./src/../.ullage/{folder}/a.txt"])
+def test_own_records_can_be_read_but_not_written(folders: Folders, folder: str, name: str) -> None:
+    assert folders.kept is not None
+    named = name.format(kept=folders.kept.folder, folder=folder)
+    path = folders.kept.folder / folder / "a.txt"
+    assert folders.resolve(named) == path == folders.resolve(folders.show(path))
     with pytest.raises(OutsideWorkspace, match="never changed"):
-        folders.resolve_for_writing(".ullage/tool-results/a.txt")
+        folders.resolve_for_writing(named)
+
+
+def test_what_a_link_in_the_workspace_leads_to_is_never_written(folders: Folders) -> None:
+    with pytest.raises(OutsideWorkspace, match="never changed"):
+        folders.resolve_for_writing("result/a.txt")
+
+
+def test_in_an_open_home_folder_the_servers_own_folders_are_left_alone(tmp_path: Path) -> None:
+    kept = tmp_path / "state" / "workspaces" / "home-1"
+    folders = Folders((tmp_path,), Kept(kept, READABLE), (tmp_path / "state",))
+    for name in ("state/state.json", "state/workspaces/home-1/ullage.db", "state/workspaces/other-2/tool-results/a.txt", "STATE/x"):
+        assert folders.hides(tmp_path / name)
+        with pytest.raises(OutsideWorkspace, match="belongs to Ullage"):
+            folders.resolve_for_writing(name)
+    assert not folders.hides(kept / "tool-results" / "a.txt")
+    assert not folders.hides(tmp_path / "project" / "a.py")
 
 
 def test_a_folder_that_is_ullages_own_hides_its_database_too(tmp_path: Path) -> None:
@@ -87,3 +125,22 @@ def test_without_a_folder_everything_says_so() -> None:
     assert folders.first is None
     with pytest.raises(OutsideWorkspace, match="No folder is open"):
         folders.resolve("a.py")
+
+
+@pytest.mark.parametrize(
+    ("removed", "added", "left"),
+    [
+        ([], ["c"], ["a", "b", "c"]),
+        (["b"], [], ["a"]),
+        (["b"], ["c"], ["a", "c"]),
+        ([], ["b"], ["a", "b"]),
+        (["other"], [], ["a", "b"]),
+        (["a"], ["c"], []),
+    ],
+)
+def test_folders_come_and_go(removed: list[str], added: list[str], left: list[str], tmp_path: Path) -> None:
+    for name in "abc":
+        (tmp_path / name).mkdir()
+    folders = Folders([tmp_path / "a", tmp_path / "b"])
+    folders.follow([tmp_path / name for name in removed], [tmp_path / name for name in added])
+    assert [root.name for root in folders.roots] == left

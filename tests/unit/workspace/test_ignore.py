@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.workspace.ignore import RULES_BYTES, IgnoreRules
+from ullage.workspace.ignore import PATTERNS, RULES_BYTES, IgnoreRules
 from ullage.workspace.walk import walk_files, walk_folders
 
 FILES = {
@@ -123,3 +123,12 @@ def test_changed_rules_count_after_forget(repository: Path) -> None:
     (repository / ".gitignore").write_text("")
     rules.forget()
     assert not rules.ignores(repository / "a.log", is_folder=False)
+
+
+def test_of_very_many_patterns_the_first_count(tmp_path: Path):
+    """Every pattern is tried with every name, so a file with 100,000 of them would hold up everything that walks."""
+    lines = [f"**/a{number}*b/**" for number in range(PATTERNS - 1)]
+    (tmp_path / ".gitignore").write_text("\n".join(["# " + "x" * 500] * 100 + lines + ["*.log", "*.txt"] * 10_000))
+    rules = IgnoreRules([tmp_path]).inside(tmp_path)
+    assert rules.ignores("a.log", is_folder=False)
+    assert not rules.ignores("a.txt", is_folder=False)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
+import sys
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -158,3 +160,24 @@ async def test_folders_that_come_and_go_while_the_watch_begins_do_not_stop_it(ro
     watching.stop.set()
     await watching.task
     assert watching.troubles.empty()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every file name is text")
+@pytest.mark.parametrize("what", ["a folder there before", "a file there before", "a new file", "a new folder"])
+async def test_a_name_that_is_no_text_hides_no_other_change(what: str, root: Path) -> None:
+    unnameable = root / os.fsdecode(b"caf\xe9")
+    if what == "a folder there before":
+        unnameable.mkdir()
+    if what == "a file there before":
+        unnameable.touch()
+    watching = Watching([root])
+    await watching.ready.get()
+    if what == "a new file":
+        unnameable.touch()
+    if what == "a new folder":
+        unnameable.mkdir()
+    (root / "src" / "old.py").write_text("changed")
+    await watching.until(root / "src" / "old.py", "changed")
+    assert watching.troubles.empty()
+    watching.stop.set()
+    await watching.task

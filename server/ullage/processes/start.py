@@ -1,0 +1,156 @@
+"""Starting a program, and ending it with all that it has started.
+
+Nothing else in Ullage starts one (`tests/unit/processes/test_callers.py`). What holds for all: the program is named by an absolute path, no
+shell is involved, nothing is read from our standard input, the process has a group of its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from asyncio import StreamReader, StreamWriter, SubprocessProtocol, SubprocessTransport
+from asyncio.subprocess import DEVNULL, PIPE, Process
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from ullage.processes.askers import BRINGS_ITS_ENVIRONMENT, Asker
+from ullage.processes.environment import bare_environment, without_relative_entries
+
+GRACE_SECONDS = 1.0
+"""How long a killed process may take to be gone."""
+
+LONGEST_LINE = 1_000_000
+"""Bytes of a line that is read from a program."""
+
+_Protocol = TypeVar("_Protocol", bound=SubprocessProtocol)
+
+
+class NotAbsolute(ValueError):
+    """A program was named such that the system would have to look for it."""
+
+
+class Running:
+    """A program that was started by `start`."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+
+    @property
+    def output(self) -> StreamReader:
+        """Its standard output."""
+        return cast("StreamReader", self._process.stdout)  # a pipe
+
+    @property
+    def complaints(self) -> StreamReader:
+        """Its standard error, where `start` was asked for it."""
+        return cast("StreamReader", self._process.stderr)
+
+    async def feed(self, data: bytes) -> None:
+        """Writes to its standard input, and closes that. Raises `OSError` where it has ended before."""
+        writer = cast("StreamWriter", self._process.stdin)
+        writer.write(data)
+        await writer.drain()
+        writer.close()
+
+    async def wait(self) -> int:
+        """Its exit code, once it has ended; negative for a signal."""
+        return await self._process.wait()
+
+    async def end(self) -> None:
+        """Kills it with its group, if it is still there, and waits until it is gone (for `GRACE_SECONDS`)."""
+        if self._process.returncode is None:
+            signal_group(self._process.pid, kill=True)
+            with suppress(ProcessLookupError):
+                self._process.kill()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), GRACE_SECONDS)
+
+
+async def start(
+    asker: Asker,
+    command: Sequence[str],
+    *,
+    feeds: bool = False,
+    complaints: bool = False,
+    pass_fds: Sequence[int] = (),
+) -> Running:
+    """Starts a program of our own choosing, in a bare environment and in the root folder. End it with `Running.end`.
+
+    Its standard input is empty, unless `feeds`; its standard error is dropped, unless `complaints`.
+    Raises `NotAbsolute`, or `OSError` where it cannot be started.
+    """
+    _check(asker, command)
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        cwd=_root_folder(),
+        env=bare_environment(os.environ),
+        stdin=PIPE if feeds else DEVNULL,
+        stdout=PIPE,
+        stderr=PIPE if complaints else DEVNULL,
+        limit=LONGEST_LINE,
+        start_new_session=True,
+        pass_fds=pass_fds,
+    )
+    return Running(process)
+
+
+async def start_for_user(
+    asker: Asker,
+    command: Sequence[str],
+    protocol: Callable[[], _Protocol],
+    *,
+    folder: Path,
+    environment: Mapping[str, str],
+    pass_fds: Sequence[int] = (),
+) -> tuple[SubprocessTransport, _Protocol]:
+    """Starts what the user allowed, in `folder`, with an environment of the asker's own; output and errors come as one to `protocol`.
+
+    Raises `NotAbsolute`, or `OSError` where it cannot be started.
+    """
+    _check(asker, command)
+    if asker not in BRINGS_ITS_ENVIRONMENT:
+        raise ValueError(f"{asker} has no environment of its own")
+    return await asyncio.get_running_loop().subprocess_exec(
+        protocol,
+        *command,
+        cwd=folder,
+        env=without_relative_entries(environment),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        pass_fds=pass_fds,
+    )
+
+
+def worker_pool(asker: Asker, jobs: int, initializer: Callable[[], Any]) -> ProcessPoolExecutor:
+    """Processes of our own Python for a command line tool."""
+    if asker is not Asker.REPLAY:
+        raise ValueError(f"{asker} has no use for a pool")
+    return ProcessPoolExecutor(jobs, initializer=initializer)
+
+
+def signal_group(group: int, *, kill: bool) -> None:
+    """Asks all processes of a group to end, or kills them. Nothing happens where there are none any more."""
+    if sys.platform == "win32":
+        taskkill = str(Path(os.environ.get("SYSTEMROOT", r"C:\Windows")) / "System32" / "taskkill.exe")
+        subprocess.run([taskkill, "/T", "/F", "/PID", str(group)], check=False, capture_output=True)
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL if kill else signal.SIGTERM)
+
+
+def _check(asker: Asker, command: Sequence[str]) -> None:
+    if not Path(command[0]).is_absolute():
+        raise NotAbsolute(f"{asker}: `{command[0]}` is no absolute path")
+
+
+def _root_folder() -> Path:
+    """A folder that nobody else fills: a program may look for its configuration in the one that it starts in."""
+    return Path(Path(sys.executable).anchor)

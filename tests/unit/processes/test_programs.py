@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ullage.processes.programs import find_program
+
+
+def make_program(folder: Path, name: str = "rg") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    program = folder / name
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    return program
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    made = tmp_path / "workspace"
+    make_program(made)
+    make_program(made / "bin")
+    monkeypatch.chdir(made)
+    return made
+
+
+@pytest.mark.parametrize(
+    "entries", [".", "", "bin", "./bin", ":", ".:bin:", "../workspace", "{workspace}", "{workspace}/bin", "{link}", "/no/such", "\0"]
+)
+def test_a_program_of_the_workspace_is_not_found(entries: str, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "link").symlink_to(workspace / "bin")
+    if "\0" not in entries:
+        monkeypatch.setenv("PATH", entries.format(workspace=workspace, link=tmp_path / "link"))
+    else:
+        monkeypatch.setattr(os, "environ", {"PATH": "/a\0b"})
+    assert find_program("rg", [workspace]) is None
+
+
+def test_the_next_one_is_found_instead(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    installed = make_program(tmp_path / "installed")
+    (tmp_path / "not runnable").mkdir()
+    (tmp_path / "not runnable" / "rg").write_text("")
+    monkeypatch.setenv("PATH", f".:{workspace}/bin:{tmp_path}/not runnable:{installed.parent}")
+    assert find_program("rg", [workspace]) == str(installed)
+
+
+def test_a_link_to_a_program_of_the_workspace_is_passed_over(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "rg").symlink_to(workspace / "rg")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert find_program("rg", [workspace]) is None
+    assert find_program("rg", []) is not None
+
+
+def test_the_folder_may_be_named_by_a_link(workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "opened").symlink_to(workspace)
+    monkeypatch.setenv("PATH", str(workspace))
+    assert find_program("rg", [tmp_path / "opened"]) is None
