@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
 from ullage.context.blocks import Json, ToolSpec
+from ullage.processes.programs import find_program
+from ullage.tools.command_extras import EXTRA_PROPERTIES, Extras, extras_of
+from ullage.tools.command_lines.judge import Site
+from ullage.tools.command_permission import command_need, with_extras
+from ullage.tools.command_result import Kept, outcome
 from ullage.tools.description import description
-from ullage.tools.environment import tool_environment
-from ullage.tools.guarded import guarded
+from ullage.tools.environment import reading_environment, sandbox_environment, tool_environment
 from ullage.tools.input_check import check_input, integer, text
-from ullage.tools.permission import command_need
-from ullage.tools.process import Finished, run_process
-from ullage.tools.sandbox import BLOCKED, BLOCKED_NOTE, find_bubblewrap, sandboxed
+from ullage.tools.process import run_process
+from ullage.tools.sandbox.confinement import Confiner, NoSandbox
+from ullage.tools.sandbox.sandbox import Sandbox
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
 from ullage.workspace.folders import Folders
 
@@ -27,18 +32,21 @@ LIVE_CHARACTERS = 200_000
 
 TITLE_CHARACTERS = 200
 
+CHANGED_MEANWHILE = (
+    "What the words of this command lead to has changed since it was allowed (a link, a file or a program was exchanged), so it was not "
+    "run. Call again; the user is asked where that is needed."
+)
+
 
 class Bash:
     """Runs commands, in a sandbox where one works and is wanted."""
 
     kind: ToolKind = "execute"
 
-    def __init__(self, folders: Folders, default_timeout: float, *, sandbox: bool) -> None:
+    def __init__(self, folders: Folders, default_timeout: float, sandbox: Sandbox) -> None:
         self._folders = folders
         self._default_timeout = default_timeout
-        self._sandbox_wanted = sandbox
-        self._bubblewrap: str | None = None
-        self._probed = False
+        self._sandbox = sandbox
         self.spec = ToolSpec(
             "bash",
             description("bash"),
@@ -51,6 +59,7 @@ class Bash:
                         "minimum": 1,
                         "description": f"Seconds after which it is ended; {default_timeout:g} if left out, {LONGEST_TIMEOUT} at most.",
                     },
+                    **EXTRA_PROPERTIES,
                 },
                 "required": ["command"],
             },
@@ -58,13 +67,17 @@ class Bash:
 
     def title(self, input: Mapping[str, Json]) -> str:
         """`$ npm test`."""
-        command = " ".join(text(input, "command").split())
-        return f"$ {command[:TITLE_CHARACTERS]}".rstrip()
+        command = text(input, "command").strip()
+        cut = f"{command[:TITLE_CHARACTERS]} …" if len(command) > TITLE_CHARACTERS else command
+        return f"$ {cut}".rstrip()
 
     def permission(self, input: Mapping[str, Json]) -> PermissionNeed | None:
         """Running asks."""
         check_input(self.spec.input_schema, input)
-        return command_need(text(input, "command"), posix_shell=not _is_command_prompt(_shell()))
+        command = text(input, "command")
+        need = with_extras(command_need(command, self._site()), command, extras_of(input, self._folders.first))
+        missing = self._sandbox.missing
+        return need if missing is None else replace(need, description=f"{need.description}, not sandboxed: {missing}")
 
     async def run(self, call: ToolCall) -> ToolOutcome:
         """The output and how it ended. A command that fails is an error."""
@@ -72,31 +85,57 @@ class Bash:
         folder = self._folders.first
         if folder is None:
             return ToolOutcome("No folder is open, so there is no place to run commands in. Ask the user to open one.", is_error=True)
-        timeout = min(integer(call.input, "timeout", 0) or self._default_timeout, LONGEST_TIMEOUT)
-        command = [*_shell(), text(call.input, "command")]
-        bubblewrap = await self._find_sandbox()
-        if bubblewrap is not None:
-            guard = await asyncio.to_thread(guarded, self._folders.roots)
-            command = sandboxed(bubblewrap, command, self._folders.roots, guard)
+        harmless = call.allowed is not None and call.allowed.harmless
+        if harmless and not await asyncio.to_thread(self._is_harmless, text(call.input, "command")):
+            return ToolOutcome(CHANGED_MEANWHILE, is_error=True)
+        sandbox = await self._sandbox.find()
+        if isinstance(sandbox, NoSandbox) and self._sandbox.wanted == "required":
+            return ToolOutcome(f"Commands run in a sandbox only (ullage.bash.sandbox), and {sandbox}", is_error=True)
         try:
-            finished = await run_process(command, folder, tool_environment(os.environ), timeout, _bounded(call.output))
+            return await self._run(sandbox, call, folder, harmless=harmless)
         except OSError as error:
             return ToolOutcome(f"The command could not be started: {error.strerror or error}", is_error=True)
-        return _outcome(finished, timeout, in_sandbox=bubblewrap is not None)
 
-    async def _find_sandbox(self) -> str | None:
-        """Probed once, when the first command runs."""
-        if self._sandbox_wanted and not self._probed:
-            self._bubblewrap = await find_bubblewrap()
-            self._probed = True
-        return self._bubblewrap
+    async def _run(self, sandbox: Confiner | NoSandbox, call: ToolCall, folder: Path, *, harmless: bool) -> ToolOutcome:
+        """In the sandbox where there is one; what is harmless has nothing there that it could write to."""
+        timeout = min(integer(call.input, "timeout", 0) or self._default_timeout, LONGEST_TIMEOUT)
+        command = [*_shell(self._folders.roots), text(call.input, "command")]
+        environment = reading_environment(os.environ) if harmless else tool_environment(os.environ)
+        if isinstance(sandbox, NoSandbox):
+            finished, kept = await run_process(command, folder, environment, timeout, _bounded(call.output)), Kept()
+        else:
+            environment = sandbox_environment(environment)
+            extras = Extras() if harmless else extras_of(call.input, folder)
+            prepared = (
+                self._sandbox.prepare_reading(sandbox, command, environment)
+                if harmless
+                else self._sandbox.prepare(sandbox, command, environment, extras.hosts, extras.may_steer)
+            )
+            async with prepared as ready:
+                finished = await run_process(ready.command, folder, ready.environment, timeout, _bounded(call.output), ready.pass_fds)
+            kept = Kept(tuple(ready.blocked), tuple(ready.refused), tuple(ready.taken_back), tuple(ready.over_limit))
+        return outcome(finished, timeout, kept, self._folders.show)
+
+    def _is_harmless(self, command: str) -> bool:
+        """By what its words lead to now."""
+        return command_need(command, self._site()).harmless
+
+    def _site(self) -> Site | None:
+        """Where a command would run; None where nothing can be known of its words."""
+        folder = self._folders.first
+        if folder is None or _is_command_prompt(_shell(self._folders.roots)):
+            return None
+        search_path = tool_environment(os.environ).get("PATH", os.defpath)
+        return Site(folder, search_path, self._folders.roots, caged=self._sandbox.works)
 
 
-def _shell() -> list[str]:
-    bash = shutil.which("bash")
+def _shell(not_in: Sequence[Path]) -> list[str]:
+    bash = find_program("bash", not_in)
     if bash is not None:
         return [bash, "-c"]
-    return [os.environ.get("COMSPEC", "cmd.exe"), "/c"] if sys.platform == "win32" else ["/bin/sh", "-c"]
+    if sys.platform != "win32":
+        return ["/bin/sh", "-c"]
+    return [os.environ.get("COMSPEC", r"C:\Windows\System32\cmd.exe"), "/c"]
 
 
 def _is_command_prompt(shell: list[str]) -> bool:
@@ -116,20 +155,3 @@ def _bounded(output: Callable[[str], None]) -> Callable[[str], None]:
             output("\n[more when the command has ended]\n")
 
     return forward
-
-
-def _outcome(finished: Finished, timeout: float, *, in_sandbox: bool) -> ToolOutcome:
-    output = finished.output.rstrip()
-    parts = [output] if output else ["(no output)"]
-    if finished.had_leftovers:
-        parts.append("(Processes that it left in the background were ended: nothing outlives a call.)")
-    if in_sandbox and any(said in output.casefold() for said in BLOCKED):
-        parts.append(BLOCKED_NOTE)
-    if finished.ended == "by timeout":
-        parts.append(f"(Ended after {timeout:g} seconds, with everything that it had started.)")
-    elif finished.exit_code < 0:
-        parts.append(f"(Ended by signal {-finished.exit_code}.)")
-    elif finished.exit_code:
-        parts.append(f"(exit code {finished.exit_code})")
-    failed = finished.ended == "by timeout" or finished.exit_code != 0
-    return ToolOutcome("\n".join(parts), is_error=failed)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 from ullage.context.entries import FileTouch
 from ullage.tools.excerpt import excerpt, file_diff, first_difference, split_lines
 from ullage.tools.permission import edit_need
-from ullage.tools.tool import BadToolInput, PermissionNeed, ToolOutcome
+from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolOutcome
 from ullage.workspace.files import CurrentText, WorkspaceFiles
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.reads import FileReads
@@ -18,9 +21,19 @@ def permission_to_edit(name: str, files: WorkspaceFiles) -> PermissionNeed:
     It is refused here and not only by the call: a path that leads elsewhere by then must not have become free of asking.
     """
     try:
-        return edit_need(files.folders.show(files.folders.resolve_for_writing(name)))
+        target = files.folders.resolve_for_writing(name)
     except OutsideWorkspace as error:
         raise BadToolInput(str(error)) from error
+    need = edit_need(files.folders.show(target), at_top=target.parent in files.folders.roots)
+    words = need.description if target.exists() else need.description.replace("Edit ", "Create ", 1)
+    return replace(need, target=target, description=words)
+
+
+def allowed_target(call: ToolCall, name: str, files: WorkspaceFiles) -> Path:
+    """The file that was allowed, wherever its name leads by now; where nothing was asked, the one that it names."""
+    if call.allowed is not None and call.allowed.target is not None:
+        return call.allowed.target
+    return files.folders.resolve_for_writing(name)
 
 
 def refuse_unseen(reason: str, current: CurrentText, files: WorkspaceFiles, reads: FileReads) -> ToolOutcome:

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
 from ullage.context.blocks import Json, ToolSpec
+from ullage.context.entries import FileDiff
 from ullage.tools.description import description
-from ullage.tools.edit_checks import edited, permission_to_edit, refuse_unseen
+from ullage.tools.edit_checks import allowed_target, edited, permission_to_edit, refuse_unseen
+from ullage.tools.excerpt import proposed_diff
 from ullage.tools.failures import FILE_ERRORS, file_failure
 from ullage.tools.input_check import boolean, check_input, text
 from ullage.tools.near_miss import explain_no_match, line_numbers_of
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
-from ullage.workspace.files import WorkspaceFiles
+from ullage.workspace.files import CurrentText, WorkspaceFiles
 from ullage.workspace.reads import FileReads
 
 PLACES_NAMED = 10
 """How many places of a piece that is not unique are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """An edit that can be made: the text before and after, and the lines where the piece stands (counted from 1)."""
+
+    current: CurrentText
+    text: str
+    places: list[int]
 
 
 class EditFile:
@@ -51,22 +64,34 @@ class EditFile:
         check_input(self.spec.input_schema, input)
         return permission_to_edit(text(input, "path"), self._files)
 
+    async def foresee(self, input: Mapping[str, Json], target: Path) -> FileDiff | ToolOutcome:
+        """All the places that it would change."""
+        try:
+            planned = await self._plan(input, target)
+        except FILE_ERRORS as error:
+            return file_failure(error, text(input, "path"), self._files.folders)
+        if isinstance(planned, ToolOutcome):
+            return planned
+        return await asyncio.to_thread(proposed_diff, self._files.folders.show(target), planned.current.text, planned.text)
+
     async def run(self, call: ToolCall) -> ToolOutcome:
         """Edits, or says why not and what would."""
         check_input(self.spec.input_schema, call.input)
         name = text(call.input, "path")
-        old_text, new_text = text(call.input, "old_text"), text(call.input, "new_text")
+        try:
+            planned = await self._plan(call.input, allowed_target(call, name, self._files))
+            if isinstance(planned, ToolOutcome):
+                return planned
+            return await self._edit(name, planned)
+        except FILE_ERRORS as error:
+            return file_failure(error, name, self._files.folders)
+
+    async def _plan(self, input: Mapping[str, Json], path: Path) -> _Planned | ToolOutcome:
+        name, old_text, new_text = text(input, "path"), text(input, "old_text"), text(input, "new_text")
         if not old_text:
             return ToolOutcome("`old_text` is empty. To make a new file or to replace a whole one, use write_file.", is_error=True)
         if old_text == new_text:
             return ToolOutcome("`old_text` and `new_text` are the same; nothing was changed", is_error=True)
-        try:
-            return await self._edit(name, old_text, new_text, every=boolean(call.input, "replace_all"))
-        except FILE_ERRORS as error:
-            return file_failure(error, name, self._files.folders)
-
-    async def _edit(self, name: str, old_text: str, new_text: str, *, every: bool) -> ToolOutcome:
-        path = self._files.folders.resolve_for_writing(name)
         current = await self._files.read(path)
         standing = self._reads.standing(self._files.folders.show(path), current.sha256)
         if standing != "current":
@@ -77,16 +102,19 @@ class EditFile:
         if not places:
             why = await asyncio.to_thread(explain_no_match, old_text, current.text)
             return ToolOutcome(f"`old_text` does not occur in `{name}`. {why}", is_error=True)
-        if len(places) > 1 and not every:
+        if len(places) > 1 and not boolean(input, "replace_all"):
             return ToolOutcome(
                 f"`old_text` occurs {len(places)} times in `{name}` (lines {_listed(places)}). Add lines before or after it "
                 "until it is unique, or set replace_all.",
                 is_error=True,
             )
-        text_now = current.text.replace(old_text, new_text)
-        written = await self._files.write(path, text_now, current.sha256)
+        return _Planned(current, current.text.replace(old_text, new_text), places)
+
+    async def _edit(self, name: str, planned: _Planned) -> ToolOutcome:
+        current, places = planned.current, planned.places
+        written = await self._files.write(current.path, planned.text, current.sha256)
         done = f"Edited `{name}` at line {_listed(places)}." if len(places) == 1 else f"Edited `{name}` in {len(places)} places."
-        return edited(done, current.text, written, text_now, self._files, self._reads)
+        return edited(done, current.text, written, planned.text, self._files, self._reads)
 
 
 def _with_line_ends_of(text: str, old_text: str, new_text: str) -> tuple[str, str]:

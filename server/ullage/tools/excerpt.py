@@ -17,6 +17,8 @@ LINE_CHARACTERS = 2_000
 DIFF_CONTEXT_LINES = 3
 DIFF_CHARACTERS = 20_000
 """No more of each side of a difference is kept for the user to see."""
+PROPOSED_CHARACTERS = 400_000
+"""The same while the user is asked, who has to see all of it: three times what a model writes in one reply."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +65,22 @@ def first_difference(old: str, new: str) -> int:
 
 def file_diff(path: str, old: str, new: str) -> FileDiff:
     """The whole lines that differ with a few around them, both sides bounded."""
+    return _diff(path, old, new, DIFF_CHARACTERS)
+
+
+def proposed_diff(path: str, old: str, new: str) -> FileDiff:
+    """The same of a change that is still to be allowed."""
+    return _diff(path, old, new, PROPOSED_CHARACTERS)
+
+
+def _diff(path: str, old: str, new: str, most: int) -> FileDiff:
     old_lines, new_lines = old.split("\n"), new.split("\n")
     start = _common_start(old_lines, new_lines)
     end = _common_start(old_lines[start:][::-1], new_lines[start:][::-1])
     first = max(0, start - DIFF_CONTEXT_LINES)
     after = max(0, end - DIFF_CONTEXT_LINES)
-    return FileDiff(path, _bounded(old_lines[first : len(old_lines) - after]), _bounded(new_lines[first : len(new_lines) - after]))
+    last_old, last_new = len(old_lines) - after, len(new_lines) - after
+    return FileDiff(path, _bounded(old_lines[first:last_old], most), _bounded(new_lines[first:last_new], most))
 
 
 def _common_start(first: Sequence[str], second: Sequence[str]) -> int:
@@ -80,9 +92,9 @@ def _common_start(first: Sequence[str], second: Sequence[str]) -> int:
     return common
 
 
-def _bounded(lines: Sequence[str]) -> str:
+def _bounded(lines: Sequence[str], most: int) -> str:
     text = "\n".join(lines)
-    if len(text) <= DIFF_CHARACTERS:
+    if len(text) <= most:
         return text
-    kept = text[:DIFF_CHARACTERS].rpartition("\n")[0] or text[:DIFF_CHARACTERS]
+    kept = text[:most].rpartition("\n")[0] or text[:most]
     return f"{kept}\n[{len(text) - len(kept):,} more characters]"

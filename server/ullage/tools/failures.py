@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from ullage.workspace.files import ChangedMeanwhile, EditorRefused
 from ullage.workspace.folders import Folders, OutsideWorkspace
 from ullage.workspace.media_file import DamagedMedia
 from ullage.workspace.text_file import NotEncodable, NotText, TooLarge
+from ullage.workspace.without_links import LedElsewhere
 
 FILE_ERRORS = (
     OSError,
@@ -28,6 +30,10 @@ FILE_ERRORS = (
 """Everything that reading or writing a file can meet and the model can mend."""
 
 
+NOT_FOUND = re.compile(r"`[^`\n]*` does not exist\b")
+"""How the outcome begins that says that a file is not there."""
+
+
 def file_failure(error: Exception, name: str, folders: Folders) -> ToolOutcome:
     """An outcome that says why `name` could not be used and what can be done instead."""
     return ToolOutcome(_message(error, name, folders), is_error=True)
@@ -37,6 +43,8 @@ def _message(error: Exception, name: str, folders: Folders) -> str:
     match error:
         case OutsideWorkspace():
             return str(error)
+        case LedElsewhere():
+            return f"`{name}` leads elsewhere than a moment ago: somebody put a link on its way. Nothing was read or written."
         case FileNotFoundError():
             return f"`{name}` does not exist{_similar(name, folders)}"
         case IsADirectoryError():

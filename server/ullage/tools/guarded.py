@@ -1,13 +1,14 @@
 """What stays as it is in the sandbox although it lies in a folder that commands may write to: what would be run later, outside of it.
 
-- `.git/hooks` and `.git/config` (it names programs: `core.fsmonitor`, `core.hooksPath`, `diff.*.textconv`, aliases) run with the
-  user's next git command, and VS Code gives some by itself. `git add`, `commit`, `stash`, `checkout` or `merge` write neither;
+- What starts by itself (`steering.py`): folders and files of editors, agents, shells, hooks and build servers, down to a few folders'
+  depth.
+- Of each repository the hooks and the configuration, which names programs (`core.fsmonitor`, `diff.*.textconv`, aliases), and what of
+  the workspace its configuration names (`core.hooksPath`). `git add`, `commit`, `stash`, `checkout` or `merge` write none of it;
   `git config`, `remote add` and setting an upstream do, and say that they could not.
-- `.vscode` and `*.code-workspace`: tasks run when a folder is opened, settings name interpreters. No build writes there.
-- `.ullage`: the log of what was said is never rewritten.
+- The server's own folders, where the home folder is opened and they lie in it: the log of what was said is never rewritten, and nothing
+  is allowed in the user's name. So `.ullage`, where earlier versions kept them.
 
-The edit tools can write to the first two, and ask each time. Only what exists can be bound, and nothing is made in the user's
-folders for it: a command can still make a `.vscode` where there is none, a repository in a subfolder, or a `.git/commondir`.
+Only what exists can be bound. What a command makes new is taken back after it (`sandbox/taken_back.py`).
 A link in place of a guarded file can be exchanged; where it leads is guarded.
 """
 
@@ -15,20 +16,44 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
+from ullage.tools.steering import starts_by_itself
 from ullage.workspace.folders import OWN_FOLDER
+from ullage.workspace.without_links import open_regular
 
-GUARDED_NAMES = (OWN_FOLDER, ".vscode")
-GUARDED_ENDING = "*.code-workspace"
+DEEPEST = 4
+"""How many folders down a workspace folder is searched for what starts by itself."""
+
+MOST_FOLDERS = 1_500
+"""How many folders are looked into, the upper ones first, so that no command waits long for it."""
+
+MOST_GUARDED = 400
+"""How many things are guarded one by one; each is a mount."""
+
+PASSED_OVER = frozenset(
+    {"node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__", "site-packages", "bower_components", "target", ".gradle"}
+)
+"""Folders full of other people's packages, which have such files and are no workspace of anybody."""
+
+NAMES_PROGRAM = re.compile(
+    rb"^\s*(?:\[[^\]\n]*\])?\s*(?:(?:hookspath|fsmonitor|sshcommand|editor|pager|program|textconv|command|driver|clean|smudge|process|helper"
+    rb"|path|askpass|cmd|gitproxy|attributesfile|templatedir|external)\s*=|\w[\w-]*\s*=\s*\"?!)([^\n]*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Lines of git's configuration whose value is a program or a file; aliases that begin with `!`."""
 
 IN_GIT_FOLDER = ("hooks", "config", "config.worktree", "commondir")
 """What runs programs, or says where the files that do are read (`commondir` of a worktree)."""
 
 POINTER = re.compile(rb"gitdir:[ \t]*([^\n]+?)\s*$")
 """What a file `.git` says in a worktree or a submodule."""
+
+LONGEST_CONFIGURATION = 1_000_000
+"""Bytes of a configuration that are read."""
 
 LONGEST_POINTER = 4096
 """Bytes; a path on Linux is no longer."""
@@ -44,20 +69,67 @@ class Guarded:
     the folder that it lies in would take it out of the way."""
 
 
-def guarded(roots: Sequence[Path]) -> Guarded:
-    """What is guarded in these workspace folders, as they are now."""
+def guarded(roots: Sequence[Path], private: Sequence[Path] = (), allowed: Callable[[Path], bool] = lambda path: False) -> Guarded:
+    """What is guarded in these workspace folders, as they are now, without what is `allowed` to be changed.
+
+    `private` are the server's own folders (`Folders.private`).
+    """
     read_only: dict[Path, None] = {}
     held: dict[Path, None] = {}
+    for path in private:
+        _add(read_only, path)
     for root in roots:
-        for path in (*(root / name for name in GUARDED_NAMES), *sorted(root.glob(GUARDED_ENDING))):
-            _add(read_only, path)
-        if (root / ".git").is_file():
-            _add(read_only, root / ".git")
-        for top, folder in _git_folders(root / ".git"):
-            present = [path for path in (folder / name for name in IN_GIT_FOLDER) if _add(read_only, path)]
-            if present:
-                held.update(dict.fromkeys(_between(top, folder)))
+        for path in [root / OWN_FOLDER, *starting(root)][:MOST_GUARDED]:
+            if allowed(path) and path.name != OWN_FOLDER:
+                continue
+            if path.name != ".git":
+                _add(read_only, path)
+                continue
+            if path.is_file():
+                _add(read_only, path)
+            for top, folder in _git_folders(path):
+                present = [inside for inside in (folder / name for name in IN_GIT_FOLDER) if _add(read_only, inside)]
+                if present:
+                    held.update(dict.fromkeys(_between(top, folder)))
+                for named in _named_by(folder / "config", path.parent):
+                    _add(read_only, named)
+                    held.update(dict.fromkeys(list(_between(path.parent, named.parent))[1:]))
     return Guarded(tuple(read_only), tuple(sorted(held, key=lambda path: len(path.parts))))
+
+
+def starting(root: Path) -> Iterator[Path]:
+    """What starts by itself in a workspace folder, the outermost of each, upper folders first. Links are not followed."""
+    folders: deque[tuple[Path, int]] = deque([(root, 1)])
+    seen = 0
+    while folders and seen < MOST_FOLDERS:
+        folder, depth = folders.popleft()
+        seen += 1
+        try:
+            inside = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            continue
+        for entry in inside:
+            if starts_by_itself(PurePath(entry.name)):
+                yield folder / entry.name
+            elif depth < DEEPEST and entry.name not in PASSED_OVER and entry.is_dir(follow_symlinks=False):
+                folders.append((folder / entry.name, depth + 1))
+
+
+def _named_by(configuration: Path, folder: Path) -> Iterator[Path]:
+    """What exists in the working tree of that which a configuration of git names."""
+    try:
+        with open_regular(configuration.resolve(strict=True)) as file:
+            text = file.read(LONGEST_CONFIGURATION)
+    except OSError:
+        return
+    for value in NAMES_PROGRAM.findall(text):
+        for word in os.fsdecode(value).replace('"', " ").replace("'", " ").replace("!", " ").replace("=", " ").split():
+            try:
+                named = (folder / word).resolve(strict=True)
+            except (OSError, RuntimeError, ValueError):
+                continue
+            if named != folder and named.is_relative_to(folder) and ".git" not in named.relative_to(folder).parts:
+                yield named
 
 
 def _add(paths: dict[Path, None], path: Path) -> bool:
@@ -88,7 +160,7 @@ def _follow(git: Path) -> Path | None:
     """The folder itself, or the one that a file in its place names; None where there is none."""
     try:
         if git.is_file():
-            with git.open("rb") as file:
+            with open_regular(git.resolve()) as file:
                 found = POINTER.match(file.read(LONGEST_POINTER))
             if found is None:
                 return None
@@ -102,7 +174,7 @@ def _follow(git: Path) -> Path | None:
 def _common(folder: Path) -> Path:
     """The folder that a worktree shares with the others; the folder itself where it is no worktree's."""
     try:
-        with (folder / "commondir").open("rb") as file:
+        with open_regular((folder / "commondir").resolve()) as file:
             named = os.fsdecode(file.read(LONGEST_POINTER).strip())
         common = (folder / named).resolve(strict=True)
     except (OSError, RuntimeError, ValueError):

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ullage.context.blocks import Json, ToolSpec
+from ullage.context.quoting import in_a_line
 from ullage.tools.description import description
 from ullage.tools.failures import FILE_ERRORS, file_failure
 from ullage.tools.input_check import check_input, integer, text
@@ -14,6 +15,7 @@ from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
 from ullage.workspace.folders import Folders
 from ullage.workspace.ignore import IgnoreRules
 from ullage.workspace.walk import Found, children
+from ullage.workspace.without_links import NotRegular
 
 DEPTH = 2
 LISTED = 500
@@ -57,6 +59,8 @@ class ListFiles:
             if not start.exists():
                 raise FileNotFoundError(start)
             if not start.is_dir():
+                if not start.is_file():
+                    raise NotRegular(start)
                 return ToolOutcome(f"`{name}` is a file. Use read_file to read it.", is_error=True)
         except FILE_ERRORS as error:
             return file_failure(error, name, self._folders)
@@ -67,7 +71,7 @@ class ListFiles:
         found: list[Found] = []
         level = [start]
         for _ in range(depth):
-            here = [child for folder in level for child in children(folder, rules)]
+            here = [child for folder in level for child in children(folder, rules) if not self._folders.hides(child.path)]
             found += here
             level = [child.path for child in here if child.kind == "folder"]
             if not level or len(found) > LISTED:
@@ -82,5 +86,5 @@ class ListFiles:
         return "\n".join(lines) or "(Nothing but what is ignored.)"
 
     def _line(self, found: Found) -> str:
-        mark = {"file": "", "folder": "/", "link": " (link)"}[found.kind]
-        return f"{self._folders.show(found.path)}{mark}"
+        mark = {"file": "", "folder": "/", "link": " (link)", "special": " (a pipe, socket or device)"}[found.kind]
+        return f"{in_a_line(self._folders.show(found.path))}{mark}"

@@ -18,6 +18,8 @@ COMPARED_CHARACTERS = 300
 
 CONTEXT_LINES = 2
 
+LINE_END = re.compile(r"\r\n?")
+
 
 def line_numbers_of(piece: str, text: str) -> list[int]:
     """The lines (counted from 1) where `piece` begins, occurrences not overlapping."""
@@ -34,15 +36,20 @@ def explain_no_match(piece: str, text: str) -> str:
     """What the model should know to do better: a slip that explains the miss, or the lines that come closest."""
     if re.fullmatch(r"(?:\s*\d+\t[^\n]*\n?)+", piece):
         return "It has line numbers in it, which are not part of the file. Leave them out."
-    lines = split_lines(text)[:SEARCHED_LINES]
-    wanted = split_lines(piece)
+    lines = _lines(text)[:SEARCHED_LINES]
+    wanted = _lines(piece)
     same_words = _where_same_words(wanted, lines)
     if same_words is not None:
-        return f"The same words are there with other spaces or indentation:\n{_around(lines, same_words, len(wanted))}"
+        return f"The same words are there with other spaces, indentation or line ends:\n{_around(lines, same_words, len(wanted))}"
     closest = _closest(wanted, lines)
     if closest is not None:
         return f"The closest lines are:\n{_around(lines, closest, len(wanted))}"
     return "Nothing similar is in it. Read the file again, or search for the place."
+
+
+def _lines(text: str) -> list[str]:
+    """The lines, wherever a file that mixes its line ends has them."""
+    return split_lines(LINE_END.sub("\n", text))
 
 
 def _where_same_words(wanted: list[str], lines: list[str]) -> int | None:

@@ -5,116 +5,49 @@ Where the patterns are kept is not known here; never in the workspace, since a r
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
-from ullage.tools.command_patterns import command_patterns, shown_pattern
+from ullage.tools.command_lines.patterns import as_of, covered_before, covers, shown_pattern
+from ullage.tools.steering import steers
 from ullage.tools.tool import PermissionNeed
-from ullage.workspace.folders import compared
-
-STEERING_FOLDERS = frozenset(
-    {
-        ".cargo",
-        ".circleci",
-        ".claude",
-        ".codex",
-        ".continue",
-        ".cursor",
-        ".devcontainer",
-        ".gemini",
-        ".git",
-        ".githooks",
-        ".github",
-        ".husky",
-        ".idea",
-        ".mvn",
-        ".ssh",
-        ".ullage",
-        ".vs",
-        ".vscode",
-        ".yarn",
-        ".zed",
-    }
-)
-STEERING_FILES = frozenset(
-    {
-        ".bash_login",
-        ".bash_profile",
-        ".bashrc",
-        ".clinerules",
-        ".cursorrules",
-        ".envrc",
-        ".gitconfig",
-        ".gitlab-ci.yml",
-        ".gitmodules",
-        ".lefthook.yml",
-        ".mcp.json",
-        ".mise.toml",
-        ".netrc",
-        ".npmrc",
-        ".pnpmfile.cjs",
-        ".pre-commit-config.yaml",
-        ".profile",
-        ".pypirc",
-        ".windsurfrules",
-        ".yarnrc",
-        ".yarnrc.yml",
-        ".zprofile",
-        ".zshenv",
-        ".zshrc",
-        "agents.md",
-        "agents.override.md",
-        "claude.local.md",
-        "claude.md",
-        "gemini.md",
-        "lefthook.yml",
-    }
-)
-STEERING_ENDINGS = (".code-workspace",)
-"""What makes editors, shells, git or agents run or obey something: each edit of these is asked for anew."""
-
-BARE_REPOSITORY = ".git"
-"""How the folder of a repository without a working tree ends; its hooks and its config run programs as those of `.git` do."""
-
-SHORT_NAME = re.compile(r"[^.]{1,8}~\d+(?:\..*)?")
-"""What Windows may take for another name (`GIT~1`)."""
-
-SHOWN_CHARACTERS = 300
-"""No more of a command is put into the question; the panel shows all of it with the call."""
 
 
-def command_need(command: str, *, posix_shell: bool = True) -> PermissionNeed:
-    """What running a command needs. Allowing it always allows each of its harmless parts in any combination, or just this line.
+def edit_need(path: str, *, at_top: bool = False) -> PermissionNeed:
+    """What editing a file needs, `path` as `Folders.show` gives it. Allowing it always allows all files of its folder.
 
-    `posix_shell` is False where another shell than that of Unix reads it: nothing is known then of what its words do.
+    Not so `at_top` of a workspace folder: it would be all of the workspace, and the first folder's top is known by its empty parent alone.
     """
-    parts = command_patterns(command, posix_shell=posix_shell)
-    shown = command if len(command) <= SHOWN_CHARACTERS else f"{command[:SHOWN_CHARACTERS]} ..."
-    return PermissionNeed("command", " and ".join(map(shown_pattern, parts)), f"Run `{shown}`", parts)
-
-
-def edit_need(path: str) -> PermissionNeed:
-    """What editing a file needs, `path` as `Folders.show` gives it. Allowing it always allows all files of its folder."""
     pure = PurePosixPath(path)
-    if _steers([compared(part) for part in pure.parts]):
-        return PermissionNeed("edit", "", f"Edit {path}, which steers what other programs or the agent do")
+    reason = steers(pure)
+    if reason is not None:
+        return PermissionNeed("edit", "", f"Edit {path} (asked each time, because {reason})")
     folder = pure.parent.as_posix()
-    pattern = path if folder == "." else f"{folder}/**"
+    pattern = path if at_top or folder == "." else f"{folder}/**"
     return PermissionNeed("edit", f"edits of `{pattern}`", f"Edit {path}", (pattern,))
-
-
-def _steers(names: list[str]) -> bool:
-    if any(name in STEERING_FOLDERS or name.endswith(BARE_REPOSITORY) or SHORT_NAME.fullmatch(name) for name in names):
-        return True
-    return names[-1] in STEERING_FILES or names[-1].endswith(STEERING_ENDINGS)
 
 
 def patterns_of(need: PermissionNeed) -> tuple[str, ...]:
     """What is to be remembered when the user always allows it; nothing where it is asked each time."""
     if not need.pattern:
         return ()
-    return need.parts or (need.pattern,)
+    parts = need.parts or (need.pattern,)
+    return tuple(as_of(part, need.files) for part in parts) if need.files else parts
+
+
+def shown_approval(action: str, pattern: str) -> str:
+    """A remembered pattern as the user reads it in the list of what is always allowed."""
+    if action == "command":
+        return shown_pattern(pattern)
+    if action == "host":
+        return f"connections to `{pattern}`"
+    return f"edits of `{pattern}`" if action == "edit" else f"`{pattern}`"
+
+
+def hosts_need(hosts: Sequence[str]) -> PermissionNeed:
+    """What connecting to these hosts needs. Allowing it always allows each of them, whatever command connects."""
+    named = f"connections to {', '.join(f'`{host}`' for host in hosts)}"
+    return PermissionNeed("host", named, f"Make {named}", tuple(hosts))
 
 
 class Allowed:
@@ -128,7 +61,13 @@ class Allowed:
         needed = patterns_of(need)
         return bool(needed) and all(self._covers_one(need, pattern) for pattern in needed)
 
+    def covered_before(self, need: PermissionNeed) -> bool:
+        """Whether a command was allowed when the files that it names were others."""
+        return need.action == "command" and any(covered_before(self._patterns, pattern) for pattern in patterns_of(need))
+
     def _covers_one(self, need: PermissionNeed, pattern: str) -> bool:
+        if need.action == "command":
+            return covers(self._patterns, pattern)
         if pattern in self._patterns:
             return True
         return need.action == "edit" and any(f"{folder}/**" in self._patterns for folder in PurePosixPath(pattern).parents)

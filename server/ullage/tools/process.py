@@ -1,22 +1,23 @@
 """Runs one command with all that it starts, streams what it says, and leaves nothing of it behind.
 
-What the command is and may do is decided in `bash.py` and `sandbox.py`.
+What the command is and may do is decided in `bash.py` and `sandbox/`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import codecs
-import os
 import signal
-import subprocess
-import sys
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from ullage.processes.askers import Asker
+from ullage.processes.start import signal_group, start_for_user
+from ullage.tools.leftovers import MARK, end_marked, new_mark
 
 KEPT_CHARACTERS = 4_000_000
 """How much of an output is kept, half from its start and half from its end, so that no command fills the memory."""
@@ -37,25 +38,25 @@ class Finished:
     ended: Literal["by itself", "by timeout"]
     had_leftovers: bool
     """Processes that it left in the background were ended."""
+    dropped: int = 0
+    """Characters of the output that were not kept."""
 
 
 async def run_process(
-    command: Sequence[str], folder: Path, environment: Mapping[str, str], timeout: float, on_output: Callable[[str], None]
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    timeout: float,
+    on_output: Callable[[str], None],
+    pass_fds: Sequence[int] = (),
 ) -> Finished:
     """Runs the command to its end, at most `timeout` seconds; standard output and error come as one text.
 
     Cancelling ends it and all that it started. Raises `OSError` where it cannot be started.
     """
-    loop = asyncio.get_running_loop()
-    transport, protocol = await loop.subprocess_exec(
-        lambda: _Output(on_output),
-        *command,
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
+    mark = new_mark()
+    transport, protocol = await start_for_user(
+        Asker.SHELL, command, lambda: _Output(on_output), folder=folder, environment={**environment, MARK: mark}, pass_fds=pass_fds
     )
     group = transport.get_pid()
     try:
@@ -63,10 +64,13 @@ async def run_process(
         had_leftovers = not protocol.closed.is_set()
         if ended == "by timeout" or had_leftovers:
             await _end(group, protocol)
+        had_leftovers = await asyncio.to_thread(end_marked, mark) > 0 or had_leftovers
         code = transport.get_returncode()
-        return Finished(protocol.text(), -signal.SIGKILL if code is None else code, ended, had_leftovers and ended == "by itself")
+        code = -signal.SIGKILL if code is None else code
+        return Finished(protocol.text(), code, ended, had_leftovers and ended == "by itself", protocol.dropped)
     finally:
-        _signal(group, kill=True)
+        signal_group(group, kill=True)
+        await asyncio.shield(asyncio.to_thread(end_marked, mark))
         with suppress(TimeoutError):
             await asyncio.wait_for(protocol.exited.wait(), GRACE_SECONDS)
         transport.close()
@@ -84,20 +88,12 @@ async def _wait(protocol: _Output, timeout: float) -> Literal["by itself", "by t
 
 async def _end(group: int, protocol: _Output) -> None:
     """Asks all processes of the group to end, and kills those that have not."""
-    _signal(group, kill=False)
+    signal_group(group, kill=False)
     with suppress(TimeoutError):
         await asyncio.wait_for(protocol.closed.wait(), GRACE_SECONDS)
-    _signal(group, kill=True)
+    signal_group(group, kill=True)
     with suppress(TimeoutError):
         await asyncio.wait_for(protocol.exited.wait(), GRACE_SECONDS)
-
-
-def _signal(group: int, *, kill: bool) -> None:
-    if sys.platform == "win32":
-        subprocess.run(["taskkill", "/T", "/F", "/PID", str(group)], check=False, capture_output=True)
-        return
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(group, signal.SIGKILL if kill else signal.SIGTERM)
 
 
 class _Output(asyncio.SubprocessProtocol):
@@ -112,11 +108,12 @@ class _Output(asyncio.SubprocessProtocol):
         self._head_room = KEPT_CHARACTERS // 2
         self._tail: deque[str] = deque()
         self._tail_length = 0
-        self._dropped = 0
+        self.dropped = 0
+        """Characters that were not kept."""
 
     def text(self) -> str:
         """All that was kept."""
-        gap = [f"\n[{self._dropped:,} characters left out here]\n"] if self._dropped else []
+        gap = [f"\n[{self.dropped:,} characters of the output were not kept]\n"] if self.dropped else []
         return "".join([*self._head, *gap, *self._tail])
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
@@ -143,4 +140,4 @@ class _Output(asyncio.SubprocessProtocol):
         while self._tail_length > KEPT_CHARACTERS // 2:
             oldest = self._tail.popleft()
             self._tail_length -= len(oldest)
-            self._dropped += len(oldest)
+            self.dropped += len(oldest)

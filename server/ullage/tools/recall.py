@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from ullage.context.blocks import Json, Media, ToolSpec
+from ullage.context.quoting import in_a_line, quoted
 from ullage.tools.description import description
 from ullage.tools.input_check import check_input, integer, text
 from ullage.tools.media import NotShown, Shelf, check
@@ -139,4 +140,4 @@ def _shown(hit: RecallHit) -> str:
     when = datetime.fromtimestamp(hit.at, tz=UTC).strftime("%Y-%m-%d %H:%M UTC")
     place = f"entry {hit.seq}" if hit.current else f"another session, entry {hit.seq}"
     result = f", tool_use_id {hit.tool_use_id}" if hit.tool_use_id is not None else ""
-    return f"[{hit.what}, {when}, {place}{result}]\n{hit.excerpt}"
+    return f"[{in_a_line(hit.what)}, {when}, {place}{result}]\n{quoted(hit.excerpt)}"

@@ -14,6 +14,7 @@ from ullage.tools.list_files import ListFiles
 from ullage.tools.memory import MemoryTool
 from ullage.tools.read_file import ReadFile
 from ullage.tools.recall import RecallTool
+from ullage.tools.sandbox.sandbox import Sandbox
 from ullage.tools.search import SearchFiles
 from ullage.tools.todo import Todo
 from ullage.tools.tool import Tool
@@ -52,5 +53,9 @@ def _acting(dependencies: ToolDependencies) -> list[Tool]:
     return [
         WriteFile(dependencies.files, dependencies.reads),
         EditFile(dependencies.files, dependencies.reads),
-        Bash(dependencies.folders, dependencies.bash_timeout, sandbox=dependencies.sandbox),
+        Bash(
+            dependencies.folders,
+            dependencies.bash_timeout,
+            Sandbox(dependencies.sandbox_finder, dependencies.sandbox, dependencies.folders),
+        ),
     ]

@@ -6,29 +6,35 @@ process of its own (`search_process.py`).
 
 from __future__ import annotations
 
+import asyncio
 import re
-import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
 from ullage.context.blocks import Json, ToolSpec
+from ullage.context.quoting import in_a_line
+from ullage.processes.programs import find_program
 from ullage.tools.description import description
 from ullage.tools.failures import FILE_ERRORS, file_failure
 from ullage.tools.input_check import boolean, check_input, text
 from ullage.tools.search_process import match_lines
-from ullage.tools.search_python import search_with_python
+from ullage.tools.search_python import search_with_python, too_large
 from ullage.tools.search_ripgrep import search_with_ripgrep
 from ullage.tools.search_types import MATCHES, BadPattern, Found, Search
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
 from ullage.workspace.editor import Editor
 from ullage.workspace.folders import Folders
 from ullage.workspace.ignore import IgnoreRules, is_cheap
-from ullage.workspace.text_file import normalise_newlines
+from ullage.workspace.text_file import MAXIMUM_BYTES, normalise_newlines
+from ullage.workspace.without_links import NotRegular
 
 SHOWN_CHARACTERS = 24_000
 """No more is returned, so that the result is not clipped in the middle."""
+
+NAMED_FILES = 5
+"""Files that are named where they are too large to be searched."""
 
 BRACES = 4
 """`{this,that}` in one glob; the choices multiply."""
@@ -83,29 +89,33 @@ class SearchFiles:
             pattern=text(call.input, "pattern"),
             case_sensitive=boolean(call.input, "case_sensitive"),
             places=places,
-            wanted=wanted,
+            wanted=lambda path: wanted(path) and not self._folders.hides(path),
             skipped=frozenset(self._editor.open_paths()),
         )
+        rules = IgnoreRules(self._folders.roots)
         try:
-            found = await self._find(search)
+            found = await self._find(search, rules)
         except BadPattern as error:
             return ToolOutcome(f"`{search.pattern}` is not a valid regular expression: {error}", is_error=True)
-        return ToolOutcome(self._shown(found))
+        left_out = () if found.cut_short else await asyncio.to_thread(too_large, search, rules)
+        return ToolOutcome("\n".join((self._shown(found), *self._too_large(left_out))))
 
     def _places(self, name: str) -> tuple[Path, ...]:
         if not name:
             self._folders.resolve(".")  # says what to do where there is no folder
             return self._folders.roots
         path = self._folders.resolve(name)
-        if not path.exists() and self._editor.open_text(path) is None:
-            raise FileNotFoundError(path)
+        if self._editor.open_text(path) is None:
+            if not path.exists():
+                raise FileNotFoundError(path)
+            if not path.is_dir() and not path.is_file():
+                raise NotRegular(path)
         return (path,)
 
-    async def _find(self, search: Search) -> Found:
+    async def _find(self, search: Search, rules: IgnoreRules) -> Found:
         """Open documents first, by their text in the editor; then all other files."""
-        rules = IgnoreRules(self._folders.roots)
         texts = {path: text for path in sorted(search.skipped) if (text := self._open_text(path, search, rules)) is not None}
-        ripgrep = shutil.which("rg")
+        ripgrep = find_program("rg", not_in=self._folders.roots)
         if ripgrep is None:
             return await search_with_python(search, rules, texts)
         in_editor = await match_lines(search, texts, ())
@@ -133,7 +143,7 @@ class SearchFiles:
         lines: list[str] = []
         characters = 0
         for match in found.matches:
-            line = f"{self._folders.show(match.path)}:{match.line}: {match.text}"
+            line = f"{in_a_line(self._folders.show(match.path))}:{match.line}: {match.text}"
             characters += len(line) + 1
             if lines and characters > SHOWN_CHARACTERS:
                 break
@@ -141,6 +151,12 @@ class SearchFiles:
         if found.cut_short or len(lines) < len(found.matches):
             lines.append(f"(Only the first {len(lines)} matches. Narrow the search with path, glob or a longer pattern.)")
         return "\n".join(lines)
+
+    def _too_large(self, paths: Sequence[Path]) -> Iterator[str]:
+        if paths:
+            named = ", ".join(f"`{in_a_line(self._folders.show(path))}`" for path in paths[:NAMED_FILES])
+            more = f" and {len(paths) - NAMED_FILES} more" if len(paths) > NAMED_FILES else ""
+            yield f"(Not searched, for they are over {MAXIMUM_BYTES:,} bytes: {named}{more}. Use bash to look into them.)"
 
 
 def _file_filter(glob: str, folders: Folders) -> Callable[[Path], bool]:

@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import sys
-from asyncio import StreamReader, StreamWriter
-from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import cast
 
-import ullage
-from ullage.tools.environment import tool_environment
+from ullage.processes.askers import Asker
+from ullage.processes.own_python import own_python
+from ullage.processes.start import Running, start
 from ullage.tools.search_types import MATCHES, SECONDS, BadPattern, Found, Match, Search, shown_line
 from ullage.workspace.text_file import NotText, TooLarge, read_text
 
@@ -32,9 +28,7 @@ async def match_lines(search: Search, texts: Mapping[Path, str], files: Sequence
         raise BadPattern(str(error)) from error
     if not texts and not files:
         return Found((), cut_short=False)
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-m", __name__, env=_environment(), stdin=PIPE, stdout=PIPE, stderr=DEVNULL
-    )
+    process = await start(Asker.PATTERN_MATCHER, own_python("ullage.tools.search_process"), feeds=True)
     matches: list[Match] = []
     try:
         async with asyncio.timeout(SECONDS):
@@ -43,9 +37,7 @@ async def match_lines(search: Search, texts: Mapping[Path, str], files: Sequence
     except TimeoutError:
         return Found(tuple(matches), cut_short=True)
     finally:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        await process.end()
     return Found(tuple(matches[:MATCHES]), cut_short=len(matches) > MATCHES)
 
 
@@ -74,28 +66,19 @@ def _text_of(path: str, text: str | None) -> str:
         return ""
 
 
-def _environment() -> dict[str, str]:
-    """With this very package where the process looks for it; `-P` leaves out the folder that it is started in."""
-    return tool_environment(os.environ) | {"PYTHONPATH": str(Path(ullage.__file__).parents[1])}
-
-
-async def _ask(process: Process, search: Search, texts: Mapping[Path, str], files: Sequence[Path]) -> None:
+async def _ask(process: Running, search: Search, texts: Mapping[Path, str], files: Sequence[Path]) -> None:
     asked = {
         "pattern": search.pattern,
         "case_sensitive": search.case_sensitive,
         "texts": [(str(path), text) for path, text in texts.items()],
         "files": [str(path) for path in files],
     }
-    writer = cast("StreamWriter", process.stdin)  # a pipe
-    writer.write(json.dumps(asked).encode())
-    await writer.drain()
-    writer.close()
+    await process.feed(json.dumps(asked).encode())
 
 
-async def _collect(process: Process, matches: list[Match]) -> None:
+async def _collect(process: Running, matches: list[Match]) -> None:
     """Adds to `matches` as they come, so that what was found by the end of the time is there."""
-    reader = cast("StreamReader", process.stdout)  # a pipe
-    while raw := await reader.readline():
+    while raw := await process.output.readline():
         path, line, text = json.loads(raw)
         matches.append(Match(Path(path), line, text))
     code = await process.wait()

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from asyncio import StreamReader
-from asyncio.subprocess import DEVNULL, PIPE, Process
-from contextlib import suppress
+import re
+from asyncio import IncompleteReadError, LimitOverrunError, StreamReader
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import cast
 
-from ullage.tools.environment import tool_environment
+from ullage.processes.askers import Asker
+from ullage.processes.start import Running, start
 from ullage.tools.search_types import MATCHES, SECONDS, BadPattern, Found, Match, Search, shown_line
 from ullage.workspace.ignore import ALWAYS_IGNORED, IgnoreRules
 from ullage.workspace.text_file import MAXIMUM_BYTES
 
-BUFFER_BYTES = 1_000_000
-"""Longest line of output that is taken; ripgrep itself cuts long lines."""
-
 CUT_COLUMNS = 2_000
+
+REMARKS = re.compile(rb"\A(?:[^\n]*: [^\n]*binary file matches[^\n]*\n|[^\n]*: WARNING: stopped searching binary file[^\n]*\n)+")
+"""What ripgrep says of binary files, in the midst of its matches."""
 
 
 async def search_with_ripgrep(program: str, search: Search, rules: IgnoreRules) -> Found:
@@ -61,9 +60,7 @@ def _options(search: Search, place: Path, rules: IgnoreRules) -> list[str]:
 
 
 async def _run(command: list[str], search: Search, wanted: int) -> Found:
-    process = await asyncio.create_subprocess_exec(
-        *command, env=tool_environment(os.environ), stdin=DEVNULL, stdout=PIPE, stderr=PIPE, limit=BUFFER_BYTES
-    )
+    process = await start(Asker.RIPGREP, command, complaints=True)
     matches: list[Match] = []
     try:
         async with asyncio.timeout(SECONDS):
@@ -71,32 +68,38 @@ async def _run(command: list[str], search: Search, wanted: int) -> Found:
     except TimeoutError:
         cut_short = True
     finally:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        await process.end()
     return Found(tuple(matches), cut_short)
 
 
-async def _collect(process: Process, search: Search, wanted: int, matches: list[Match]) -> bool:
+async def _collect(process: Running, search: Search, wanted: int, matches: list[Match]) -> bool:
     """Adds to `matches` as they come; True where there are more than `wanted`."""
-    output, complaints = cast("StreamReader", process.stdout), cast("StreamReader", process.stderr)  # both are pipes
-    while raw := await output.readline():
-        match = _parse(raw)
-        if match is None or match.path in search.skipped or not search.wanted(match.path):
+    async for match in _matches(process.output):
+        if match.path in search.skipped or not search.wanted(match.path):
             continue
         if len(matches) == wanted:
             return True
         matches.append(match)
-    complaint = (await complaints.read()).decode(errors="replace").strip()
+    complaint = (await process.complaints.read()).decode(errors="replace").strip()
     if await process.wait() == 2 and not matches and "regex" in complaint:
         raise BadPattern(complaint.splitlines()[-1].removeprefix("error: "))
     return False
 
 
-def _parse(raw: bytes) -> Match | None:
-    """One line of output; None for a remark (about a binary file)."""
-    name, _, rest = raw.rstrip(b"\r\n").partition(b"\0")
-    number, _, text = rest.partition(b":")
-    if not number.isdigit():
-        return None
+async def _matches(output: StreamReader) -> AsyncIterator[Match]:
+    """Each match: a path, which may hold ends of lines, NUL, the number of the line, `:`, the line. Remarks stand between them."""
+    while True:
+        try:
+            name = await output.readuntil(b"\0")
+        except IncompleteReadError:  # the end, after a remark at most
+            return
+        except LimitOverrunError as error:  # nothing but remarks
+            await output.readexactly(error.consumed)
+            continue
+        rest = await output.readline()
+        yield _match(REMARKS.sub(b"", name[:-1]), rest)
+
+
+def _match(name: bytes, rest: bytes) -> Match:
+    number, _, text = rest.rstrip(b"\r\n").partition(b":")
     return Match(Path(name.decode(errors="surrogateescape")), int(number), shown_line(text.decode(errors="replace")))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeAlias
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from ullage.context.blocks import Json, Media, ToolSpec
 from ullage.context.entries import FileDiff, FileTouch
@@ -22,11 +23,21 @@ class PermissionNeed:
     that there is nothing to remember. `description` says to the user what is about to happen.
     """
 
-    action: Literal["edit", "command", "outside"]
+    action: Literal["edit", "command", "host", "outside"]
     pattern: str
     description: str
     parts: tuple[str, ...] = ()
     """What has to be allowed one by one, and is remembered: a call can have several parts (`cd src && pytest`). Empty means `pattern`."""
+    harmless: bool = False
+    """A command that is known to only read, and only within the workspace: a sandbox needs to give it nothing to write and no network."""
+    target: Path | None = None
+    """The file that would be written, links resolved. What is allowed is a change of this file, wherever its name leads by then."""
+    diff: FileDiff | None = None
+    """What would be changed in it, as the user is shown it."""
+    files: str = ""
+    """A digest of the files that a command names: it is allowed with them as they are."""
+    hosts: tuple[str, ...] = ()
+    """Hosts that a command may connect to. Each is allowed by itself, for whatever runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +64,8 @@ class ToolOutcome:
     """Where an edit begins (counted from 1), for the list of recently edited files."""
     media: tuple[Media, ...] = ()
     """Images and documents that the model is shown with it; their bytes are kept by then."""
+    complete: bool = True
+    """False where `content` holds only parts of what there was, and says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +75,8 @@ class ToolCall:
     id: str
     input: Mapping[str, Json]
     output: Callable[[str], None] = field(default=lambda text: None)
+    allowed: PermissionNeed | None = None
+    """What was allowed for this call, by the user now or by what they always allow; None where nothing had to be."""
 
 
 class BadToolInput(Exception):
@@ -92,6 +107,16 @@ class Tool(Protocol):
     async def run(self, call: ToolCall) -> ToolOutcome:
         """Does it. What the model can mend comes back as an outcome with `is_error`; raises `BadToolInput` likewise.
 
+        Nothing is done but what was allowed, whatever has changed since.
         Cancelling the task ends what was begun (process groups too) and leaves files whole.
         """
+        ...
+
+
+@runtime_checkable
+class ShowsBefore(Protocol):
+    """A tool that can say what a call would change before it is allowed."""
+
+    async def foresee(self, input: Mapping[str, Json], target: Path) -> FileDiff | ToolOutcome:
+        """The change of that file as it would be made now; the outcome where the call would be refused anyway."""
         ...

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 
 from ullage.context.blocks import Json, ToolSpec
-from ullage.context.entries import FileTouch
+from ullage.context.entries import FileDiff, FileTouch
 from ullage.tools.description import description
-from ullage.tools.edit_checks import edited, permission_to_edit, refuse_unseen
-from ullage.tools.excerpt import file_diff, split_lines
+from ullage.tools.edit_checks import allowed_target, edited, permission_to_edit, refuse_unseen
+from ullage.tools.excerpt import file_diff, proposed_diff, split_lines
 from ullage.tools.failures import FILE_ERRORS, file_failure
 from ullage.tools.input_check import check_input, text
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
@@ -46,28 +48,48 @@ class WriteFile:
         check_input(self.spec.input_schema, input)
         return permission_to_edit(text(input, "path"), self._files)
 
+    async def foresee(self, input: Mapping[str, Json], target: Path) -> FileDiff | ToolOutcome:
+        """The new text beside the one that is there."""
+        name, content = text(input, "path"), _content(input)
+        try:
+            before = await self._before(name, content, target)
+        except FILE_ERRORS as error:
+            return file_failure(error, name, self._files.folders)
+        if isinstance(before, ToolOutcome):
+            return before
+        old = "" if before is None else before.text
+        return await asyncio.to_thread(proposed_diff, self._files.folders.show(target), old, content)
+
     async def run(self, call: ToolCall) -> ToolOutcome:
         """Writes, or refuses with the text that would have been lost."""
         check_input(self.spec.input_schema, call.input)
-        name, content = text(call.input, "path"), text(call.input, "content").replace("\r\n", "\n")
+        name, content = text(call.input, "path"), _content(call.input)
         try:
-            return await self._write(name, content)
+            return await self._write(name, content, allowed_target(call, name, self._files))
         except FILE_ERRORS as error:
             return file_failure(error, name, self._files.folders)
 
-    async def _write(self, name: str, content: str) -> ToolOutcome:
-        path = self._files.folders.resolve_for_writing(name)
+    async def _write(self, name: str, content: str, path: Path) -> ToolOutcome:
+        before = await self._before(name, content, path)
+        if isinstance(before, ToolOutcome):
+            return before
+        if before is None:
+            return self._created(name, await self._files.write(path, content, None))
+        written = await self._files.write(path, content, before.sha256)
+        return edited(f"Replaced the text of `{name}` ({_lines(content)}).", before.text, written, content, self._files, self._reads)
+
+    async def _before(self, name: str, content: str, path: Path) -> CurrentText | ToolOutcome | None:
+        """The text that would be replaced, None where there is no file; the outcome where it is not to be."""
         try:
             current = await self._files.read(path)
         except FileNotFoundError:
-            return self._created(name, await self._files.write(path, content, None))
+            return None
         refusal = self._refusal(name, current)
         if refusal is not None:
             return refuse_unseen(refusal, current, self._files, self._reads)
         if current.text == content:
             return ToolOutcome(f"`{name}` has exactly this text already; nothing was written")
-        written = await self._files.write(path, content, current.sha256)
-        return edited(f"Replaced the text of `{name}` ({_lines(content)}).", current.text, written, content, self._files, self._reads)
+        return current
 
     def _refusal(self, name: str, current: CurrentText) -> str | None:
         shown = self._files.folders.show(current.path)
@@ -84,8 +106,15 @@ class WriteFile:
     def _created(self, name: str, written: CurrentText) -> ToolOutcome:
         shown = self._files.folders.show(written.path)
         touch = FileTouch(shown, "created", written.sha256)
+        was = f"`{name}` was gone: somebody deleted or renamed it since you saw it. " if shown in self._reads.paths() else ""
         self._reads.saw(touch)
-        return ToolOutcome(f"Created `{name}` ({_lines(written.text)}).", touched=(touch,), diff=file_diff(shown, "", written.text), line=1)
+        return ToolOutcome(
+            f"{was}Created `{name}` ({_lines(written.text)}).", touched=(touch,), diff=file_diff(shown, "", written.text), line=1
+        )
+
+
+def _content(input: Mapping[str, Json]) -> str:
+    return text(input, "content").replace("\r\n", "\n")
 
 
 def _lines(content: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,8 @@ async def test_endless_output_does_not_fill_the_memory(workplace: Workplace) -> 
     assert len(outcome.content) < KEPT_CHARACTERS + 200
     assert outcome.content.startswith("start\n")
     assert outcome.content.endswith("end")
-    assert "characters left out here" in outcome.content
+    assert "characters of the output were not kept]" in outcome.content
+    assert not outcome.complete
     assert sum(map(len, workplace.output)) < 300_000
 
 
@@ -114,3 +116,15 @@ async def test_a_folder_that_is_gone_is_an_error(tmp_path: Path) -> None:
     outcome = await workplace.call("bash", command="true")
     assert outcome.is_error
     assert "could not be started" in outcome.content
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the environment of processes")
+@pytest.mark.parametrize("left", ["setsid sleep 1000", "setsid sh -c 'sleep 1000 & sleep 1000'", "(setsid setsid sleep 1000 &)"])
+@pytest.mark.parametrize("quiet", [False, True])
+async def test_nothing_outlives_a_call_in_a_session_of_its_own(
+    workplace: Workplace, all_gone: asyncio.Future[bytes], left: str, quiet: bool
+) -> None:
+    silenced = " >/dev/null 2>&1" if quiet else ""
+    outcome = await workplace.call("bash", command=f"{HOLDS} {left}{silenced} & echo done")
+    assert outcome.content.startswith("done")
+    await all_gone

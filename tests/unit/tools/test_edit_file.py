@@ -44,7 +44,10 @@ async def test_every_place_is_replaced_on_demand(read: Workplace) -> None:
     ("old_text", "words"),
     [
         ("return 0", "occurs 2 times in `tank.py` (lines 3, 8)"),
-        ("  if tank.empty:\n    return 0", "The same words are there with other spaces or indentation:\n     1\tdef level(tank):"),
+        (
+            "  if tank.empty:\n    return 0",
+            "same words are there with other spaces, indentation or line ends:\n     1\tdef level(tank):",
+        ),
         ("     2\t    if tank.empty:", "It has line numbers in it"),
         (
             "return tank.dpeth",
@@ -59,6 +62,22 @@ async def test_a_miss_says_what_is_there(read: Workplace, old_text: str, words: 
     assert outcome.is_error
     assert words in outcome.content
     assert read.text("tank.py") == CODE
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+async def test_a_file_keeps_its_line_ends(workplace: Workplace, end: str) -> None:
+    (workplace.root / "old.txt").write_bytes(f"one{end}two{end}three{end}".encode())
+    await workplace.call("read_file", path="old.txt")
+    outcome = await workplace.call("edit_file", path="old.txt", old_text="one\ntwo", new_text="1\n2")
+    assert not outcome.is_error
+    assert (workplace.root / "old.txt").read_bytes() == f"1{end}2{end}three{end}".encode()
+
+
+async def test_a_miss_in_a_file_that_mixes_its_line_ends_says_so(workplace: Workplace) -> None:
+    (workplace.root / "mixed.txt").write_bytes(b"one\rtwo\nthree\r")
+    await workplace.call("read_file", path="mixed.txt")
+    outcome = await workplace.call("edit_file", path="mixed.txt", old_text="one\ntwo", new_text="1\n2")
+    assert "other spaces, indentation or line ends:\n     1\tone\n     2\ttwo" in outcome.content
 
 
 async def test_an_edit_that_changes_nothing_is_an_error(read: Workplace) -> None:

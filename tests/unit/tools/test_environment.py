@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ullage.tools.environment import tool_environment
+from ullage.tools.environment import sandbox_environment, tool_environment
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,14 @@ from ullage.tools.environment import tool_environment
         ("SSH_PASSPHRASE", False),
         ("SLACK_WEBHOOK_URL", False),
         ("SENTRY_DSN", False),
+        ("DATABASE_URL", False),
+        ("REDIS_URL", False),
+        ("MONGODB_URI", False),
+        ("CELERY_BROKER_URL", False),
+        ("AZURE_STORAGE_CONNECTION_STRING", False),
+        ("DOCKER_AUTH_CONFIG", False),
+        ("NPM_CONFIG__AUTH", False),
+        ("SOURCE_URL", True),
         ("OLDPWD", True),
         ("COMPASS_HOME", True),
         ("GIT_ASKPASS", False),
@@ -45,7 +53,12 @@ def test_names(name: str, kept: bool) -> None:
     ("value", "kept"),
     [
         ("postgres://tank:hunter22@db/gauge", False),
-        ("postgres://tank@db/gauge", True),
+        ("postgres://tank@db/gauge", False),
+        ("https://registry.example.org/npm/", True),
+        ("Server=db;Database=a;User Id=x;Password=y", False),
+        ("DefaultEndpointsProtocol=https;AccountName=a;AccountKey=b", False),
+        ("jdbc:postgresql://db/gauge", False),
+        ("https://a.blob.example.net/c?sv=1&sig=abc", False),
         ("ghp_" + "a1" * 18, False),
         ("--api-key=k3yk3yk3y --verbose", False),
         ("--verbose", True),
@@ -59,3 +72,17 @@ def test_nothing_waits_for_a_person() -> None:
     environment = tool_environment({"PAGER": "less"})
     assert environment["PAGER"] == "cat"
     assert environment["GIT_TERMINAL_PROMPT"] == "0"
+
+
+def test_no_way_to_a_socket_of_the_user_is_named_in_the_sandbox() -> None:
+    named = {
+        "SSH_AUTH_SOCK": "/run/a",
+        "DBUS_SESSION_BUS_ADDRESS": "unix:x",
+        "TMUX": "/tmp/t",
+        "DOCKER_HOST": "unix:y",
+        "TMPDIR": "/x",
+        "PATH": "/bin",
+    }
+    kept = sandbox_environment(named)
+    assert kept.pop("TAR_OPTIONS", "") in ("", "--no-same-owner")
+    assert kept == {"PATH": "/bin", "TMPDIR": "/tmp"}

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tests.unit.tools.command_lines.sites import make_site
 from tests.unit.tools.workplace import Workplace
-from ullage.tools.permission import Allowed, command_need, edit_need, patterns_of
+from ullage.tools.command_permission import command_need
+from ullage.tools.permission import Allowed, edit_need, patterns_of
 from ullage.tools.tool import BadToolInput, PermissionNeed
 
 
@@ -22,7 +26,7 @@ from ullage.tools.tool import BadToolInput, PermissionNeed
         ("pytest -q", "pytest $(rm -r x)", False),
         ("pytest -q", "pytest\nrm -r x", False),
         ("cd src && pytest", "pytest", True),
-        ("cd src && pytest", "pytest; cd lib; pytest", True),
+        ("cd src && pytest", "pytest; cd tests; pytest", True),
         ("cd src && pytest", "cd src && rm x", False),
         ("rm -r build", "rm -r build", True),
         ("rm -r build", "rm -r /", False),
@@ -53,16 +57,35 @@ from ullage.tools.tool import BadToolInput, PermissionNeed
         ("git config user.name x", "git config core.fsmonitor x", False),
     ],
 )
-def test_commands(remembered: str, asked: str, covered: bool) -> None:
-    allowed = Allowed(patterns_of(command_need(remembered)))
-    assert allowed.covers(command_need(asked)) is covered
+def test_commands(tmp_path: Path, remembered: str, asked: str, covered: bool) -> None:
+    site = make_site(tmp_path / "work", caged=True)
+    allowed = Allowed(patterns_of(command_need(remembered, site)))
+    assert allowed.covers(command_need(asked, site)) is covered
 
 
-@pytest.mark.parametrize("command", ["pytest -q", "git status", "mytool a", "rm -r build", "ls *", "cd src && mytool"])
-def test_what_an_older_version_remembered_covers_nothing(command: str) -> None:
+@pytest.mark.parametrize("command", ["pytest -q", "git status", "mytool a", "rm -r build", "ls src/*", "cd src && mytool"])
+def test_what_an_older_version_remembered_covers_nothing(tmp_path: Path, command: str) -> None:
     """It kept the first words with ` *`, or the words of a command, without a word on which of both it was."""
     older = [command, f"{command} *", "pytest *", "git status *", "git *", "mytool *", "mytool", "ls *", "cd *", "*", " *", ""]
-    assert not Allowed(older).covers(command_need(command))
+    assert not Allowed(older).covers(command_need(command, make_site(tmp_path / "work", caged=True)))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "asked", "covered"),
+    [
+        ("harmless: pytest", "pytest -q", True),
+        ("harmless: pytest", "pytest -p evil", False),
+        ("harmless: npm run build", "npm run build", True),
+        ("harmless: python -m pip list", "python -m pip list", False),
+        ("harmless: prettier --check", "npx prettier --check src", False),
+        ("harmless: cat", "cat file-link", False),
+        ("harmless: cat", "cat src/a.py", True),
+        ("runs: cat", "cat src/a.py", False),
+        ("exactly: cat file-link", "cat file-link", True),
+    ],
+)
+def test_what_the_last_version_remembered_covers_no_more_than_then(tmp_path: Path, pattern: str, asked: str, covered: bool) -> None:
+    assert Allowed([pattern]).covers(command_need(asked, make_site(tmp_path / "work"))) is covered
 
 
 @pytest.mark.parametrize(
@@ -131,13 +154,38 @@ def test_reading_is_free_and_the_rest_asks(workplace: Workplace) -> None:
     assert tools["search"].permission({"pattern": "a"}) is None
     command = tools["bash"].permission({"command": "npm test"})
     assert command is not None
-    assert (command.action, command.pattern, command.description) == ("command", "`npm test *`", "Run `npm test`")
+    assert (command.action, command.pattern, command.description) == (
+        "command",
+        "`npm test *` (runs what this folder says)",
+        "Run `npm test`, not sandboxed: the setting ullage.bash.sandbox is off. Set it to auto.",
+    )
     script = tools["bash"].permission({"command": "sh run.sh"})
     assert script is not None
     assert script.pattern == "exactly `sh run.sh`"
     edit = tools["edit_file"].permission({"path": "./src/../src/a.py", "old_text": "a", "new_text": "b"})
     assert edit is not None
-    assert (edit.action, edit.pattern, edit.description) == ("edit", "edits of `src/**`", "Edit src/a.py")
+    assert (edit.action, edit.pattern, edit.description) == ("edit", "edits of `src/**`", "Create src/a.py")
+
+
+def test_a_file_at_the_top_of_another_folder_does_not_stand_for_all_of_it(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    write = Workplace(first, second).tools["write_file"]
+
+    def need(path: str) -> PermissionNeed:
+        needed = write.permission({"path": path, "content": ""})
+        assert needed is not None
+        return needed
+
+    top = Allowed(patterns_of(need(f"{second}/notes.md")))
+    assert top.covers(need(f"{second}/notes.md"))
+    assert not top.covers(need(f"{second}/other.md"))
+    assert not top.covers(need(f"{second}/src/a.md"))
+    inner = Allowed(patterns_of(need(f"{second}/src/a.md")))
+    assert inner.covers(need(f"{second}/src/deep/b.md"))
+    assert not inner.covers(need(f"{second}/notes.md"))
+    assert not inner.covers(need("src/a.md"))
 
 
 def test_a_link_does_not_hide_what_is_edited(workplace: Workplace) -> None:

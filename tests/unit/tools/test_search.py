@@ -11,6 +11,7 @@ import pytest
 
 from tests.unit.tools.workplace import Workplace
 from ullage.tools import search_process
+from ullage.workspace.text_file import MAXIMUM_BYTES
 
 FILES = {
     ".gitignore": "dropped/\n*.log\n",
@@ -21,6 +22,7 @@ FILES = {
     "dropped/level.py": "level\n",
     "node_modules/x/level.js": "level\n",
     ".ullage/tool-results/a.txt": "level of old\n",
+    "../kept/tool-results/a.txt": "level of old\n",
     ".hidden/level.py": "hidden level\n",
     "latin.txt": "level\n",
 }
@@ -53,7 +55,8 @@ def searched(request: pytest.FixtureRequest, workplace: Workplace, monkeypatch: 
         ({"pattern": "level", "path": "src/deep"}, ["src/deep/level.ts:1"]),
         ({"pattern": "level", "path": "src/deep/level.ts"}, ["src/deep/level.ts:1"]),
         ({"pattern": "level", "path": "dropped"}, ["dropped/level.py:1"]),
-        ({"pattern": "level", "path": ".ullage/tool-results"}, [".ullage/tool-results/a.txt:1"]),
+        ({"pattern": "level", "path": "../kept/tool-results"}, ["{kept}/tool-results/a.txt:1"]),
+        ({"pattern": "level", "path": ".ullage/tool-results"}, ["{kept}/tool-results/a.txt:1"]),
         ({"pattern": "level", "path": "src/notes.log"}, ["src/notes.log:1"]),
         ({"pattern": "n level", "path": "latin.txt"}, ["latin.txt:1"]),
     ],
@@ -62,7 +65,7 @@ async def test_lines_are_found(searched: Workplace, search: dict[str, str | bool
     outcome = await searched.call("search", **search)
     assert not outcome.is_error
     found = [line.rsplit(": ", 1)[0] for line in outcome.content.splitlines() if line != "No matches."]
-    assert sorted(found) == sorted(expected)
+    assert sorted(found) == sorted(each.format(kept=searched.root.parent / "kept") for each in expected)
 
 
 async def test_matches_show_their_line(searched: Workplace) -> None:
@@ -129,3 +132,24 @@ async def test_all_workspace_folders_are_searched(tmp_path: Path) -> None:
         (tmp_path / name / "a.txt").write_text("needle\n")
     lines = (await Workplace(tmp_path / "one", tmp_path / "two").call("search", pattern="needle")).content.splitlines()
     assert lines == ["a.txt:1: needle", f"{tmp_path.as_posix()}/two/a.txt:1: needle"]
+
+
+async def test_what_is_left_out_for_its_size_is_said(searched: Workplace) -> None:
+    with (searched.root / "src" / "huge.log2").open("wb") as file:
+        file.write(b"level\n")
+        file.truncate(MAXIMUM_BYTES + 1)
+    said = "(Not searched, for they are over 10,000,000 bytes: `src/huge.log2`. Use bash to look into them.)"
+    assert (await searched.call("search", pattern="nowhere")).content == f"No matches.\n{said}"
+    assert (await searched.call("search", pattern="class Gauge")).content == f"src/gauge.py:1: class Gauge:\n{said}"
+    assert (await searched.call("search", pattern="nowhere", glob="*.py")).content == "No matches."
+
+
+async def test_a_path_may_hold_the_end_of_a_line(searched: Workplace) -> None:
+    searched.put({"a\nb.md": "the level\n", "c\rd.md": "one level\n"})
+    (searched.root / "before.bin").write_bytes(b"level\n" * 20 + b"\0" * 70_000)
+    found = (await searched.call("search", pattern="(the|one) level|^level$", glob="*.{md,bin}")).content.splitlines()
+    assert [line for line in found if ".md" in line] == [
+        "README.md:1: The gauge shows the level.",
+        "a\\nb.md:1: the level",
+        "c\\rd.md:1: one level",
+    ]

@@ -33,8 +33,8 @@ async def test_recall_searches_opens_and_expands(workplace: Workplace) -> None:
     workplace.recall.results = {"toolu_7": "the gauge was stuck at 3", "toolu_8": ""}
     workplace.recall.entries = {4: "user: four", 5: "assistant: five"}
     assert (await workplace.call("recall", query="gauge")).content == (
-        "[result of bash, 1970-01-01 00:00 UTC, entry 7, tool_use_id toolu_7]\nthe gauge was stuck\n\n"
-        "[user, 1970-01-01 00:00 UTC, another session, entry 3]\nmend the gauge"
+        "[result of bash, 1970-01-01 00:00 UTC, entry 7, tool_use_id toolu_7]\n> the gauge was stuck\n\n"
+        "[user, 1970-01-01 00:00 UTC, another session, entry 3]\n> mend the gauge"
     )
     assert (await workplace.call("recall", tool_use_id="toolu_7")).content == "the gauge was stuck at 3"
     assert (await workplace.call("recall", tool_use_id="toolu_8")).content == "(The result was empty.)"

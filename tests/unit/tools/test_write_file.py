@@ -19,6 +19,14 @@ async def test_a_new_file_is_made_with_its_folders(workplace: Workplace) -> None
     assert (outcome.diff.old_text, outcome.diff.new_text) == ("", "x = 1\n")
 
 
+async def test_a_file_that_was_deleted_since_it_was_seen_is_made_anew_and_that_is_said(workplace: Workplace) -> None:
+    workplace.put({"a.py": "old\n"})
+    await workplace.call("read_file", path="a.py")
+    (workplace.root / "a.py").unlink()
+    outcome = await workplace.call("write_file", path="a.py", content="new\n")
+    assert outcome.content == "`a.py` was gone: somebody deleted or renamed it since you saw it. Created `a.py` (1 line)."
+
+
 async def test_text_that_was_not_seen_is_shown_instead_of_overwritten(workplace: Workplace) -> None:
     workplace.put({"a.py": "precious\n"})
     refused = await workplace.call("write_file", path="a.py", content="new\n")

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from tests.unit.workspace.editors import MemoryEditor
 from ullage.context.blocks import Json, Media
+from ullage.store.folder import READABLE
 from ullage.tools.dependencies import ToolDependencies
 from ullage.tools.recall import RecallHit
 from ullage.tools.registry import build_tools
+from ullage.tools.sandbox.sandbox import SandboxWanted
 from ullage.tools.tool import BadToolInput, ToolCall, ToolOutcome
 from ullage.workspace.files import WorkspaceFiles
-from ullage.workspace.folders import Folders
+from ullage.workspace.folders import Folders, Kept
 from ullage.workspace.own_writes import OwnWrites
 from ullage.workspace.reads import FileReads
 
@@ -41,14 +43,15 @@ class ListRecall:
 class Workplace:
     """One session's tools over `root`, whose files can be written directly as someone else would."""
 
-    def __init__(self, *roots: Path, bash_timeout: float = 30.0, sandbox: bool = False, trusted: bool = True) -> None:
-        self.folders = Folders(roots)
+    def __init__(self, *roots: Path, bash_timeout: float = 30.0, sandbox: bool | SandboxWanted = False, trusted: bool = True) -> None:
+        self.folders = Folders(roots, Kept(roots[0].parent / "kept", READABLE) if roots else None)
         self.editor = MemoryEditor()
         self.reads = FileReads()
         self.recall = ListRecall()
         files = WorkspaceFiles(self.folders, self.editor, OwnWrites())
         self.tools = build_tools(
-            ToolDependencies(self.folders, files, self.editor, self.reads, self.recall, bash_timeout, sandbox), trusted=trusted
+            ToolDependencies(self.folders, files, self.editor, self.reads, self.recall, bash_timeout, _wanted(sandbox)),
+            trusted=trusted,
         )
         self.output: list[str] = []
 
@@ -72,9 +75,13 @@ class Workplace:
     async def call(self, tool: str, **input: Json) -> ToolOutcome:
         """Runs a tool as the loop does, after asking what must be allowed."""
         try:
-            self.tools[tool].permission(input)
+            allowed = self.tools[tool].permission(input)
         except BadToolInput as error:
             return ToolOutcome(str(error), is_error=True)
-        outcome = await self.tools[tool].run(ToolCall("toolu_1", input, self.output.append))
+        outcome = await self.tools[tool].run(ToolCall("toolu_1", input, self.output.append, allowed))
         assert outcome.content
         return outcome
+
+
+def _wanted(sandbox: bool | SandboxWanted) -> SandboxWanted:
+    return sandbox if isinstance(sandbox, str) else "auto" if sandbox else "off"

@@ -1,0 +1,213 @@
+"""Commands that only read, with the options of each that do no more.
+
+A list of what is safe: a program, option or value that nobody thought of is not on it. Two kinds stand here. What `reads` does the
+same whatever the folder holds. What `consults` (git, above all) changes nothing by itself, but a config or a hook in the folder can
+make it run programs, and no list of options closes that; so it counts as harmless only where a sandbox gives it nothing.
+
+Left out on purpose: all that follows links within folders (`grep -R`, `find -L`, `ls -L`, `du -L`; `diff` of folders), names files
+in a file (`--files0-from`, `md5sum -c`, `du -X`), writes (`sort -o`, `find -fprint`, `tree -o`, the second file of `uniq`), runs
+(`sort --compress-program`, `rg --pre`, `find -exec`, `diff -l`), waits (`tail -f`), and all of `awk`, `xxd`, `printf`, `test`, `env`,
+`printenv`, `man`, `less`, `python -m pip`.
+
+An option's value may stand as its own word only where a place in the workspace could stand: systems differ in which options take one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ullage.tools.command_lines.jq_filter import is_plain_filter
+from ullage.tools.command_lines.rules import Rule, letters, options, under
+
+_ANY_TEXT = re.compile(r"(?s).*")
+
+
+def _reads(*texts: str) -> Rule:
+    return Rule("reads", options(*texts))
+
+
+_HASHES = _reads(letters("btz"), "--binary --text --tag --zero")
+
+_SEARCHES = Rule(
+    "reads",
+    options(
+        letters("nilLwcvrhHoEFGPxqsaI"),
+        "-A= -B= -C[=] -m= --include[=] --exclude[=] --exclude-dir[=] --color[=] --recursive --line-number --ignore-case "
+        "--files-with-matches --files-without-match --word-regexp --count --invert-match --only-matching --extended-regexp "
+        "--fixed-strings --perl-regexp "
+        "--max-count[=] --context[=] --after-context[=] --before-context[=] --no-filename --with-filename --quiet --no-messages --text",
+    ),
+    first=_ANY_TEXT,
+)
+"""Not `-e` and `-f`, with which the first operand is a file already. An older grep of BSD takes no word after `-C`, so none is counted."""
+
+_PLAIN: Mapping[str, Rule] = {
+    "basename": Rule("reads", options("-a -z"), operands="text"),
+    "cat": _reads(letters("nbsAeEtTuv"), "--number --number-nonblank --squeeze-blank --show-all --show-ends --show-tabs"),
+    "cksum": _reads(),
+    "cmp": Rule("reads", options(letters("bls"), "-n= --silent --quiet"), operands="files"),
+    "comm": Rule("reads", options("-1 -2 -3 -12 -13 -23 -123"), operands="files"),
+    "cut": _reads("-d= -f= -c= -b= -s --delimiter= --fields= --characters= --complement --output-delimiter="),
+    "diff": Rule(
+        "reads",
+        options(letters("uqwbBiaNypds"), "-U= -W= --brief --unified[=] --side-by-side --color[=] --ignore-all-space --ignore-case"),
+        operands="files",
+    ),
+    "dirname": Rule("reads", options("-z"), operands="text"),
+    "du": _reads(letters("shakmcx0b"), "-d= --max-depth[=] --summarize --human-readable --total --apparent-size --exclude[=]"),
+    "expand": _reads("-i -t="),
+    "file": _reads(letters("bi"), "--brief --mime --mime-type --mime-encoding"),
+    "fold": _reads(letters("bs"), "-w="),
+    "head": _reads(letters("qv"), "-n= -c= --lines[=] --bytes[=] --quiet --verbose"),
+    "id": Rule("reads", options(letters("unGgr")), operands="none"),
+    "ls": _reads(
+        letters("1AaBbCcdFfGghiklmNnopQqRrSsTtUuvXxZ"),
+        "--all --almost-all --human-readable --size --sort[=] --time[=] --time-style[=] --color[=] --recursive --reverse --full-time "
+        "--group-directories-first --inode --classify --directory --no-group --numeric-uid-gid --format[=]",
+    ),
+    "md5sum": _HASHES,
+    "nl": _reads("-ba -b= -n= -w= -v= -s="),
+    "od": _reads(letters("abcdoxv"), "-A= -t= -j= -N="),
+    "paste": _reads("-d= -s"),
+    "pwd": Rule("reads", options("-L -P"), operands="none"),
+    "readlink": _reads(letters("femn"), "--canonicalize"),
+    "realpath": _reads(letters("ems"), "--relative-to="),
+    "rev": _reads(),
+    "sha1sum": _HASHES,
+    "sha256sum": _HASHES,
+    "sha512sum": _HASHES,
+    "stat": _reads(letters("ftx"), "-c= --format= --printf= --terse"),
+    "tac": _reads("-r -s="),
+    "tail": _reads(letters("qv"), "-n= -c= --lines[=] --bytes[=] --quiet --verbose"),
+    "uname": Rule("reads", options(letters("asnrvmpio"), "--all"), operands="none"),
+    "unexpand": _reads("-a -t="),
+    "wc": _reads(letters("lwcmL"), "--lines --words --bytes --chars --max-line-length"),
+    "whoami": Rule("reads", operands="none"),
+}
+
+_ANYTHING = Rule("reads", operands="anything")
+
+_OTHERS: Mapping[str, Rule] = {
+    "cd": Rule("reads", operands="one place"),
+    "command -v": _reads(),
+    "date": Rule("reads", options("-u -R -I -Iseconds -Iminutes"), operands="none", first=re.compile(r"\+.*")),
+    "echo": _ANYTHING,
+    "egrep": _SEARCHES,
+    "false": _ANYTHING,
+    "fgrep": _SEARCHES,
+    "find": Rule(
+        "reads",
+        options(
+            "-P -name: -iname: -path: -ipath: -wholename: -regex: -iregex: -type: -maxdepth: -mindepth: -size: -mtime: -mmin: -perm: "
+            "-newer= -not -o -a -or -and -print -print0 -ls -prune -empty -xdev -depth -daystart -executable -readable -writable"
+        ),
+    ),
+    "grep": _SEARCHES,
+    "jq": Rule(
+        "reads",
+        options(letters("rcesnSMCaj"), "--raw-output --compact-output --exit-status --slurp --null-input --sort-keys --tab"),
+        first=is_plain_filter,
+    ),
+    "rg": Rule(
+        "reads",
+        options(
+            letters("nilwcvFPHoUuxSsNI"),
+            "-A= -B= -C= -g: -t= -T= -m= --line-number --ignore-case --files-with-matches --word-regexp --count --invert-match "
+            "--fixed-strings --multiline --hidden --no-ignore --glob: --type= --type-not= --max-count= --context= --after-context= "
+            "--before-context= --no-heading --heading --color= --sort= --smart-case --only-matching --json --stats --no-filename "
+            "--with-filename --max-depth= --trim --vimgrep --no-messages",
+        ),
+        first=_ANY_TEXT,
+    ),
+    "rg --files": Rule("reads", options("-g: -t= --hidden --no-ignore --glob: --type= --sort= --max-depth=")),
+    "sed": Rule(
+        "reads",
+        options("-n -E -r --quiet --silent"),
+        first=re.compile(r"(?:\d+|\$)(?:,(?:\+?\d+|\$))?p(?:;(?:\d+|\$)(?:,(?:\+?\d+|\$))?p)*"),
+    ),
+    "seq": Rule("reads", options("-w -s="), operands="text"),
+    "sort": _reads(
+        letters("nrubfdighVMcCsz"),
+        "-k= -t= --key= --numeric-sort --reverse --unique --version-sort --human-numeric-sort --ignore-case --check --stable",
+    ),
+    "tr": Rule("reads", options(letters("dsct")), operands="text"),
+    "tree": _reads(letters("adfihsDCpugF"), "-L= -I: -P: --dirsfirst --noreport --prune --gitignore"),
+    "true": _ANYTHING,
+    "uniq": Rule("reads", options(letters("cduiz"), "-f= -s= -w= --count --repeated --unique --ignore-case"), operands="none"),
+    "which": _reads("-a"),
+}
+
+_DIFF = options(
+    letters("puMCDRabwzs"),
+    "-U= -G: -S: --stat[=] --numstat --shortstat --dirstat[=] --summary --name-only --name-status --patch --no-patch --raw --cached "
+    "--staged --merge-base --color[=] --no-color --word-diff[=] --color-words --check --minimal --patience --histogram --diff-filter= "
+    "--unified= --find-renames[=] --find-copies[=] --no-renames --ignore-all-space --ignore-space-change --ignore-blank-lines "
+    "--exit-code --quiet --no-ext-diff --no-textconv --relative[=] --abbrev[=] --full-index --binary --text --function-context "
+    "--compact-summary --submodule[=]",
+)
+_LOG = _DIFF | options(
+    letters("giEF"),
+    "-n= -L: --oneline --graph --all --branches[=] --tags[=] --remotes[=] --decorate[=] --no-decorate --follow --format: --pretty[=] "
+    "--max-count= --skip= --since: --until: --after: --before: --author: --committer: --grep: --merges --no-merges --first-parent "
+    "--reverse --date: --abbrev-commit --topo-order --date-order --left-right --cherry-pick --count --walk-reflogs --source",
+)
+_BRANCH = options(letters("arv"), "-vv --list --all --remotes --verbose --show-current --merged[=] --no-merged[=] --contains[=] --sort=")
+_GREP = options(letters("nilwcvEFPhHo"), "-A= -B= -C= --count --cached --untracked")
+_LS_FILES = options(letters("cdmosktz"), "--others --cached --modified --deleted --exclude-standard --stage --error-unmatch --full-name")
+_REV_PARSE = "--show-toplevel --abbrev-ref --short[=] --verify --git-dir --git-common-dir --is-inside-work-tree --show-prefix"
+_STATUS = "-uno -unormal -uall --short --branch --porcelain[=] --long --ignored[=] --untracked-files[=] --show-stash --no-renames"
+
+
+def _consults(*texts: str) -> Rule:
+    return Rule("consults", options(*texts))
+
+
+def _consults_alone(*texts: str) -> Rule:
+    return Rule("consults", options(*texts), operands="none")
+
+
+_GIT: Mapping[str, Rule] = {
+    "--version": _consults_alone(),
+    "blame": _consults(letters("wsflteMC"), "-L: --date: --since: --show-name --show-number"),
+    "branch": Rule("consults", _BRANCH, operands="none"),
+    "cat-file": _consults(letters("pts")),
+    "describe": _consults("--tags --always --dirty[=] --abbrev= --all --long --match="),
+    "diff": Rule("consults", _DIFF),
+    "grep": Rule("consults", _GREP, first=_ANY_TEXT),
+    "log": Rule("consults", _LOG),
+    "ls-files": Rule("consults", _LS_FILES),
+    "ls-tree": _consults(letters("rtldz"), "--name-only --full-name"),
+    "merge-base": _consults("-a --all --is-ancestor --fork-point"),
+    "reflog": _consults_alone("-n= --date:"),
+    "remote": _consults_alone("-v --verbose"),
+    "rev-list": Rule("consults", _LOG),
+    "rev-parse": _consults(_REV_PARSE),
+    "shortlog": Rule("consults", _LOG | options(letters("sne"), "--summary --numbered --email")),
+    "show": Rule("consults", _LOG),
+    "stash list": Rule("consults", _LOG, operands="none"),
+    "stash show": Rule("consults", _DIFF),
+    "status": _consults(letters("sbvz"), _STATUS),
+    "submodule status": _consults_alone(),
+    "tag": _consults_alone("-l -n --list --sort="),
+    "worktree list": _consults_alone("-v --porcelain"),
+}
+
+_VERSIONS = (
+    "cargo --version, go version, node --version, node -v, npm --version, npm -v, pip --version, python --version, python3 --version"
+)
+"""Starters of tools read `.tool-versions`, `rust-toolchain.toml` or `go.mod` of the folder first."""
+
+READING: Mapping[str, Rule] = {
+    **_PLAIN,
+    **_OTHERS,
+    **under("git, git --no-pager", _GIT),
+    **{name.strip(): _consults_alone() for name in _VERSIONS.split(",")},
+    "npm list": _consults("-a -g --all --depth= --json --long"),
+    "npm ls": _consults("-a -g --all --depth= --json --long"),
+    "pip check": _consults_alone(),
+    "pip freeze": _consults_alone(),
+    "pip list": _consults_alone("--format="),
+    "pip show": Rule("consults", options("-f --files"), operands="text"),
+}
+"""By the words that a command has to begin with."""

@@ -1,0 +1,64 @@
+"""What a command may be given: the form of a rule, and how rules are written down.
+
+The rules themselves stand in `reading.py` (what only reads) and `running.py` (what runs by the will of the folder).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+Effect: TypeAlias = Literal["reads", "consults", "runs"]
+"""What a command does by itself. `reads`: it reads what its words name, and nothing in the folder changes what it does. `consults`: it
+changes nothing, but files of the folder (a config of git) could make it run something; harmless in a sandbox only. `runs`: it runs
+what the folder says by definition (tests, builds, hooks): it is never harmless, but can be allowed by its name."""
+
+Takes: TypeAlias = Literal["nothing", "place", "text", "perhaps"]
+"""What follows an option: nothing, a value that may name a file (as a word, or after `=`), one that never does, or nothing or a text
+after `=`."""
+
+_ENDS: tuple[tuple[str, Takes], ...] = (("[=]", "perhaps"), ("=", "place"), (":", "text"))
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a command may be given to be no more than its name says."""
+
+    effect: Effect
+    options: Mapping[str, Takes] = field(default_factory=dict[str, Takes])
+    """By their name with its dashes. Those of one letter may stand together (`-la`)."""
+    operands: Literal["none", "files", "places", "one place", "text", "anything"] = "places"
+    """`files` are no folders. `anything` means that options are nothing but text, too (`echo ---`)."""
+    first: re.Pattern[str] | Callable[[str], bool] | None = None
+    """What the first operand has to be, where it is not a place as the others."""
+    here: bool = False
+    """What it does is said by files of the folder that it is run in: not after `cd`."""
+    installed: str = ""
+    """A program that has to be in `node_modules/.bin`: otherwise the starter would fetch one of that name from the network."""
+
+    def accepts_first(self, text: str) -> bool:
+        """Whether the first operand has the form that it must have."""
+        if isinstance(self.first, re.Pattern):
+            return bool(self.first.fullmatch(text))
+        return self.first is None or self.first(text)
+
+
+def options(*texts: str) -> dict[str, Takes]:
+    """Options from one text: `-q --tb= -k: --color[=]`."""
+    found: dict[str, Takes] = {}
+    for option in " ".join(texts).split():
+        end, takes = next((each for each in _ENDS if option.endswith(each[0])), ("", "nothing"))
+        found[option.removesuffix(end)] = takes
+    return found
+
+
+def letters(text: str) -> str:
+    """Options of one letter each: `la` for `-l -a`."""
+    return " ".join(f"-{letter}" for letter in text)
+
+
+def under(prefixes: str, rules: Mapping[str, Rule]) -> dict[str, Rule]:
+    """The commands behind what starts them (`uv run pytest`). Prefixes are parted by commas."""
+    return {f"{prefix.strip()} {name}": rule for prefix in prefixes.split(",") for name, rule in rules.items()}

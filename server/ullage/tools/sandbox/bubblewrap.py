@@ -1,0 +1,215 @@
+"""The sandbox on Linux: the command line of bubblewrap, and whether there is one that works here.
+
+A command has namespaces of its own for users, mounts, processes, network, IPC and host name, no capability, a filter of system calls
+(`system_calls.py`), and sees what `places.py` says. Its network has the loopback device alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from ullage.processes.askers import Asker
+from ullage.processes.programs import find_program
+from ullage.processes.start import start
+from ullage.tools.guarded import Guarded
+from ullage.tools.sandbox.confinement import Confined, Confinement, NoSandbox, OwnFolders
+from ullage.tools.sandbox.known_places import OWN_CACHES
+from ullage.tools.sandbox.limits import usual_limits, watch
+from ullage.tools.sandbox.network.connection import connected, proxy_variables
+from ullage.tools.sandbox.network.enter import PORT
+from ullage.tools.sandbox.network.proxy import Proxy
+from ullage.tools.sandbox.places import View
+from ullage.tools.sandbox.system_calls import system_call_filter
+
+PROBE_SECONDS = 5.0
+
+BLOCKED = ("read-only file system", "device or resource busy")
+"""What programs say (in any case) when they may not write, or not put another file in the place of one that is guarded."""
+
+_ISOLATION = (
+    "--unshare-user",
+    "--unshare-ipc",
+    "--unshare-pid",
+    "--unshare-net",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--cap-drop",
+    "ALL",
+    "--die-with-parent",
+    "--as-pid-1",
+)
+"""With their own process numbers, all processes of a command end when it ends, whatever they do.
+
+Bubblewrap's own first process in there would be without the filter, and a command could steer it as a debugger does. So the shell of
+`_FIRST_PROCESS` takes its place.
+"""
+
+_FIRST_PROCESS = ("/bin/sh", "-c", '"$@"; exit $?', "sh")
+"""The first process: it has the filter, collects what ends, and leaves the command itself a number with which signals work as usual."""
+
+TEMPORARY = "/tmp"  # noqa: S108 - the name in there; what it stands for is the sandbox's own
+IN_MEMORY = ("/dev/shm", "/var/tmp")  # noqa: S108 - likewise
+
+IN_MEMORY_BYTES = 2 << 30
+"""How much a folder in memory may hold, from bubblewrap 0.8 on."""
+
+_NO_NESTING = "--disable-userns"
+"""From bubblewrap 0.8 on. The filter refuses such namespaces, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bubblewrap:
+    """A bubblewrap that works here."""
+
+    program: str
+    isolation: tuple[str, ...] = _ISOLATION
+
+    @property
+    def blocked(self) -> Sequence[str]:
+        """What programs say when they may not write."""
+        return BLOCKED
+
+    @asynccontextmanager
+    async def confine(self, command: Sequence[str], confinement: Confinement, proxy: Proxy | None) -> AsyncGenerator[Confined]:
+        """The command in namespaces of its own. With a proxy it is looked at what it takes, too. Raises `OSError`."""
+        with filter_file() as descriptor:
+            if proxy is None:
+                yield Confined(sandboxed(self, command, confinement, descriptor), pass_fds=(descriptor,))
+                return
+            hit: list[str] = []
+            async with connected(proxy) as connection:
+                watching = asyncio.ensure_future(_watch(connection.started, confinement.roots, hit))
+                try:
+                    line = sandboxed(self, command, confinement, descriptor, connection.arguments)
+                    yield Confined(line, proxy_variables(PORT), (descriptor, *connection.pass_fds), hit)
+                finally:
+                    watching.cancel()
+                    await asyncio.gather(watching, return_exceptions=True)
+
+
+async def _watch(started: asyncio.Future[int], roots: Sequence[Path], hit: list[str]) -> None:
+    await watch(await started, roots, usual_limits(), hit)
+
+
+def sandboxed(
+    bubblewrap: Bubblewrap, command: Sequence[str], confinement: Confinement, filter_fd: int, more: Sequence[str] = ()
+) -> list[str]:
+    """The command line that runs `command` so confined. `filter_fd` gives the program of `system_call_filter` to bubblewrap;
+    `more` are arguments for it.
+
+    `/proc` is read-only: for root the kernel lets anybody with its number write to `/proc/sys`, where programs of the kernel are named.
+    A later mount lies over an earlier one, so folders come before those inside of them, and what is masked or guarded comes last.
+    """
+    view = confinement.view
+    arguments = [bubblewrap.program, *bubblewrap.isolation, "--seccomp", str(filter_fd), *more]
+    arguments += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--remount-ro", "/proc"]
+    size = ["--size", str(IN_MEMORY_BYTES)] if _NO_NESTING in bubblewrap.isolation else []
+    for folder in view.empty:
+        arguments += [*size, "--tmpfs", str(folder)]
+    for folder in IN_MEMORY:
+        arguments += ["--perms", "1777", *size, "--tmpfs", folder]
+    arguments += _own_folders(confinement, size)
+    for source, place in view.shown:
+        arguments += ["--ro-bind-try", str(source), str(place)]
+    bind = "--bind" if confinement.writable else "--ro-bind"
+    for root in sorted(confinement.roots, key=lambda root: len(root.parts)):
+        arguments += [bind, str(root), str(root)]
+    for path in view.masked:
+        arguments += ["--tmpfs", str(path)] if path.is_dir() else ["--ro-bind", "/dev/null", str(path)]
+    if confinement.writable:
+        for folder in _inside(confinement.guard.held, confinement.roots):
+            arguments += ["--bind-try", str(folder), str(folder)]
+        for path in _inside(confinement.guard.read_only, confinement.roots):
+            arguments += ["--ro-bind-try", str(path), str(path)]
+    return [*arguments, "--", *_FIRST_PROCESS, *command]
+
+
+def _own_folders(confinement: Confinement, size: Sequence[str]) -> list[str]:
+    """`/tmp`, the home folder and its caches.
+
+    A folder of the disk in which another mount has to be made could hold links that a command put there earlier, and bubblewrap would
+    follow them; so `/tmp` is in memory where a workspace folder lies in it.
+    """
+    own, home = confinement.own, confinement.home
+    temporary = None if any(root.is_relative_to(TEMPORARY) for root in confinement.roots) else own.temporary
+    arguments = ["--perms", "1777", *size, "--tmpfs", TEMPORARY] if temporary is None else ["--bind", str(temporary), TEMPORARY]
+    arguments += ["--perms", "0700", *size, "--tmpfs", str(home)]
+    for name in OWN_CACHES:
+        arguments += ["--dir", str(home / name)] if own.home is None else ["--bind", str(own.home / name), str(home / name)]
+    return arguments
+
+
+def _inside(paths: Sequence[Path], folders: Sequence[Path]) -> list[Path]:
+    return [path for path in paths if any(path.is_relative_to(folder) for folder in folders)]
+
+
+@contextmanager
+def filter_file() -> Generator[int]:
+    """A descriptor with the program of system calls, to be handed to one bubblewrap.
+
+    Raises `OSError` where this machine's system calls are not known.
+    """
+    program = system_call_filter()
+    if program is None or sys.platform != "linux":
+        raise OSError("The system calls of this machine are not known to the sandbox")
+    descriptor = os.memfd_create("ullage-system-calls")
+    try:
+        os.write(descriptor, program)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+async def find_bubblewrap(not_in: Sequence[Path]) -> Bubblewrap | NoSandbox:
+    """The bubblewrap of this machine outside of the folders `not_in`, tried out with all that commands get; or why there is none."""
+    program = find_program("bwrap", not_in)
+    if program is None:
+        return NoSandbox(
+            "bubblewrap is not installed", "Install it (Debian, Ubuntu: `apt install bubblewrap`; Fedora: `dnf install bubblewrap`)."
+        )
+    if system_call_filter() is None:
+        return NoSandbox("this processor is not one that the sandbox knows (x86_64, aarch64)", "Run Ullage on another machine.")
+    said = ""
+    for isolation in ((*_ISOLATION, _NO_NESTING), _ISOLATION):
+        code, said = await _try_out(Bubblewrap(program, isolation))
+        if code == 0:
+            return Bubblewrap(program, isolation)
+    return NoSandbox(f"bubblewrap does not work here ({said or 'it ended without a word'})", _remedy())
+
+
+async def _try_out(bubblewrap: Bubblewrap) -> tuple[int, str]:
+    """How it ended, and the last line that it said."""
+    confinement = Confinement((Path("/usr"),), View(), Guarded(), OwnFolders(), Path.home().resolve(), writable=False)
+    try:
+        with filter_file() as descriptor:
+            command = sandboxed(bubblewrap, ["/bin/sh", "-c", ":"], confinement, descriptor)
+            process = await start(Asker.SANDBOX_PROBE, command, complaints=True, pass_fds=(descriptor,))
+    except OSError as error:
+        return 1, str(error)
+    try:
+        said = await asyncio.wait_for(process.complaints.read(), PROBE_SECONDS)
+        code = await asyncio.wait_for(process.wait(), PROBE_SECONDS)
+    except TimeoutError:
+        return 1, f"no answer within {PROBE_SECONDS:g} seconds"
+    finally:
+        await process.end()
+    lines = said.decode(errors="replace").strip().splitlines()
+    return code, lines[-1] if lines else ""
+
+
+def _remedy() -> str:
+    if Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns").exists():
+        return (
+            "Ubuntu lets only programs with an AppArmor profile make user namespaces: put one for /usr/bin/bwrap with the rule `userns,` "
+            "into /etc/apparmor.d (docs/sandbox.md has it), and load it with `apparmor_parser -r`."
+        )
+    if Path("/.dockerenv").exists() or Path("/run/.containerenv").exists():
+        return "In a container, user namespaces and the mounting of /proc have to be allowed (docs/sandbox.md says how)."
+    return "User namespaces have to be allowed (`sysctl kernel.unprivileged_userns_clone=1`, `user.max_user_namespaces` above 0)."

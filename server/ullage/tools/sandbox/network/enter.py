@@ -1,0 +1,43 @@
+"""A program of its own: enters the network of a process, makes a listening socket there, and hands it over.
+
+Started as `enter PROCESS DESCRIPTOR` by `listener.py`. Linux only.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import socket
+import sys
+
+PORT = 3128
+"""Where the proxy is in the sandbox's own network; the number that proxies often have."""
+
+_NEW_USER, _NEW_NETWORK = 0x10000000, 0x40000000
+"""`CLONE_NEWUSER` and `CLONE_NEWNET` of `linux/sched.h`."""
+
+_OWNER_OF = 0xB701
+"""`NS_GET_USERNS` of `linux/nsfs.h`."""
+
+
+def main() -> None:
+    """Enters the namespace of users that the network belongs to first: in it this process has the right to enter the network."""
+    process, channel = int(sys.argv[-2]), socket.socket(fileno=int(sys.argv[-1]))
+    network = os.open(f"/proc/{process}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    _enter(fcntl.ioctl(network, _OWNER_OF), _NEW_USER)
+    _enter(network, _NEW_NETWORK)
+    listener = socket.socket()
+    listener.bind(("127.0.0.1", PORT))
+    listener.listen(128)
+    socket.send_fds(channel, [b"x"], [listener.fileno()])
+
+
+def _enter(namespace: int, kind: int) -> None:
+    system = ctypes.CDLL(None, use_errno=True)
+    if system.setns(namespace, kind) != 0:
+        raise OSError(ctypes.get_errno(), "a namespace cannot be entered")
+
+
+if __name__ == "__main__":
+    main()

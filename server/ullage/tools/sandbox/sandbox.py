@@ -1,0 +1,180 @@
+"""The sandbox of one session's commands: whether there is one, and a command made ready to run in it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import shutil
+import sys
+import tempfile
+import weakref
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from platformdirs import user_cache_path
+
+from ullage.tools.guarded import Guarded, guarded
+from ullage.tools.sandbox.bubblewrap import find_bubblewrap
+from ullage.tools.sandbox.confinement import Confinement, Confiner, NoSandbox, OwnFolders
+from ullage.tools.sandbox.known_places import LINUX, MACOS, OWN_CACHES, Machine
+from ullage.tools.sandbox.network.hosts import Host
+from ullage.tools.sandbox.network.proxy import Proxy
+from ullage.tools.sandbox.network.upstream import upstreams_of
+from ullage.tools.sandbox.places import View, view
+from ullage.tools.sandbox.seatbelt import find_seatbelt
+from ullage.tools.sandbox.taken_back import TakenBack, seen_before, take_back
+from ullage.workspace.folders import Folders
+
+SandboxWanted: TypeAlias = Literal["auto", "required", "off"]
+"""The setting `ullage.bash.sandbox`: where one works; or no command runs without; or never."""
+
+TURNED_OFF = NoSandbox("the setting ullage.bash.sandbox is off", "Set it to auto.")
+NOT_ON_THIS_SYSTEM = NoSandbox("this system has none that Ullage knows", "Use Linux or macOS, or WSL on Windows.")
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """What confines commands on one system, and what is known of its places."""
+
+    find: Callable[[Sequence[Path]], Awaitable[Confiner | NoSandbox]]
+    machine: Machine
+
+
+SYSTEMS: Mapping[str, System] = {"linux": System(find_bubblewrap, LINUX), "darwin": System(find_seatbelt, MACOS)}
+"""By `sys.platform`. All else has no sandbox."""
+
+
+class SandboxFinder:
+    """Looks once for what this machine has. One serves all sessions of a server."""
+
+    def __init__(self) -> None:
+        self.found: Confiner | NoSandbox | None = None
+        """None before `find`."""
+
+    async def find(self, not_in: Sequence[Path]) -> Confiner | NoSandbox:
+        """What works here; programs in the folders `not_in` are passed over."""
+        if self.found is None:
+            self.found = NOT_ON_THIS_SYSTEM if (system := SYSTEMS.get(sys.platform)) is None else await system.find(not_in)
+        return self.found
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A command that is ready to be started in the sandbox."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    pass_fds: Sequence[int]
+    blocked: Sequence[str]
+    """What programs say when they may not write."""
+    refused: Sequence[str] = ()
+    """Grows while it runs: hosts that it could not connect to."""
+    taken_back: Sequence[TakenBack] = ()
+    """Filled after it has ended."""
+    over_limit: Sequence[str] = ()
+    """Why it was ended, where it took too much."""
+
+
+class Sandbox:
+    """Confines the commands of one session."""
+
+    def __init__(self, finder: SandboxFinder, wanted: SandboxWanted, folders: Folders) -> None:
+        self._finder = finder
+        self._folders = folders
+        self.wanted: SandboxWanted = wanted
+        self._temporary: Path | None = None
+
+    @property
+    def missing(self) -> NoSandbox | None:
+        """Why commands run without a sandbox, as far as that is known; None where they run in one, or nobody has looked yet."""
+        if self.wanted == "off":
+            return TURNED_OFF
+        return self._finder.found if isinstance(self._finder.found, NoSandbox) else None
+
+    @property
+    def works(self) -> bool:
+        """Whether commands run in one, as far as that is known."""
+        return self.wanted != "off" and self._finder.found is not None and not isinstance(self._finder.found, NoSandbox)
+
+    async def find(self) -> Confiner | NoSandbox:
+        """What commands are confined with."""
+        return TURNED_OFF if self.wanted == "off" else await self._finder.find(self._folders.roots)
+
+    @asynccontextmanager
+    async def prepare(
+        self,
+        confiner: Confiner,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        hosts: Sequence[Host] = (),
+        may_steer: Callable[[Path], bool] = lambda path: False,
+    ) -> AsyncGenerator[Prepared]:
+        """A command that may write to the workspace folders and reach `hosts`, as it is to be started.
+
+        What it needs is kept until the end of the block; then what it made that starts by itself is taken back, unless it `may_steer`.
+        Raises `OSError`.
+        """
+        roots = self._folders.roots
+        before = await asyncio.to_thread(seen_before, roots)
+        taken: list[TakenBack] = []
+        confinement = await asyncio.to_thread(self._confinement, may_steer)
+        proxy = Proxy(hosts, upstreams_of(os.environ))
+        try:
+            async with confiner.confine(command, confinement, proxy) as confined:
+                yield Prepared(
+                    confined.command,
+                    {**environment, **confined.environment},
+                    confined.pass_fds,
+                    confiner.blocked,
+                    proxy.refused,
+                    taken,
+                    confined.over_limit,
+                )
+        finally:
+            await proxy.close()
+            quarantine = _own_folder(roots) / "taken-back"
+            taken += await asyncio.shield(asyncio.to_thread(take_back, roots, before, may_steer, quarantine))
+
+    @asynccontextmanager
+    async def prepare_reading(self, confiner: Confiner, command: Sequence[str], environment: Mapping[str, str]) -> AsyncGenerator[Prepared]:
+        """A command that only reads: it can write nowhere and reach nothing. Raises `OSError`."""
+        confinement = await asyncio.to_thread(self._reading)
+        async with confiner.confine(command, confinement, None) as confined:
+            yield Prepared(confined.command, {**environment, **confined.environment}, confined.pass_fds, confiner.blocked)
+
+    def _confinement(self, may_steer: Callable[[Path], bool]) -> Confinement:
+        roots, home = self._folders.roots, Path.home().resolve()
+        own = OwnFolders(self._own_temporary(), _own_home(roots))
+        return Confinement(roots, self._view(home), guarded(roots, (), may_steer), own, home)
+
+    def _reading(self) -> Confinement:
+        roots, home = self._folders.roots, Path.home().resolve()
+        return Confinement(roots, self._view(home), Guarded(), OwnFolders(), home, writable=False)
+
+    def _view(self, home: Path) -> View:
+        system = SYSTEMS.get(sys.platform)
+        return view(home, self._folders.roots, os.environ, self._folders.private, LINUX if system is None else system.machine)
+
+    def _own_temporary(self) -> Path:
+        """The session's `/tmp`. It goes when the session does."""
+        if self._temporary is None or not self._temporary.is_dir():
+            self._temporary = Path(tempfile.mkdtemp(prefix="ullage-tmp-"))
+            weakref.finalize(self, shutil.rmtree, self._temporary, ignore_errors=True)
+        return self._temporary
+
+
+def _own_home(roots: Sequence[Path]) -> Path:
+    """Where the caches of this workspace's commands lie; one workspace does not read what the commands of another have put there."""
+    folder = _own_folder(roots) / "home"
+    for name in OWN_CACHES:
+        (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def _own_folder(roots: Sequence[Path]) -> Path:
+    key = hashlib.sha256(os.fsencode(roots[0])).hexdigest()[:16] if roots else "none"
+    return user_cache_path("ullage") / "sandbox" / key

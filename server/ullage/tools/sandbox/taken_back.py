@@ -1,0 +1,86 @@
+"""What a command made new although it starts by itself later (`steering.py`): it is moved out of the workspace after the command.
+
+What was there before is read-only meanwhile (`guarded.py`); a thing that was only moved within the workspace is no new one.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path, PurePath
+
+from ullage.tools.guarded import starting
+from ullage.tools.steering import starts_by_itself
+
+MOST_TAKEN = 100
+"""After one command; more than that is no accident, and the rest is taken after the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenBack:
+    """One thing that was moved away."""
+
+    path: Path
+    to: Path
+    reason: str
+
+
+SLACK_SECONDS = 2.0
+"""How much coarser a file system's times may be than the clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What there was before a command, and when that was (seconds since 1970)."""
+
+    files: frozenset[tuple[int, int]]
+    time: float
+
+
+def seen_before(roots: Sequence[Path]) -> Before:
+    """To be called just before the command starts."""
+    return Before(frozenset(_identities(roots)), time.time())
+
+
+def _identities(roots: Sequence[Path]) -> Mapping[tuple[int, int], tuple[Path, float]]:
+    """What starts by itself in the workspace folders, by the file that it is; each with the time of its last change."""
+    found: dict[tuple[int, int], tuple[Path, float]] = {}
+    for root in roots:
+        for path in starting(root):
+            try:
+                seen = path.lstat()
+            except OSError:
+                continue
+            found[seen.st_dev, seen.st_ino] = (path, seen.st_ctime)
+    return found
+
+
+def take_back(roots: Sequence[Path], before: Before, allowed: Callable[[Path], bool], quarantine: Path) -> tuple[TakenBack, ...]:
+    """Moves what is new since `before` and not allowed into a folder of its own below `quarantine`.
+
+    In a large workspace not every folder was looked at before; so what has an older time is not new either.
+    """
+    new = [
+        path
+        for identity, (path, changed) in _identities(roots).items()
+        if identity not in before.files and changed >= before.time - SLACK_SECONDS and not allowed(path)
+    ]
+    taken: list[TakenBack] = []
+    folder = _unused(quarantine) if new else quarantine
+    for path in new[:MOST_TAKEN]:
+        root = next(root for root in roots if path.is_relative_to(root))
+        place = folder / path.relative_to(root)
+        try:
+            place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            shutil.move(path, place)
+        except (OSError, shutil.Error):
+            continue
+        taken.append(TakenBack(path, place, starts_by_itself(PurePath(path.name)) or ""))
+    return tuple(taken)
+
+
+def _unused(quarantine: Path) -> Path:
+    return next(folder for number in count(1) if not (folder := quarantine / str(number)).exists())

@@ -1,0 +1,64 @@
+"""A list of hostile lines: none counts as harmless, and none is covered by a name that was allowed."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tests.unit.tools.command_lines.sites import make_site
+from ullage.tools.command_lines.judge import RULES, Unknown, judge
+from ullage.tools.command_lines.patterns import HARMLESS, RUNS
+from ullage.tools.command_permission import command_need
+from ullage.tools.permission import Allowed
+
+LIST = Path(__file__).with_name("hostile.txt")
+
+READERS = (
+    "cat", "head -n 1", "tail -n 1", "wc -c", "nl", "sort", "grep -n x", "sed -n 1p", "jq .", "rg x", "ls -l", "od -c", "cut -c1-9",
+    "sha256sum", "pytest",
+)  # fmt: skip
+OUTSIDE = ("../outside/secret", "{outside}/secret", "link/secret", "file-link", "lib/out/secret", "inner-link/../../outside/secret")
+
+EVERYTHING = [f"{kind}{name}" for kind in (HARMLESS, RUNS) for name in (*RULES, "npm run x", "make x", "yarn run x")]
+"""As if the user had allowed every name that there is."""
+
+
+def hostile_lines(folder: Path) -> list[str]:
+    """All lines of the list, for a site in `folder`."""
+    found: list[str] = []
+    for kind in LIST.read_text("utf-8").splitlines():
+        if not kind.strip() or kind.startswith(("# ", "## ")):
+            continue
+        kinds = [kind.replace("READER", reader) for reader in READERS] if "READER" in kind else [kind]
+        kinds = [each.replace("OUTSIDE", outside) for each in kinds for outside in OUTSIDE] if "OUTSIDE" in kind else kinds
+        found += (_with_places(each, folder) for each in kinds)
+    return list(dict.fromkeys(found))
+
+
+def _with_places(line: str, folder: Path) -> str:
+    line = line.replace("{outside}", str(folder.parent / "outside")).replace("{work}", str(folder))
+    return str(ast.literal_eval(f'"{line}"')) if "\\u" in line and '"' not in line else line
+
+
+@pytest.mark.parametrize("with_sandbox", [False, True])
+def test_no_hostile_line_is_harmless_or_covered_by_a_name(tmp_path: Path, with_sandbox: bool) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    site = make_site(folder, caged=with_sandbox)
+    lines = hostile_lines(site.folder)
+    assert len(lines) >= 1_000
+    everything = Allowed(EVERYTHING)
+    needs = [(line, command_need(line, site)) for line in lines]
+    got_through = [line for line, need in needs if need.harmless or everything.covers(need)]
+    assert got_through == []
+
+
+def test_the_list_is_about_lines_that_would_else_be_followed(tmp_path: Path) -> None:
+    """Of each reader the harmless form is followed, so that it is the rest of a line that is refused."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    site = make_site(folder)
+    for reader in READERS:
+        assert not isinstance(judge(f"{reader} a", site), Unknown)

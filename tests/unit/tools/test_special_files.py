@@ -1,0 +1,112 @@
+"""Pipes, sockets and devices under names of the workspace: told as such by every tool, and never waited for."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ullage
+from tests.unit.tools.workplace import Workplace
+from ullage.context.blocks import Json
+from ullage.tools.guarded import guarded
+
+ENGINES = ["python", *(["ripgrep"] if shutil.which("rg") else [])]
+
+
+@pytest.fixture
+def special(workplace: Workplace, tmp_path: Path) -> Iterator[Workplace]:
+    workplace.put({"src/text.py": "level = 1\n"})
+    os.mkfifo(workplace.root / "src/pipe.py")
+    listening = socket.socket(socket.AF_UNIX)
+    before = Path.cwd()
+    os.chdir(workplace.root / "src")  # the path of a socket may be no longer than 108 bytes
+    listening.bind("socket.py")
+    os.chdir(before)
+    with listening:
+        yield workplace
+
+
+@pytest.mark.parametrize("name", ["src/pipe.py", "src/socket.py"])
+@pytest.mark.parametrize(
+    ("tool", "input"),
+    [
+        ("read_file", {}),
+        ("list_files", {}),
+        ("search", {"pattern": "level"}),
+        ("write_file", {"content": "x"}),
+        ("edit_file", {"old_text": "a", "new_text": "b"}),
+    ],
+)
+async def test_a_tool_says_what_it_is_and_waits_for_nobody(tool: str, input: dict[str, Json], name: str, special: Workplace) -> None:
+    outcome = await special.call(tool, path=name, **input)
+    assert outcome.is_error
+    assert "not a regular file" in outcome.content
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_a_search_in_its_folder_passes_it_over(engine: str, special: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    if engine == "python":
+        monkeypatch.setenv("PATH", os.devnull)
+    assert (await special.call("search", pattern="level", path="src")).content == "src/text.py:1: level = 1"
+
+
+async def test_a_list_marks_it(special: Workplace) -> None:
+    assert (await special.call("list_files", path="src")).content.splitlines() == [
+        "src/pipe.py (a pipe, socket or device)",
+        "src/socket.py (a pipe, socket or device)",
+        "src/text.py",
+    ]
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".git/info/exclude", "src/.gitignore"])
+async def test_ignore_rules_in_a_pipe_are_none(name: str, workplace: Workplace) -> None:
+    workplace.put({"src/text.py": "level = 1\n", ".git/HEAD": ""})
+    (workplace.root / name).parent.mkdir(exist_ok=True, parents=True)
+    os.mkfifo(workplace.root / name)
+    assert "src/text.py" in (await workplace.call("list_files")).content
+
+
+@pytest.mark.parametrize("name", [".git", ".git/commondir", ".git/modules/a/commondir"])
+def test_what_guards_git_does_not_wait_either(name: str, tmp_path: Path) -> None:
+    if name != ".git":
+        subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(tmp_path / name)
+    guarded([tmp_path])
+
+
+OPENERS = {"open", "read_bytes", "read_text", "fdopen"}
+MAY_OPEN = {
+    "tools/description.py": "the package's own files",
+    "session/prelude.py": "the package's own files",
+    "workspace/without_links.py": "the one way",
+    "workspace/media_file.py": "Pillow, of bytes",
+    "lsp/transport.py": "the null device",
+    "session/earlier_store.py": "the copy that it makes",
+    "tools/leftovers.py": "what the system says of processes",
+    "tools/sandbox/limits.py": "what the system says of processes",
+    "tools/sandbox/network/enter.py": "the network of a process",
+}
+"""Methods of paths and modules that open files, where `without_links.open_regular` is not used, and what they open."""
+
+
+def test_files_of_a_workspace_are_opened_in_one_way() -> None:
+    root = Path(ullage.__file__).parent
+    found: set[str] = set()
+    for folder in ("tools", "workspace", "session", "lsp", "processes"):
+        for file in sorted((root / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+                if not isinstance(node, ast.Call):
+                    continue
+                is_method = isinstance(node.func, ast.Attribute) and node.func.attr in OPENERS
+                owner = ast.unparse(node.func).rpartition(".")[0]
+                if (is_method and owner not in ("sessions", "self._open", "LogStore")) or ast.unparse(node.func) == "open":
+                    found.add(file.relative_to(root).as_posix())
+    assert found <= MAY_OPEN.keys()
