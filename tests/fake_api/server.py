@@ -103,6 +103,11 @@ class FakeApi:
         """Waits until the first `count` requests for a reply are over, and gives all."""
         return await self.state.log.wait_for_end(count, MESSAGES_PATH)
 
+    async def until_left(self) -> None:
+        """Waits until no client is connected."""
+        while self._connections:
+            await asyncio.wait(tuple(self._connections))
+
     async def start(self) -> None:
         """Begins to listen."""
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)

@@ -1,29 +1,37 @@
 """A model behind the Messages API, through the `anthropic` SDK: Anthropic's own endpoint or any compatible server.
 
 The SDK is imported when it is first needed, in a thread: it costs half a second, which starting up must not.
-What is sent is written in `serialise.py`, what comes back is put together in `reply.py`; when a call is made again is
-decided in `retry.py`, what its failure means in `failures.py`.
+What is sent is written in `serialise.py`; what comes back is bounded in `bounded_response.py`, read in `event_stream.py`, put together and
+checked in `reply.py`, and its numbers are held against the request in `plausible.py`. How long it is waited for says `patience.py`; when a
+call is made again is decided in `retry.py`, what its failure means in `failures.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
-import json
+import logging
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import aclosing, suppress
+from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from typing import TYPE_CHECKING
 
 from ullage.context.counting.media_room import NO_ROOM, shown_in
 from ullage.context.view.plain import without_block
 from ullage.context.view.request import Request
-from ullage.models.errors import BlockRefused, MediaRefused, PromptTooLong, ThinkingRefused
-from ullage.models.failures import Endpoint, not_the_messages_api, understand
+from ullage.models.bounded_response import PLAIN, bound
+from ullage.models.errors import BlockRefused, MediaRefused, Nonsense, PromptTooLong, ThinkingRefused
+from ullage.models.event_stream import events
+from ullage.models.failures import Endpoint, ErrorInReply, not_the_messages_api, understand
+from ullage.models.foreign_json import NotJson, parse
 from ullage.models.limits import expected_card
-from ullage.models.model import ModelCard, ModelEvent
+from ullage.models.model import ModelCard, ModelEvent, Reply
 from ullage.models.model_card import Asked, ask_anthropic, ask_other_server
+from ullage.models.offered import OfferedModel, ask_offered
+from ullage.models.patience import NothingCame, Patience, patience_with
+from ullage.models.plausible import Size, size_of, why_not_believed
 from ullage.models.reply import ReplyBuilder
 from ullage.models.retry import DELAYS, Delays, Failure, with_retries
 from ullage.models.serialise import Mismatch, Serialiser, betas
@@ -33,8 +41,8 @@ if TYPE_CHECKING:
     import httpx2
     from anthropic import AsyncAnthropic
 
-READ_TIMEOUT = 600.0
-"""Seconds without any byte: a local server may take minutes over a long prompt before it says anything."""
+logger = logging.getLogger(__name__)
+
 CONNECT_TIMEOUT = 10.0
 
 NO_KEY = "none"
@@ -49,7 +57,7 @@ class AnthropicModel:
     where a compaction block stands there, and from the first refusal on. From the first refusal of an image or a document on, none are
     sent: they stay in the conversation, so every later call would be refused too.
     `media` gives the bytes of the images and documents that are shown.
-    `sleep` (seconds) and `dice` (0 to 1) are the clock and the chance of the retries.
+    `patience` is how long a reply is waited for. `sleep` (seconds) and `dice` (0 to 1) are the clock and the chance of the retries.
     """
 
     def __init__(
@@ -61,6 +69,7 @@ class AnthropicModel:
         mismatch: Mismatch = "drop_block",
         media: MediaBytes = none_kept,
         delays: Delays = DELAYS,
+        patience: Patience | None = None,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         dice: Callable[[], float] = random.random,
     ) -> None:
@@ -71,17 +80,24 @@ class AnthropicModel:
         self._refused_thinking = False
         self._refused_media = False
         self._delays = delays
+        self._patience = patience or patience_with(own_server=bool(self._endpoint.base_url))
         self._sleep = sleep
         self._dice = dice
         self._serialiser = Serialiser(media)
         self._connecting: asyncio.Task[AsyncAnthropic] | None = None
         self._asking: asyncio.Task[Asked] | None = None
+        self._running = 0
+        """How many wait for the endpoint."""
+        self._left = False
         self._learned_window: int | None = None
+        self._most_accepted = 0
+        """Input tokens of the largest request that was answered."""
 
     async def prewarm(self) -> None:
         """Imports the SDK and makes its client, in a thread. Raises nothing: the first call reports what is wrong."""
         with suppress(Exception):
-            await self._client()
+            async with self._in_use():
+                await self._client()
 
     def expected(self) -> ModelCard:
         """What the table says of the model, or what is assumed of it."""
@@ -92,19 +108,25 @@ class AnthropicModel:
 
         An endpoint that was not there is asked again at the next call.
         """
-        if self._asking is None:
-            self._asking = asyncio.create_task(self._ask())
-        asking = self._asking
-        asked = await asyncio.shield(asking)
-        if not asked.settled and self._asking is asking:
-            self._asking = None
+        async with self._in_use():
+            if self._asking is None:
+                self._asking = asyncio.create_task(self._ask())
+            asking = self._asking
+            asked = await asyncio.shield(asking)
+            if not asked.settled and self._asking is asking:
+                self._asking = None
         card = asked.card
         if self._learned_window is None or self._learned_window >= card.window:
             return card
-        return replace(card, window=self._learned_window, source="server")
+        return replace(card, window=self._learned_window, source="server", stated_window=card.window)
 
     async def stream(self, request: Request, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
         """Asks for one reply; see `Model.stream`."""
+        async with self._in_use(), aclosing(self._stream(request, max_output_tokens)) as events:
+            async for event in events:
+                yield event
+
+    async def _stream(self, request: Request, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
         card = await self.card()
         if request.block is not None and (not card.compacts or request.block.json in self._refused_blocks):
             request = without_block(request)
@@ -141,61 +163,143 @@ class AnthropicModel:
         headers = {"content-type": "application/json"}
         if needed := betas(request, mismatch):
             headers["anthropic-beta"] = ",".join(needed)
-        return with_retries(lambda: self._call(body, headers), self._understand, delays=self._delays, sleep=self._sleep, dice=self._dice)
+        size = size_of(request, body, max_output_tokens)
+        return with_retries(
+            lambda: self._call(body, headers, size),
+            lambda problem: self._understand(problem, size),
+            delays=self._delays,
+            sleep=self._sleep,
+            dice=self._dice,
+        )
+
+    async def offered(self) -> tuple[OfferedModel, ...]:
+        """The models that the endpoint lists. Raises `ModelError`."""
+        return await ask_offered(self._client, self._endpoint)
 
     async def aclose(self) -> None:
-        """Frees connections and whatever is still being made."""
-        if self._asking is not None:
-            self._asking.cancel()
-        if self._connecting is not None:
-            with suppress(Exception):
-                await (await self._connecting).close()
+        """Frees connections and whatever is still being made; see `Model.aclose`."""
+        self._left = True
+        await self._disconnect_if_left()
 
-    async def _call(self, body: bytes, headers: Mapping[str, str]) -> AsyncGenerator[ModelEvent, None]:
+    @asynccontextmanager
+    async def _in_use(self) -> AsyncGenerator[None]:
+        """While somebody waits for something, connections are not freed."""
+        self._running += 1
+        try:
+            yield
+        finally:
+            self._running -= 1
+            await self._disconnect_if_left()
+
+    async def _disconnect_if_left(self) -> None:
+        if not self._left or self._running:
+            return
+        asking, self._asking = self._asking, None
+        connecting, self._connecting = self._connecting, None
+        if asking is not None and not asking.done():
+            asking.cancel()
+            # Its connection is freed before the client is: what is only being made the client does not know of.
+            await asyncio.gather(asking, return_exceptions=True)
+        if connecting is not None:
+            with suppress(Exception):
+                await (await connecting).close()
+
+    async def _call(self, body: bytes, headers: Mapping[str, str], size: Size) -> AsyncGenerator[ModelEvent, None]:
         """One attempt. Ends the HTTP stream however it is left."""
         from anthropic import AsyncStream
 
         client = await self._client()
-        # Not `messages.create`: it walks through all messages again, which is 4 ms for a thousand of them.
-        stream = await client.post(
-            "/v1/messages",
-            content=body,
-            cast_to=object,
-            options={"headers": dict(headers)},
-            stream=True,
-            stream_cls=AsyncStream[object],
-        )
+        async with self._patience.for_an_answer():
+            # Not `messages.create`: it walks through all messages again, which is 4 ms for a thousand of them.
+            stream = await client.post(
+                "/v1/messages",
+                content=body,
+                cast_to=object,
+                options={"headers": dict(headers)},
+                stream=True,
+                stream_cls=AsyncStream[object],
+            )
         async with stream:
-            builder = ReplyBuilder(self._name)
-            kind = stream.response.headers.get("content-type", "text/event-stream")
+            response, builder = stream.response, ReplyBuilder(self._name, size.max_tokens)
+            kind = response.headers.get("content-type", "text/event-stream").lower()
+            if response.status_code != 200 or not kind.startswith(("application/json", "text/event-stream")):
+                raise not_the_messages_api(response, self._endpoint)
             if kind.startswith("application/json"):
-                for event in builder.accept_whole(await self._whole_message(stream.response)):
+                for event in builder.accept_whole(await self._whole_message(response)):
                     yield event
-                yield builder.reply()
-                return
-            if not kind.startswith("text/event-stream"):
-                raise not_the_messages_api(stream.response, self._endpoint)
-            async for data in stream:
-                if isinstance(data, dict):
-                    for event in builder.accept(cast(Mapping[str, object], data)):
+            else:
+                async with aclosing(self._streamed(response, builder)) as told:
+                    async for event in told:
                         yield event
-            yield builder.reply()
+            yield self._checked(builder.reply(), size, builder.characters)
+
+    async def _streamed(self, response: httpx2.Response, builder: ReplyBuilder) -> AsyncGenerator[ModelEvent, None]:
+        """What the user is told while the reply comes in, up to its end or to where it breaks off after it was whole."""
+        from httpx2 import HTTPError
+
+        patience = self._patience
+        try:
+            async with (
+                aclosing(patience.between(response.aiter_bytes())) as pieces,
+                aclosing(events(pieces)) as found,
+                aclosing(patience.over(found)) as sent,
+            ):
+                async for data in sent:
+                    if data.get("type") == "error":
+                        raise ErrorInReply(data)
+                    for event in builder.accept(data):
+                        yield event
+                    if data.get("type") == "message_stop" and builder.is_whole:
+                        return
+        except (HTTPError, NothingCame, Nonsense):
+            if not builder.is_whole:
+                raise
+
+    def _checked(self, reply: Reply, size: Size, received: int) -> Reply:
+        """The reply without counts that cannot be; what it shows of the window is learned."""
+        if reply.usage is None:
+            return reply
+        why = why_not_believed(reply.usage, size, received)
+        if why is not None:
+            logger.warning("%s %s", self._endpoint.name, why)
+            return replace(reply, usage=None, doubts=(f"{self._endpoint.name} {why}. That cannot be, so it is not counted.",))
+        taken = reply.usage.total_input_tokens
+        self._most_accepted = max(self._most_accepted, taken)
+        if self._learned_window is not None and taken > self._learned_window:
+            logger.warning(
+                "a request of %d tokens was answered: the window of %d that a refusal named is forgotten", taken, self._learned_window
+            )
+            self._learned_window = None
+        return reply
 
     async def _whole_message(self, response: httpx2.Response) -> Mapping[str, object]:
         """The message of a server that does not stream. Raises `EndpointUnreachable` where it is none."""
         try:
-            body: object = json.loads(await response.aread())
-        except ValueError:
+            async with self._patience.for_an_answer():
+                body = parse(await response.aread())
+        except NotJson:
             body = None
-        if isinstance(body, dict) and cast(Mapping[str, object], body).get("type") == "message":
-            return cast(Mapping[str, object], body)
+        if isinstance(body, dict) and body.get("type") == "message":
+            return body
+        if isinstance(body, dict) and "error" in body:
+            raise ErrorInReply(body)
         raise not_the_messages_api(response, self._endpoint)
 
-    def _understand(self, problem: Exception) -> Failure:
+    def _understand(self, problem: Exception, size: Size) -> Failure:
         failure = understand(problem, self._endpoint)
-        if isinstance(failure.error, PromptTooLong) and failure.error.window:
-            self._learned_window = failure.error.window
+        if isinstance(failure.error, PromptTooLong):
+            self._learn_window(failure.error, size)
         return failure
+
+    def _learn_window(self, refusal: PromptTooLong, size: Size) -> None:
+        """Takes over what a refusal says of the window, unless it cannot be or calls have shown otherwise."""
+        named, tokens = refusal.window, refusal.tokens
+        if named is None:
+            return
+        if named <= self._most_accepted or (tokens is not None and not (named < tokens and size.can_have(tokens))):
+            logger.warning("%s named a window of %d tokens for a request of %s, which is not believed", self._endpoint.name, named, tokens)
+            return
+        self._learned_window = named
 
     async def _ask(self) -> Asked:
         ask = ask_other_server if self._endpoint.base_url else ask_anthropic
@@ -207,16 +311,25 @@ class AnthropicModel:
         return await asyncio.shield(self._connecting)
 
     def _make_client(self) -> AsyncAnthropic:
-        from anthropic import AsyncAnthropic
+        from anthropic import AsyncAnthropic, DefaultAsyncHttpxClient
         from httpx2 import Timeout
 
+        # The API has no cookies; one that cannot be sent back would fail every call from then on.
+        no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
         gc.freeze()  # the SDK's many objects live for ever: with them a full pass of the collector stops everything for 60 ms
         base_url, api_key = self._endpoint.base_url, self._endpoint.api_key
+        # Beyond what `patience.py` has, whose words are the better ones.
+        timeout = Timeout(2 * max(self._patience.answer, self._patience.silence), connect=CONNECT_TIMEOUT)
         return AsyncAnthropic(
             api_key=api_key or (NO_KEY if base_url else None),
             base_url=base_url or None,
             max_retries=0,
-            timeout=Timeout(READ_TIMEOUT, connect=CONNECT_TIMEOUT),
+            timeout=timeout,
+            default_headers={"accept-encoding": PLAIN},
+            # What redirects would get the prompt, to wherever they lead: the user is told of them instead.
+            http_client=DefaultAsyncHttpxClient(
+                timeout=timeout, follow_redirects=False, event_hooks={"response": [bound]}, cookies=no_cookies
+            ),
         )
 
 

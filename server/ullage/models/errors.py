@@ -9,7 +9,11 @@ ModelError
 │   └── ThinkingRefused      the API takes what stands before replayed thinking for changed
 ├── EndpointUnreachable      no network, nothing listens, or what answers is no Messages API
 ├── Overloaded               429, 529 and 5xx after all retries
-└── StreamBroken             the reply ended before it was whole, or an error came inside it
+├── StreamBroken             the reply ended before it was whole, or an error came inside it
+├── NothingMore              the reply stopped coming, though the connection stands
+└── NonsenseSent             what came is no reply: undecodable, nested without end, far too large
+
+Beside them stands `Nonsense`, which whatever reads a reply raises; `failures.py` makes a `NonsenseSent` of it.
 """
 
 from __future__ import annotations
@@ -20,11 +24,15 @@ class ModelError(Exception):
 
 
 class PromptTooLong(ModelError):
-    """The input alone is over the model's window; `window` (tokens) is what the endpoint said it is, if it did."""
+    """The input alone is over the model's window.
 
-    def __init__(self, message: str, window: int | None = None) -> None:
+    `window` (tokens) is what the endpoint said it is, `tokens` what it said of the request; None where it did not, or where it cannot be.
+    """
+
+    def __init__(self, message: str, window: int | None = None, tokens: int | None = None) -> None:
         super().__init__(message)
         self.window = window
+        self.tokens = tokens
 
 
 class AuthenticationFailed(ModelError):
@@ -61,3 +69,15 @@ class Overloaded(ModelError):
 
 class StreamBroken(ModelError):
     """The reply was cut off after output had begun, so it was not tried again."""
+
+
+class NothingMore(ModelError):
+    """The endpoint keeps the connection open and sends nothing of the reply."""
+
+
+class NonsenseSent(ModelError):
+    """The endpoint sent what no Messages API sends."""
+
+
+class Nonsense(Exception):
+    """What came is no reply of a Messages API. `str()` says in a few words what it was, as it stands after "sent"."""

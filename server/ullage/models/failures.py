@@ -8,16 +8,22 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from json import JSONDecodeError
-from typing import TYPE_CHECKING, cast
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
+from ullage.context.visible import visible_line
 from ullage.models.errors import (
     AuthenticationFailed,
     BlockRefused,
     EndpointUnreachable,
     MediaRefused,
     ModelError,
+    Nonsense,
+    NonsenseSent,
+    NothingMore,
     Overloaded,
     PromptTooLong,
     RequestRefused,
@@ -25,6 +31,9 @@ from ullage.models.errors import (
     ThinkingRefused,
     UnknownModel,
 )
+from ullage.models.foreign_json import mapping, string
+from ullage.models.patience import NothingCame
+from ullage.models.plausible import plausible_window
 from ullage.models.retry import Failure
 
 if TYPE_CHECKING:
@@ -33,6 +42,8 @@ if TYPE_CHECKING:
 
 BUSY_ATTEMPTS = 7
 """For a busy or failing endpoint: about half a minute with the default delays."""
+NONSENSE_ATTEMPTS = 2
+"""For what is no reply and for one that stops coming: once may be chance; what took minutes once takes them again."""
 UNREACHABLE_ATTEMPTS = 4
 """For a connection that fails: a few seconds, since most often the address is wrong or the server is not started."""
 
@@ -56,11 +67,12 @@ _UNKNOWN_MODEL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _WINDOW = re.compile(
-    r"tokens? > (\d+) maximum"
-    r"|available context size \((\d+) tokens\)"
-    r"|maximum context length (?:is|of) (\d+)",
+    r"tokens? > (\d{1,12}) maximum"
+    r"|available context size \((\d{1,12}) tokens\)"
+    r"|maximum context length (?:is|of) (\d{1,12})\b",
     re.IGNORECASE,
 )
+_TOKENS = re.compile(r"(\d{1,12}) tokens? > |request \((\d{1,12}) tokens\)|you requested (\d{1,12})\b", re.IGNORECASE)
 _MEDIA = re.compile(r"\b(images?|pdfs?|documents?|multimodal|mmproj|only text)\b", re.IGNORECASE)
 """What a refusal speaks of that is about an image or a document; no error code exists for it."""
 _KEY_LIKE = re.compile(r"\bsk-[A-Za-z0-9_\-*.]{6,}")
@@ -94,30 +106,45 @@ def public_url(url: str) -> str:
     return urlunsplit((parts.scheme, host, parts.path, "", ""))
 
 
+class ErrorInReply(Exception):
+    """The endpoint answered as if all were well and then sent an error; `body` is what it sent."""
+
+    def __init__(self, body: Mapping[str, object]) -> None:
+        super().__init__("an error in a reply")
+        self.body = body
+
+
 def understand(problem: Exception, endpoint: Endpoint) -> Failure:
     """The failure behind an exception that a call raised."""
-    from anthropic import AnthropicError, APIConnectionError, APIStatusError, CredentialsError
+    from anthropic import AnthropicError, APIConnectionError, APIResponseValidationError, APIStatusError, CredentialsError
     from httpx2 import HTTPError, InvalidURL
 
     if isinstance(problem, ModelError):
         attempts = BUSY_ATTEMPTS if isinstance(problem, StreamBroken) else 1
         return Failure(problem, attempts)
+    if isinstance(problem, ErrorInReply):
+        return _inside_a_reply(problem.body, endpoint)
+    if isinstance(problem, Nonsense):
+        return _nonsense(problem, endpoint)
+    if isinstance(problem, NothingCame):
+        reason = f"{endpoint.name} {problem}"
+        return Failure(NothingMore(f"{reason}. The connection was ended. Press Continue to try again."), NONSENSE_ATTEMPTS, reason=reason)
+    if isinstance(problem, TimeoutError):
+        return Failure(_not_in_time(endpoint))
     if isinstance(problem, APIStatusError):
-        if problem.status_code < 300:
-            return _inside_a_stream(problem, endpoint)
         return _status(problem, endpoint)
     if isinstance(problem, APIConnectionError):
         return _connection(problem.__cause__ or problem, endpoint)
+    if isinstance(problem, APIResponseValidationError):
+        return _nonsense(Nonsense("a reply that is no JSON"), endpoint)
     if isinstance(problem, HTTPError):
         error = StreamBroken(
             f"The connection to {_lower(endpoint.name)} broke in the middle of the reply"
-            f" ({type(problem).__name__}). Send the prompt again or continue the turn."
+            f" ({type(problem).__name__}). Press Continue to try again."
         )
         return Failure(error, BUSY_ATTEMPTS)
     if isinstance(problem, InvalidURL):
         return Failure(_not_a_url(endpoint))
-    if isinstance(problem, JSONDecodeError):
-        return Failure(StreamBroken(f"{endpoint.name} sent an event that is no JSON ({problem}). Continue the turn to try again."))
     if isinstance(problem, CredentialsError):
         return Failure(AuthenticationFailed(f"{_NO_KEY} The credentials of the environment cannot be used: {problem}"))
     if isinstance(problem, AnthropicError | TypeError) and "authentication" in str(problem):
@@ -136,8 +163,12 @@ def not_the_messages_api(response: httpx2.Response, endpoint: Endpoint) -> Endpo
 
 
 def window_named_in(message: str) -> int | None:
-    """The window (tokens) that a server named when it refused a prompt as too long; None where it named none."""
-    found = _WINDOW.search(message)
+    """The window (tokens) that a server named when it refused a prompt as too long; None where it named none, or one that can be none."""
+    return plausible_window(_number(_WINDOW, message))
+
+
+def _number(pattern: re.Pattern[str], message: str) -> int | None:
+    found = pattern.search(message)
     return int(next(group for group in found.groups() if group)) if found else None
 
 
@@ -149,7 +180,9 @@ _NO_KEY = (
 def _status(problem: APIStatusError, endpoint: Endpoint) -> Failure:
     said = _said(problem, endpoint)
     status = problem.status_code
-    if status == 413 or _is_too_long(problem):
+    if 300 <= status < 400:
+        return Failure(_elsewhere(problem.response, endpoint))
+    if status == 413 or _is_too_long_by(f"{problem.type} {problem.message} {problem.body}"):
         return Failure(_too_long(said))
     if status == 402 or "credit balance" in said.lower():
         return Failure(
@@ -163,11 +196,12 @@ def _status(problem: APIStatusError, endpoint: Endpoint) -> Failure:
                 f"{endpoint.name} does not know the model `{endpoint.model}` ({said}). Choose another in the setting `ullage.model.name`."
             )
         )
-    if status in (404, 405, 501) or 300 <= status < 400:
+    if status in (404, 405, 501) or status < 200:
         return Failure(not_the_messages_api(problem.response, endpoint))
     if _may_be_tried_again(problem) and not _MEDIA.search(said):  # llama.cpp says so with a 500
         reason = f"{endpoint.name} is {_busy(status)} (HTTP {status}: {said})"
-        return Failure(Overloaded(f"{reason}. {_when(problem)}"), BUSY_ATTEMPTS, _retry_after(problem), reason)
+        asked = retry_after(problem.response.headers)
+        return Failure(Overloaded(f"{reason}. {_when(asked)}"), BUSY_ATTEMPTS, asked, reason)
     return Failure(_refusal(problem)(f"{endpoint.name} refused the request (HTTP {status}): {said}"))
 
 
@@ -179,22 +213,24 @@ def _refusal(problem: APIStatusError) -> type[RequestRefused]:
     return ThinkingRefused if OTHER_CONVERSATION in problem.message else RequestRefused
 
 
-def _inside_a_stream(problem: APIStatusError, endpoint: Endpoint) -> Failure:
-    """An `error` event in a stream that had begun as a success."""
-    said = _said(problem, endpoint)
-    if _is_too_long(problem):
+def _inside_a_reply(body: Mapping[str, object], endpoint: Endpoint) -> Failure:
+    """An error in what had begun as a success: an `error` event of a stream, or an error with the status 200."""
+    said = _shortened(_words(body) or "no reason given", endpoint)
+    kind = _shortened(string(mapping(body.get("error")), "type") or "error", endpoint, 60)
+    if _is_too_long_by(f"{kind} {said}"):
         return Failure(_too_long(said))
-    kind = str(problem.type or "error")
     if kind in ("overloaded_error", "rate_limit_error"):
         reason = f"{endpoint.name} became overloaded while it replied ({said})"
-        return Failure(Overloaded(f"{reason}. Continue in a while."), BUSY_ATTEMPTS, reason=reason)
+        return Failure(Overloaded(f"{reason}. Wait a moment, then press Continue."), BUSY_ATTEMPTS, reason=reason)
     reason = f"{endpoint.name} broke off its reply with an error ({kind}: {said})"
-    return Failure(StreamBroken(f"{reason}. Continue the turn to try again."), BUSY_ATTEMPTS, reason=reason)
+    return Failure(StreamBroken(f"{reason}. Press Continue to try again."), BUSY_ATTEMPTS, reason=reason)
 
 
 def _connection(cause: BaseException, endpoint: Endpoint) -> Failure:
-    from httpx2 import ConnectTimeout, InvalidURL, LocalProtocolError, TimeoutException, UnsupportedProtocol
+    from httpx2 import ConnectTimeout, InvalidURL, LocalProtocolError, RemoteProtocolError, TimeoutException, UnsupportedProtocol
 
+    if isinstance(cause, Nonsense):
+        return _nonsense(cause, endpoint)
     if isinstance(cause, UnsupportedProtocol | InvalidURL):
         return Failure(_not_a_url(endpoint))
     if isinstance(cause, LocalProtocolError) and "header" in str(cause):
@@ -202,11 +238,32 @@ def _connection(cause: BaseException, endpoint: Endpoint) -> Failure:
             AuthenticationFailed('The API key has a character that cannot be sent. Set it anew with the command "Ullage: Set API key".')
         )
     if isinstance(cause, TimeoutException) and not isinstance(cause, ConnectTimeout):
-        # What took minutes once takes them again: the user decides.
-        return Failure(EndpointUnreachable(f"{endpoint.name} took the request but did not answer in time. {_look_at(endpoint)}"))
-    said = _redacted(str(cause).rstrip(".") or type(cause).__name__, endpoint)
+        return Failure(_not_in_time(endpoint))
+    if isinstance(cause, RemoteProtocolError) and "disconnected" not in str(cause):
+        return _nonsense(Nonsense(f"an answer that is no HTTP ({_shortened(str(cause), endpoint, 200)})"), endpoint)
+    said = _shortened(str(cause).rstrip(".") or type(cause).__name__, endpoint)
     what = f"{endpoint.name} cannot be reached ({said})"
     return Failure(EndpointUnreachable(f"{what}. {_look_at(endpoint)}"), UNREACHABLE_ATTEMPTS, reason=what)
+
+
+def _nonsense(problem: Nonsense, endpoint: Endpoint) -> Failure:
+    reason = f"{endpoint.name} sent nonsense: {problem}"
+    advice = "Press Continue to try again. If it happens again, look at what runs there, or choose another endpoint or model."
+    return Failure(NonsenseSent(f"{reason}. {advice}"), NONSENSE_ATTEMPTS, reason=reason)
+
+
+def _not_in_time(endpoint: Endpoint) -> EndpointUnreachable:
+    # Not tried again: what took minutes once takes them again, so the user decides.
+    return EndpointUnreachable(f"{endpoint.name} took the request but did not answer in time. {_look_at(endpoint)}")
+
+
+def _elsewhere(response: httpx2.Response, endpoint: Endpoint) -> EndpointUnreachable:
+    """For a redirect, which is not followed: it would take the prompt with it."""
+    to = _shortened(public_url(response.headers.get("location", "")), endpoint, 200) or "nowhere"
+    return EndpointUnreachable(
+        f"{endpoint.name} redirects the request (HTTP {response.status_code}) to {to}. Nothing was sent there. If that is the"
+        " right address, set `ullage.model.baseUrl` to it, without `/v1/messages`."
+    )
 
 
 def _look_at(endpoint: Endpoint) -> str:
@@ -238,12 +295,12 @@ def _too_long(said: str) -> PromptTooLong:
     return PromptTooLong(
         f"The conversation is too long for the model ({said}). Compact it or begin a new session.",
         window=window_named_in(said),
+        tokens=_number(_TOKENS, said),
     )
 
 
-def _is_too_long(problem: APIStatusError) -> bool:
-    text = f"{problem.type} {problem.message} {problem.body}".lower()
-    return any(words in text for words in TOO_LONG)
+def _is_too_long_by(text: str) -> bool:
+    return any(words in text.lower() for words in TOO_LONG)
 
 
 def _may_be_tried_again(problem: APIStatusError) -> bool:
@@ -259,39 +316,64 @@ def _busy(status: int) -> str:
     return "overloaded" if status in (503, 529) else "failing"
 
 
-def _retry_after(problem: APIStatusError) -> float | None:
-    headers = problem.response.headers
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds that a server asks to be left alone: a number or a date; 0 where that has passed. None where it asks for nothing that can be.
+
+    `now` is the time; None: the clock's.
+    """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        wish = headers.get(name, "").strip()
         try:
-            seconds = float(headers.get(name, "")) * unit
+            seconds = float(wish) * unit
         except ValueError:
-            continue
-        if seconds >= 0:
-            return seconds
+            seconds = _until(wish, now or datetime.now(UTC))
+        if seconds is not None and isfinite(seconds):
+            return max(0.0, seconds)
     return None
 
 
-def _when(problem: APIStatusError) -> str:
-    seconds = _retry_after(problem)
-    if seconds is None:
-        return "Continue in a while."
+def _until(date: str, now: datetime) -> float | None:
+    try:
+        then = parsedate_to_datetime(date)
+        return (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp() - now.timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _when(seconds: float | None) -> str:
+    if not seconds:
+        return "Wait a moment, then press Continue."
     if seconds < 120:
-        return f"It asks to be called again in {seconds:.0f} s."
-    return f"It asks to be called again in {seconds / 60:.0f} min."
+        return f"It asks to be called again in {max(1.0, seconds):.0f} s."
+    if seconds < 86_400:
+        return f"It asks to be called again in {seconds / 60:.0f} min."
+    return (
+        f"It asks to be called again in {seconds / 86_400:.0f} days."
+        if seconds < 86_400_000
+        else "It asks not to be called again for years."
+    )
 
 
 def _said(problem: APIStatusError, endpoint: Endpoint) -> str:
     """The endpoint's own words, short and without keys."""
-    body = problem.body
-    words = problem.api_message
-    if not words and isinstance(body, Mapping):
-        # Servers without the API's error envelope.
-        detail = cast(Mapping[str, object], body)
-        words = str(detail.get("message") or detail.get("detail") or detail.get("error") or "")
-    if not words and isinstance(body, str) and not body.lstrip().startswith("<"):
-        words = body
-    words = _redacted(" ".join((words or problem.response.reason_phrase or "no reason given").split()), endpoint)
-    return words if len(words) <= _QUOTED_CHARACTERS else words[:_QUOTED_CHARACTERS] + "…"
+    return _shortened(_words(problem.body) or problem.response.reason_phrase or "no reason given", endpoint)
+
+
+def _words(body: object) -> str:
+    """What an error says in words: in the API's envelope or in that of others; empty where it is a web page or says nothing."""
+    if isinstance(body, str):
+        return "" if body.lstrip().startswith("<") else body
+    error = mapping(body).get("error")
+    for words in (mapping(error).get("message"), mapping(body).get("message"), mapping(body).get("detail"), error):
+        if words:
+            return words if isinstance(words, str) else repr(words)
+    return ""
+
+
+def _shortened(words: str, endpoint: Endpoint, most: int = _QUOTED_CHARACTERS) -> str:
+    """Words of a server as they may stand in a message: on one line, without keys, what cannot be seen as an escape."""
+    words = _redacted(" ".join(words[: 20 * most].split()), endpoint)
+    return visible_line(words) if len(words) <= most else f"{visible_line(words[:most])}…"
 
 
 def _redacted(words: str, endpoint: Endpoint) -> str:

@@ -82,6 +82,14 @@ class ModelCard:
     """The same of PDFs."""
     images: ImageLimits = LIMITS
     """What it takes of an image."""
+    stated_window: int | None = None
+    """What `window` was before a refusal named a smaller one; None where none did. A refusal is hearsay."""
+
+    @property
+    def hold_window(self) -> int:
+        """The window over which no call is made. What a refusal named makes the context be compacted earlier, but holds no call: if it was
+        not true, only a call that goes well can show that."""
+        return self.stated_window or self.window
 
     @property
     def media_room(self) -> Room:
@@ -151,6 +159,8 @@ class Reply:
     """Where `Request.summarise` asked for one and the API wrote it (`stop_reason` is `compaction` then); `blocks` are empty."""
     dropped_thinking: int = 0
     """How many replayed thinking blocks the API dropped, since it took what stood before them for changed."""
+    doubts: tuple[str, ...] = ()
+    """What the endpoint said that cannot be and was not taken over, each as a sentence or two for the user."""
 
 
 ModelEvent: TypeAlias = TextDelta | ThinkingDelta | ToolUseStarted | ToolInputDelta | Retrying | Reply
@@ -175,5 +185,5 @@ class Model(Protocol):
         ...
 
     async def aclose(self) -> None:
-        """Frees connections."""
+        """Frees connections: now, or when the last call that runs has ended. Who calls later is answered all the same."""
         ...

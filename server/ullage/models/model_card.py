@@ -13,8 +13,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, cast
 from urllib.parse import quote
 
+from ullage.models.foreign_json import integer, mapping, word
 from ullage.models.limits import card_from_table, expected_card, local_card
 from ullage.models.model import ModelCard
+from ullage.models.plausible import LEAST_OUTPUT, plausible_window
 from ullage.models.serialise import COMPACTION_BETA
 
 if TYPE_CHECKING:
@@ -65,7 +67,7 @@ def _card_of_other_server(name: str, info: Mapping[str, object], listed: Mapping
     card = _card_from_models_api(expected_card(name, anthropic=False), info)
     if card is not None:
         return card
-    window = _positive(_mapping(props.get("default_generation_settings")).get("n_ctx"))
+    window = _window(mapping(props.get("default_generation_settings")).get("n_ctx"))
     if window:
         # llama.cpp answers with the model that it has loaded, whatever name it is asked for.
         return replace(local_card(name, window), display_name=_loaded_model(props) or name)
@@ -77,20 +79,19 @@ def _card_of_other_server(name: str, info: Mapping[str, object], listed: Mapping
 
 def _card_from_models_api(card: ModelCard, info: Mapping[str, object]) -> ModelCard | None:
     """`card` with what the Models API says in place of it; None where that is no answer of the Models API."""
-    window = _positive(info.get("max_input_tokens"))
+    window = _window(info.get("max_input_tokens"))
     if window is None:
         return None
-    max_output = _positive(info.get("max_tokens")) or _positive(info.get("max_output_tokens"))  # the latter: LiteLLM
-    title = info.get("display_name")
-    capabilities = _mapping(info.get("capabilities"))
-    thinking = _mapping(capabilities.get("thinking"))
-    compaction = _mapping(_mapping(capabilities.get("compaction")).get("summarize"))
-    adaptive = _mapping(_mapping(thinking.get("types")).get("adaptive")).get("supported")
+    max_output = _output(info.get("max_tokens")) or _output(info.get("max_output_tokens"))  # the latter: LiteLLM
+    capabilities = mapping(info.get("capabilities"))
+    thinking = mapping(capabilities.get("thinking"))
+    compaction = mapping(mapping(capabilities.get("compaction")).get("summarize"))
+    adaptive = mapping(mapping(thinking.get("types")).get("adaptive")).get("supported")
     return replace(
         card,
-        display_name=title if isinstance(title, str) and title else card.display_name,
+        display_name=word(info, "display_name") or card.display_name,
         window=window,
-        max_output=max_output or min(card.max_output, window),
+        max_output=min(max_output or card.max_output, window),
         source="Models API",
         adaptive_thinking=adaptive if isinstance(adaptive, bool) else card.adaptive_thinking,
         compacts=compaction.get("supported") is True,
@@ -101,14 +102,14 @@ def _card_from_models_api(card: ModelCard, info: Mapping[str, object]) -> ModelC
 
 def _supported(capability: object) -> bool | None:
     """What is said of a capability; None where nothing is."""
-    supported = _mapping(capability).get("supported")
+    supported = mapping(capability).get("supported")
     return supported if isinstance(supported, bool) else None
 
 
 def _loaded_model(props: Mapping[str, object]) -> str:
     """The file name or alias of the model that llama.cpp has loaded; empty where it does not say."""
-    for name in (props.get("model_alias"), props.get("model_path")):
-        if isinstance(name, str) and name:
+    for name in (word(props, "model_alias"), word(props, "model_path")):
+        if name:
             return re.split(r"[/\\]", name)[-1]
     return ""
 
@@ -118,9 +119,9 @@ def _vllm_window(listed: Mapping[str, object], name: str) -> int | None:
     if not isinstance(models, list):
         return None
     for model in cast(list[object], models):
-        described = _mapping(model)
+        described = mapping(model)
         if described.get("id") == name:
-            return _positive(described.get("max_model_len"))
+            return _window(described.get("max_model_len"))
     return None
 
 
@@ -130,7 +131,7 @@ async def _get(connect: Connect, path: str) -> Mapping[str, object] | None:
     try:
         client = await connect()
         async with asyncio.timeout(TIMEOUT):
-            return _mapping(await _with_header(client, path) or await client.get(path, cast_to=object))
+            return mapping(await _with_header(client, path) or await client.get(path, cast_to=object))
     except Exception as problem:  # noqa: BLE001 - whatever it is: a call of the model meets it again and reports it
         logger.info("no answer from %s: %s", path, type(problem).__name__)
         return None if _may_answer_later(problem) else {}
@@ -154,9 +155,10 @@ def _may_answer_later(problem: Exception) -> bool:
     return isinstance(problem, APIConnectionError | TimeoutError)
 
 
-def _positive(value: object) -> int | None:
-    return value if isinstance(value, int) and value > 0 else None
+def _window(value: object) -> int | None:
+    return plausible_window(integer(value))
 
 
-def _mapping(value: object) -> Mapping[str, object]:
-    return cast(Mapping[str, object], value) if isinstance(value, dict) else {}
+def _output(value: object) -> int | None:
+    tokens = integer(value)
+    return tokens if tokens is not None and tokens >= LEAST_OUTPUT else None

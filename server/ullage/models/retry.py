@@ -41,11 +41,12 @@ class Delays:
     """A server that asks for more is not waited for: the user is told when to come back instead."""
 
     def before(self, attempt: int, failure: Failure, dice: float) -> float:
-        """Seconds before attempt number `attempt` (the second call is 2); `dice` is between 0 and 1."""
-        if failure.retry_after is not None:
-            return failure.retry_after
-        delay = min(self.longest, self.first * 2 ** (attempt - 2))
-        return delay * (1 - self.jitter * dice)
+        """Seconds before attempt number `attempt` (the second call is 2); `dice` is between 0 and 1.
+
+        Never less than without the server's wish: one that asks for 0 would be called again and again at once.
+        """
+        delay = min(self.longest, self.first * 2 ** (attempt - 2)) * (1 - self.jitter * dice)
+        return max(delay, failure.retry_after or 0.0)
 
 
 DELAYS = Delays()

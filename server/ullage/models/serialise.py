@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
@@ -278,6 +279,17 @@ def _can_carry_a_mark(block: Block) -> bool:
 
 
 def _dump(value: Mapping[str, Json] | Sequence[Mapping[str, Json]]) -> bytes:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:  # an older log may have a number that JSON cannot hold
+        text = json.dumps(_finite(value), ensure_ascii=False, separators=(",", ":"))
     # Half of a surrogate pair, as a tool may find in a broken file, has no UTF-8; it becomes a question mark.
     return text.encode("utf-8", errors="replace")
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {name: _finite(each) for name, each in cast(Mapping[str, object], value).items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in cast(Sequence[object], value)]
+    return str(value) if isinstance(value, float) and not math.isfinite(value) else value

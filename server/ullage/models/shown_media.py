@@ -24,7 +24,7 @@ def none_kept(media: Media) -> bytes | None:
 
 def gone(media: Media) -> str:
     """What stands for one that is no longer in the store."""
-    return f"[{in_words(media)}: no longer there, its file was removed from .ullage/media]"
+    return f"[{in_words(media)}: no longer there, its file was removed]"
 
 
 def media_json(media: Media, data: str | None) -> dict[str, Json]:

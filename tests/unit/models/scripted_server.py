@@ -50,6 +50,8 @@ class ScriptedServer:
         self._connections: set[asyncio.Task[None]] = set()
         self.calls: list[Received] = []
         """What was posted."""
+        self.gets: list[Received] = []
+        """What was asked for."""
         self.client_left = asyncio.Event()
         """Set when a client closes a connection on which an answer is held."""
         self.called = asyncio.Event()
@@ -103,6 +105,7 @@ class ScriptedServer:
         if self._refused_header in request.headers:
             return Answer(json.dumps(error("invalid_request_error", "unknown header")), "400 Bad Request", "application/json")
         if request.method == "GET":
+            self.gets.append(request)
             return self._pages.get(request.path, Answer("not here", "404 Not Found", "text/plain"))
         self.calls.append(request)
         self.called.set()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from ullage.models.errors import (
     StreamBroken,
     UnknownModel,
 )
+from ullage.models.failures import retry_after
 from ullage.models.model import Reply, Retrying, TextDelta
 
 
@@ -56,7 +58,7 @@ async def test_after_the_last_attempt_the_user_is_told() -> None:
     naps = Naps()
     async with ScriptedServer(refusal("529 Overloaded", "overloaded_error", "Overloaded")) as server:
         model = model_at(server.url, naps=naps)
-        with pytest.raises(Overloaded, match=r"overloaded \(HTTP 529: Overloaded\). Continue in a while"):
+        with pytest.raises(Overloaded, match=r"overloaded \(HTTP 529: Overloaded\). Wait a moment, then press Continue"):
             async for _ in model.stream(request(), 1000):
                 pass
         await model.aclose()
@@ -65,7 +67,20 @@ async def test_after_the_last_attempt_the_user_is_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "value", "waits"), [("retry-after", "7", [7.0]), ("retry-after-ms", "250", [0.25]), ("retry-after", "soon", [0.5])]
+    ("header", "value", "waits"),
+    [
+        ("retry-after", "7", [7.0]),
+        ("retry-after", "7.25", [7.25]),
+        ("retry-after-ms", "7250", [7.25]),
+        ("retry-after-ms", "250", [0.5]),  # never sooner than without a wish
+        ("retry-after", "0", [0.5]),
+        ("retry-after", "-30", [0.5]),
+        ("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT", [0.5]),
+        ("retry-after", "soon", [0.5]),
+        ("retry-after", "inf", [0.5]),
+        ("retry-after", "nan", [0.5]),
+        ("retry-after", "Wed, 99 Oct 99999 07:28:00 GMT", [0.5]),
+    ],
 )
 async def test_the_wish_of_the_server_is_obeyed(header: str, value: str, waits: list[float]) -> None:
     naps = Naps()
@@ -74,11 +89,26 @@ async def test_the_wish_of_the_server_is_obeyed(header: str, value: str, waits: 
     assert naps.taken == waits
 
 
-async def test_nobody_waits_for_an_hour() -> None:
-    busy = Answer(json.dumps(error("rate_limit_error", "slow")), "429 Too Many", "application/json", {"retry-after": "3600"})
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        ("3600", "again in 60 min"),
+        ("1e6", "again in 12 days"),
+        ("1e300", "not to be called again for years"),
+        ("Fri, 21 Oct 9999 07:28:00 GMT", "not to be called again for years"),
+    ],
+)
+async def test_nobody_waits_for_an_hour(wish: str, words: str) -> None:
+    busy = Answer(json.dumps(error("rate_limit_error", "slow")), "429 Too Many", "application/json", {"retry-after": wish})
     failure = await failure_of(busy)
     assert type(failure) is Overloaded
-    assert "again in 60 min" in str(failure)
+    assert words in str(failure)
+
+
+def test_a_wish_as_a_date_is_the_time_until_then() -> None:
+    now = datetime(2026, 11, 22, 13, 0, tzinfo=UTC)
+    assert retry_after({"retry-after": "Sun, 22 Nov 2026 13:00:20 GMT"}, now) == 20.0
+    assert retry_after({"retry-after": "Sun, 22 Nov 2026 14:00:20 +0100"}, now) == 20.0
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from ullage.context.blocks import RedactedThinking, Text, Thinking, ToolResult, 
 from ullage.context.view.request import Message, Request
 from ullage.models.errors import (
     EndpointUnreachable,
+    NonsenseSent,
     StreamBroken,
 )
 from ullage.models.failures import Endpoint, understand
@@ -159,8 +160,8 @@ async def test_a_stream_that_just_ends_is_no_reply() -> None:
 
 async def test_an_event_that_is_no_json() -> None:
     failure = await failure_of(Answer("event: message_start\ndata: {oops\n\n"))
-    assert type(failure) is StreamBroken
-    assert "no JSON" in str(failure)
+    assert type(failure) is NonsenseSent
+    assert "sent nonsense: an event that is no JSON" in str(failure)
 
 
 def test_a_server_that_never_answered_is_not_asked_again() -> None:

@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from ullage.context.view.request import Request
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.choose import Provider, choose_model
+from ullage.models.errors import EndpointUnreachable
 from ullage.models.practice.practice_model import PracticeModel
 from ullage.models.practice.scenario import BadScenario
+from ullage.models.unconfirmed import UnconfirmedModel, shown_address
 
 
 @pytest.mark.parametrize(
@@ -20,7 +23,7 @@ from ullage.models.practice.scenario import BadScenario
         ("auto", "", "sk-ant-1", {}, AnthropicModel),
         ("auto", "http://127.0.0.1:8080", None, {}, AnthropicModel),
         ("auto", "  ", None, {}, PracticeModel),
-        ("auto", "", None, {"ANTHROPIC_BASE_URL": "http://127.0.0.1:8080"}, AnthropicModel),
+        ("auto", "", None, {"ANTHROPIC_BASE_URL": "http://127.0.0.1:8080"}, UnconfirmedModel),
         ("practice", "http://127.0.0.1:8080", "sk-ant-1", {}, PracticeModel),
         ("anthropic", "", None, {}, AnthropicModel),
     ],
@@ -41,3 +44,59 @@ def test_a_broken_folder_of_scenarios_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("[]")
     with pytest.raises(BadScenario, match=r"a\.json"):
         choose_model(provider="practice", name="", base_url="", api_key=None, environment={"ULLAGE_PRACTICE_SCENARIOS": str(tmp_path)})
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://127.0.0.1:8080",
+        "https://evil.example",
+        "http://api.anthropic.com",
+        "https://api.anthropic.com.evil.example",
+        "https://api.anthropic.com@evil.example",
+        "https://api.anthropic.com:8443",
+        "https://evil.example/https://api.anthropic.com",
+        "//evil.example",
+        "http://[",
+    ],
+)
+async def test_an_address_of_the_environment_is_asked_nothing_before_it_is_confirmed(address: str) -> None:
+    environment = {"ANTHROPIC_BASE_URL": address}
+    model = choose_model(provider="auto", name="claude-opus-5-5", base_url="", api_key="sk-ant-1", environment=environment)
+    assert isinstance(model, UnconfirmedModel)
+    await model.prewarm()
+    assert await model.card() == model.expected()
+    with pytest.raises(EndpointUnreachable, match=r"ANTHROPIC_BASE_URL.*not confirmed.*ullage\.model\.baseUrl"):
+        async for _ in model.stream(Request((), (), (), ()), 100):
+            raise AssertionError("it answered")
+    confirmed = choose_model(
+        provider="auto", name="a", base_url="", api_key="sk-ant-1", environment=environment, is_confirmed=lambda asked: asked == address
+    )
+    assert isinstance(confirmed, AnthropicModel)
+
+
+@pytest.mark.parametrize(
+    ("provider", "base_url", "address"),
+    [
+        ("auto", "", "https://api.anthropic.com"),
+        ("auto", "", "https://api.anthropic.com/v1/"),
+        ("auto", "http://127.0.0.1:8080", "https://evil.example"),
+        ("anthropic", "", ""),
+    ],
+)
+async def test_the_users_own_setting_and_anthropics_own_address_need_no_confirming(provider: Provider, base_url: str, address: str) -> None:
+    model = choose_model(provider=provider, name="a", base_url=base_url, api_key="sk-ant-1", environment={"ANTHROPIC_BASE_URL": address})
+    assert isinstance(model, AnthropicModel)
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ("https://a.example/v1?x=1", "https://a.example/v1?x=1"),
+        ("https://a.example/[Fix](command:quit)", "https://a.example/%5BFix%5D%28command:quit%29"),
+        ("https://a.example/\u202e\n\x1b", "https://a.example/%202E%0A%1B"),
+        ("https://аpple.example", "https://%430pple.example"),
+    ],
+)
+def test_an_address_is_shown_as_what_it_is(address: str, shown: str) -> None:
+    assert shown_address(address) == shown

@@ -227,7 +227,7 @@ def whole(**more: Any) -> dict[str, Any]:
 
 
 def test_a_message_in_one_piece_and_blocks_that_cannot_go_back() -> None:
-    builder = ReplyBuilder(MODEL)
+    builder = ReplyBuilder(MODEL, 1_000)
     builder.accept_whole(whole(content=[{"type": "compaction", "content": "So far.", "signature": "s", "tool_changes": []}]))
     assert builder.reply().compaction == CompactionBlock(
         '{"type":"compaction","content":"So far.","signature":"s","tool_changes":[]}', MODEL
@@ -246,6 +246,6 @@ def test_a_message_in_one_piece_and_blocks_that_cannot_go_back() -> None:
     ],
 )
 def test_usage(usage: dict[str, Any], expected: Usage | None) -> None:
-    builder = ReplyBuilder(MODEL)
+    builder = ReplyBuilder(MODEL, 1_000)
     builder.accept_whole(whole(usage=usage))
     assert builder.reply().usage == expected

@@ -113,7 +113,7 @@ async def test_a_refusal_teaches_the_window() -> None:
         model = AnthropicModel("qwen", api_key=None, base_url=server.url)
         assert (await model.card()).window == 32_768
         with pytest.raises(PromptTooLong) as caught:
-            async for _ in model.stream(Request((), (), [Message("user", (Text("hi"),), (1,))], ()), 100):
+            async for _ in model.stream(Request((), (), [Message("user", (Text("hi " * 100_000),), (1,))], ()), 100):
                 pass
         assert caught.value.window == 16_384
         card = await model.card()

@@ -19,7 +19,7 @@ PLAY = "look"
 """The name under which its calls are marked."""
 
 WHAT_I_AM = (
-    "I am the practice model: a program that plays prepared steps and searches for words, no language model."
+    "I am the practice model: a scripted demo, not an AI. I play prepared steps and search for words."
     " Everything around me is real: the tools, the approvals, the gauge and the compaction."
 )
 HOW_TO_GET_A_MODEL = (
@@ -74,7 +74,7 @@ def first_step(prompt: str, tools: Iterable[str]) -> Step:
     calls = [PlannedCall("search", {"pattern": re.escape(word)}) for word in words]
     if "list_files" in tools:
         calls.append(PlannedCall("list_files", {}))
-    return Step(text=f"I am the practice model, no language model; I look for {listed} in this workspace.", calls=tuple(calls))
+    return Step(text=f"I am the practice model, a script and not an AI; I look for {listed} in this workspace.", calls=tuple(calls))
 
 
 def next_step(step: int, request: Request, results: Sequence[ToolResult], tools: Iterable[str]) -> Step:

@@ -52,7 +52,7 @@ class PracticeModel:
         self._usage = SimulatedUsage()
         self._card = ModelCard(
             name=NAME,
-            display_name="Practice (no language model)",
+            display_name="Practice (demo, not an AI)",
             window=window,
             max_output=MAX_OUTPUT,
             prices=_FREE,

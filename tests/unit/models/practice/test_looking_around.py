@@ -41,7 +41,7 @@ async def test_it_searches_reads_and_reports_with_links(bench: Workbench) -> Non
     assert names == [["search", "search", "search", "list_files"], ["read_file"], []]
     assert "[pump.py:1](pump.py#L1): `def start_pump(tank):`" in report
     assert "[notes/a b.md:1](notes/a%20b.md#L1): `The pump is 'loud'.`" in report
-    assert "no language model" in report
+    assert "not an AI" in report
     assert "Ullage: Set API key" in report
     assert "ullage.model.baseUrl" in report
 
@@ -52,21 +52,21 @@ async def test_nothing_found_is_said(bench: Workbench) -> None:
 
 @pytest.mark.parametrize("prompt", ["hi", "?"])
 async def test_without_a_word_worth_a_search_it_says_what_it_is(bench: Workbench, prompt: str) -> None:
-    assert "no language model" in await bench.prompt(prompt)
+    assert "not an AI" in await bench.prompt(prompt)
     assert bench.replies[-1].stop_reason == "end_turn"
 
 
 async def test_without_tools_it_says_what_it_is(tmp_path: Path) -> None:
     bench = Workbench(PracticeModel((), pace=0), tmp_path)
     bench.without_tools()
-    assert "no language model" in await bench.prompt("Where is start_pump?")
+    assert "not an AI" in await bench.prompt("Where is start_pump?")
 
 
 async def test_it_goes_on_after_a_compaction(bench: Workbench) -> None:
     bench.start("Where is start_pump?")
     await bench.play(1)
     bench.compact_all(at_work=True)
-    assert "no language model" in await bench.go_on()
+    assert "not an AI" in await bench.go_on()
 
 
 async def test_each_prompt_is_answered_anew(bench: Workbench) -> None:

@@ -50,7 +50,7 @@ async def test_the_card_says_what_it_is(tmp_path: Path) -> None:
     card = await PracticeModel(()).card()
     assert card.practice
     assert not card.writes_summaries
-    assert "no language model" in card.display_name
+    assert "not an AI" in card.display_name
     assert card.prices is not None
     assert card.source == "practice"
 

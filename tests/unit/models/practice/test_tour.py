@@ -66,7 +66,7 @@ async def test_it_is_always_the_same(folder: Path, tmp_path: Path) -> None:
 async def test_it_says_that_it_is_no_language_model(folder: Path) -> None:
     bench = tour_in(folder)
     await bench.prompt("take the tour")
-    assert "no language model" in said_in_full(bench.replies[0])
+    assert "not an AI" in said_in_full(bench.replies[0])
     assert "Ullage: Set API key" in said_in_full(bench.replies[-1])
 
 

@@ -54,7 +54,7 @@ class Workbench:
         folders, editor = Folders((folder,)), NoEditor()
         self._reads = FileReads()
         files = WorkspaceFiles(folders, editor, OwnWrites())
-        needed = ToolDependencies(folders, files, editor, self._reads, NothingToRecall(), sandbox=False)
+        needed = ToolDependencies(folders, files, editor, self._reads, NothingToRecall(), sandbox="off")
         self._tools = build_tools(needed, trusted=trusted)
         self.log(make_prelude(folders, self._tools))
 

@@ -1,0 +1,81 @@
+"""Whether what an endpoint says in numbers can be: what a call used, how large a window is.
+
+A number that is believed steers for long: one absurd count makes the context full for ever, one absurd window every session. So each is
+held against what is known for sure, which is the size of the request itself: a token is at least a byte of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ullage.context.blocks import Usage
+from ullage.context.counting.believed import MOST
+from ullage.context.counting.media import shown_tokens
+from ullage.context.view.request import Request
+
+LEAST_WINDOW = 1_024
+"""Tokens. No server runs a model for tools with less; the tools of Ullage alone take more."""
+LARGEST_WINDOW = MOST
+LEAST_OUTPUT = 64
+"""Tokens of one reply."""
+
+ADDED = 10_000
+"""Tokens that an endpoint may add to a request: the API's own prompt for tools takes some 500, that for a summary some 1,000."""
+SUMMARY_CALLS = 4
+"""How many calls of the model a summary of the API's own may have been."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """What is known of a request: its bytes, what its images take (tokens, worked out where it matters), and the longest reply."""
+
+    bytes: int
+    shown: Callable[[], int]
+    max_tokens: int
+    """What may have been used for it: of a summary of the API's own `SUMMARY_CALLS` times what was asked for."""
+
+    def can_have(self, tokens: int) -> bool:
+        """Whether the request can have had so many tokens of input."""
+        return 0 <= tokens <= LARGEST_WINDOW and (tokens <= self.bytes + ADDED or tokens <= self.bytes + ADDED + self.shown())
+
+
+def size_of(request: Request, body: bytes, max_tokens: int) -> Size:
+    """Of a request and its body."""
+    return Size(len(body), lambda: _shown(request), max_tokens * (SUMMARY_CALLS if request.summarise is not None else 1))
+
+
+def _shown(request: Request) -> int:
+    """What its images and documents take at most (tokens): twice what they should, since the model may see them otherwise."""
+    return 2 * sum(shown_tokens(block) for message in request.messages for block in message.blocks)
+
+
+def why_not_believed(usage: Usage, size: Size, received: int) -> str | None:
+    """Why a reported usage cannot be, as a sentence goes on after the endpoint's name; None where it can.
+
+    `received` are the characters of the reply.
+    """
+    counts = (
+        usage.input_tokens,
+        usage.output_tokens,
+        usage.cache_read_tokens,
+        usage.cache_write_5m_tokens,
+        usage.cache_write_1h_tokens,
+    )
+    if min(counts) < 0:
+        return f"reported a negative count of tokens ({said(min(counts))})"
+    if not size.can_have(usage.total_input_tokens):
+        return f"reported {said(usage.total_input_tokens)} tokens for a request of {size.bytes:,} bytes"
+    if usage.output_tokens > size.max_tokens + received + ADDED:
+        return f"reported a reply of {said(usage.output_tokens)} tokens, where {size.max_tokens:,} were asked for"
+    return None
+
+
+def plausible_window(tokens: int | None) -> int | None:
+    """A window that an endpoint names; None where it can be none."""
+    return tokens if tokens is not None and LEAST_WINDOW <= tokens <= LARGEST_WINDOW else None
+
+
+def said(number: int) -> str:
+    """A number for a message, which may have any number of digits."""
+    return f"{number:,}" if abs(number) < 10**15 else f"about {float(number):.0e}" if abs(number) < 10**300 else "endlessly many"
