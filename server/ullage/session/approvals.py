@@ -6,13 +6,23 @@ What is remembered lies in the user's own state folder, never in the workspace: 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from ullage.context.visible import visible_line
 from ullage.session.errors import SessionError
+from ullage.session.identifiers import new_id
 from ullage.session.items import PermissionOption, ToolCallItem
+from ullage.session.remembered import Approval
 from ullage.session.timeline import Timeline
+from ullage.tools.permission import hosts_need
 from ullage.tools.tool import PermissionNeed
+
+CHANGED = "It has changed since you were asked. "
+"""Before a question that is asked once more."""
+OTHER_FILES = "You always allow this, but a file that it names has changed since. "
+"""Before a question about a command that was always allowed."""
 
 
 class Remembered(Protocol):
@@ -22,8 +32,24 @@ class Remembered(Protocol):
         """Whether it was allowed once and for all."""
         ...
 
+    def allowed_before(self, need: PermissionNeed) -> bool:
+        """Whether it was allowed once and for all when the files that it names were others."""
+        ...
+
     def allow(self, need: PermissionNeed) -> None:
         """From now on. Raises `StoreFailed`."""
+        ...
+
+    def approvals(self) -> Sequence[Approval]:
+        """All that is always allowed."""
+        ...
+
+    def forget(self, action: str, pattern: str) -> None:
+        """It is asked again from now on. Raises `StoreFailed`."""
+        ...
+
+    def forget_all(self) -> None:
+        """Everything is asked again. Raises `StoreFailed`."""
         ...
 
 
@@ -34,47 +60,83 @@ class Refused:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What the user is asked about one call, and the answer that is waited for. `id` is of this question alone."""
+
+    id: str
+    need: PermissionNeed
+    hosts: PermissionNeed | None
+    """Hosts that it would connect to and that are not always allowed yet."""
+    answer: asyncio.Future[Refused | None]
+
+    @property
+    def options(self) -> tuple[PermissionOption, ...]:
+        """The answers that are offered."""
+        return options(self.need if self.hosts is None else self.hosts)
+
+
 class Approvals:
-    """The open questions of one session, by tool call id."""
+    """The open questions of one session, by tool call id. A call has one at most."""
 
     def __init__(self, timeline: Timeline, remembered: Remembered) -> None:
         self._timeline = timeline
         self._remembered = remembered
-        self._waiting: dict[str, tuple[PermissionNeed, asyncio.Future[Refused | None]]] = {}
+        self._waiting: dict[str, Question] = {}
 
-    async def allow(self, call_id: str, need: PermissionNeed) -> Refused | None:
-        """Returns at once where it is allowed already, else waits for the user. None means: go ahead."""
-        if self._remembered.allows(need):
-            return None
+    def allows(self, need: PermissionNeed) -> bool:
+        """Whether the user allowed it once and for all."""
+        return self._remembered.allows(need) and self._new_hosts(need) is None
+
+    def _new_hosts(self, need: PermissionNeed) -> PermissionNeed | None:
+        new = [host for host in need.hosts if not self._remembered.allows(hosts_need((host,)))]
+        return hosts_need(new) if new else None
+
+    async def ask(self, call_id: str, need: PermissionNeed, *, again: bool = False) -> Refused | None:
+        """Waits for the user's answer. None means: go ahead. `again` says that it is not what they were asked before."""
         item = self._timeline.get(call_id)
         if not isinstance(item, ToolCallItem):
             raise SessionError("no_such_item", f"There is no tool call {call_id} to ask about")
-        answer: asyncio.Future[Refused | None] = asyncio.get_running_loop().create_future()
-        self._waiting[call_id] = (need, answer)
-        self._timeline.put(replace(item, status="awaiting_permission", permission=options(need), permission_reason=need.description))
+        why = CHANGED if again else OTHER_FILES if self._remembered.allowed_before(need) else ""
+        question = Question(new_id("q"), need, self._new_hosts(need), asyncio.get_running_loop().create_future())
+        self._waiting[call_id] = question
+        self._timeline.put(
+            replace(
+                item,
+                status="awaiting_permission",
+                diff=need.diff,
+                permission=question.options,
+                permission_id=question.id,
+                permission_reason=visible_line(f"{why}{need.description}"),
+            )
+        )
         try:
-            return await answer
+            return await question.answer
         finally:
-            self._waiting.pop(call_id, None)
+            del self._waiting[call_id]
 
-    def answer(self, call_id: str, option_id: str, reason: str) -> None:
-        """The user's answer. Raises `SessionError` where nothing is asked or the option is none of those offered."""
-        if call_id not in self._waiting:
+    def answer(self, call_id: str, question_id: str | None, option_id: str, reason: str) -> None:
+        """The user's answer to that question; without an id, to the one that is asked now.
+
+        Raises `SessionError` where it is not asked, no longer or answered already, or the option is none of those offered.
+        """
+        question = self._waiting.get(call_id)
+        if question is None or question_id not in (None, question.id) or question.answer.done():
             raise SessionError("no_such_permission", "This approval is no longer waited for")
-        need, future = self._waiting[call_id]
-        if option_id not in {option.option_id for option in options(need)}:
+        if option_id not in {option.option_id for option in question.options}:
             raise SessionError("invalid", f"{option_id} is not one of the answers to this approval")
-        if future.done():
-            return
         if option_id == "allow_always":
-            self._remembered.allow(need)
-        future.set_result(Refused(reason.strip()) if option_id == "reject_once" else None)
+            self._remembered.allow(question.need if question.hosts is None else question.hosts)
+        question.answer.set_result(Refused(reason.strip()) if option_id == "reject_once" else None)
 
 
 def options(need: PermissionNeed) -> tuple[PermissionOption, ...]:
-    """The answers that are offered. There is no "always" where `need` has no pattern that could be remembered."""
+    """The answers that are offered. There is no "always" where `need` has no pattern that could be remembered.
+
+    Of a command that would connect to new hosts these come first: the command itself is remembered when it is asked for with known ones.
+    """
     once = PermissionOption("allow_once", "Allow once", "allow_once")
     refuse = PermissionOption("reject_once", "Refuse", "reject_once")
     if not need.pattern:
         return (once, refuse)
-    return (once, PermissionOption("allow_always", f"Always allow {need.pattern}", "allow_always"), refuse)
+    return (once, PermissionOption("allow_always", visible_line(f"Always allow {need.pattern}"), "allow_always"), refuse)

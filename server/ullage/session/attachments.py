@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ullage.context.entries import Attachment
+from ullage.session.errors import SessionError
 from ullage.store.errors import StoreFailed
 from ullage.store.media import shown_path
 from ullage.tools.media import NotShown, Shelf, show, show_bytes
@@ -52,7 +53,7 @@ Ref: TypeAlias = FileRef | ProblemsRef | PastedRef
 
 
 async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Editor, shelf: Shelf) -> Attachment:
-    """What the model reads. A file that cannot be read is attached as the reason why: the prompt is not lost over it."""
+    """What the model reads. Raises `SessionError` for what cannot be attached."""
     if isinstance(ref, ProblemsRef):
         problems = await editor.diagnostics(None)
         return Attachment(PROBLEMS_NAME, problems_text(problems, folders))
@@ -66,21 +67,25 @@ async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Edit
             return Attachment(name, shown.words, shown.media)
         text = (await files.read(path)).text
     except FileNotFoundError:
-        return Attachment(name, "(this file does not exist)")
+        raise SessionError("invalid", f"{name} cannot be attached: there is no such file") from None
     except (OutsideWorkspace, NotText, DamagedMedia, NotShown, StoreFailed, TooLarge, OSError) as error:
-        return Attachment(name, f"(this file cannot be attached: {error})")
-    if len(text) > ATTACHED_CHARACTERS:
-        text = f"{text[:ATTACHED_CHARACTERS]}\n[cut here: the file has {len(text):,} characters]"
-    return Attachment(name, text)
+        raise SessionError("invalid", f"{name} cannot be attached: {error}") from error
+    return Attachment(name, _cut(text))
+
+
+def _cut(text: str) -> str:
+    if len(text) <= ATTACHED_CHARACTERS:
+        return text
+    return f"{text[:ATTACHED_CHARACTERS]}\n[cut here: the file has {len(text):,} characters]"
 
 
 async def _pasted(data: bytes, shelf: Shelf) -> Attachment:
     try:
         shown = await show_bytes(data, shelf)
     except (DamagedMedia, NotShown, StoreFailed, TooLarge) as error:
-        return Attachment(PASTED_NAME, f"(this cannot be attached: {error})")
+        raise SessionError("invalid", f"What was pasted cannot be attached: {error}") from error
     if shown is None:
-        return Attachment(PASTED_NAME, "(this cannot be attached: it is no PNG, JPEG, GIF or WebP)")
+        raise SessionError("invalid", "What was pasted cannot be attached: it is no PNG, JPEG, GIF or WebP")
     return Attachment(PASTED_NAME, shown.words, shown.media)
 
 
@@ -90,7 +95,9 @@ def ref_of(attachment: Attachment, folders: Folders) -> Ref | None:
         return ProblemsRef()
     pasted = attachment.media if attachment.name == PASTED_NAME else None
     try:
-        return FileRef(folders.resolve(attachment.name if pasted is None else shown_path(pasted)))
+        if pasted is None:
+            return FileRef(folders.resolve(attachment.name))
+        return None if folders.kept is None else FileRef(folders.resolve(str(folders.kept.folder / shown_path(pasted))))
     except OutsideWorkspace:
         return None
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ullage.context.blocks import ToolUse
@@ -15,17 +16,28 @@ from ullage.context.entries import Clipped, CompactionFailed, ToolReturned
 from ullage.context.moves.clip import Arrival, Clip
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.record.left_out import names_left_out
+from ullage.context.valid_calls import CALLED_AS, NOT_A_NAME
 from ullage.models.model import UNPARSABLE_INPUT
-from ullage.session.approvals import Approvals, Refused
+from ullage.session.approvals import Approvals
 from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.conversation import Conversation
 from ullage.session.identifiers import new_id
 from ullage.session.items import ToolCallItem, ToolStatus
+from ullage.session.permitting import permit
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
 from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome
 
-CUT_OFF_INPUT = "The input of this call was cut off before its end, so it was not run. Call again, with less in one call"
+MOST_AT_ONCE = 8
+"""Calls that run side by side: enough to keep a disk busy, and few enough to leave threads to other sessions."""
+
+CUT_OFF_INPUT = (
+    "The input of this call was cut off before its end, or is no JSON object, so it was not run. Call again, with less in one call"
+)
+
+
+NOT_KEPT = "no file, since it could not be written ({error}) Call again if you need what is left out"
+"""Instead of a path, in the line that says where the whole output is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +68,16 @@ class Calls:
         self._surroundings = surroundings
         self._policy = policy
         self._returned = returned
+        self._few_at_once = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def run(self, calls: Sequence[ToolUse]) -> list[ToolOutcome]:
-        """Runs them in order; neighbours that only read run side by side. Every call gets a result, come what may.
+        """Runs them in order; neighbours that only read run side by side, a few at once. Every call gets a result, come what may.
 
         Raises `StoreFailed`, and `CancelledError` with results for what was done by then.
         """
         done: list[Returned] = []
         for group in side_by_side(calls, self._tools):
-            tasks = [asyncio.ensure_future(self._run_one(call)) for call in group]
+            tasks = [asyncio.ensure_future(self._run_among_few(call)) for call in group]
             try:
                 done.extend(await asyncio.gather(*tasks))
             finally:
@@ -74,15 +87,22 @@ class Calls:
         self._clip_together(done)
         return [returned.outcome for returned in done]
 
+    async def _run_among_few(self, call: ToolUse) -> Returned:
+        async with self._few_at_once:
+            return await self._run_one(call)
+
     async def _run_one(self, call: ToolUse) -> Returned:
         outcome = await self._outcome(call)
         where: list[str] = []
 
         def keep(tool_use_id: str) -> str:
-            where.append(self._surroundings.outputs.keep(tool_use_id, outcome.content))
+            try:
+                where.append(self._surroundings.outputs.keep(tool_use_id, outcome.content))
+            except StoreFailed as error:  # the call is done: the model hears of it all the same
+                return NOT_KEPT.format(error=error)
             return where[-1]
 
-        clipped = self._arrive([Arrival(call.id, outcome.content)], keep)[0]
+        clipped = self._arrive([Arrival(call.id, outcome.content, outcome.complete)], keep)[0]
         entry = ToolReturned(
             tool_use_id=call.id,
             tool=call.name,
@@ -95,6 +115,7 @@ class Calls:
             refusal=outcome.refusal,
             names_left_out=names_left_out(outcome.content, clipped.content) if where else (),
             media=() if outcome.is_error else outcome.media,
+            began=self._began(call.id),
         )
         logged = self._conversation.append(entry)
         self._returned(entry)
@@ -104,27 +125,32 @@ class Calls:
         tool = self._tools.get(call.name)
         if tool is None:
             names = ", ".join(self._tools)
-            return ToolOutcome(f"There is no tool {call.name!r}. The tools are: {names}", is_error=True)
+            called = call.input.get(CALLED_AS, call.name) if call.name == NOT_A_NAME else call.name
+            return ToolOutcome(f"There is no tool {called!r}. The tools are: {names}", is_error=True)
         if UNPARSABLE_INPUT in call.input:
             return ToolOutcome(CUT_OFF_INPUT, is_error=True)
         try:
-            need = tool.permission(call.input)
-            if need is not None:
-                answer = await self._approvals.allow(call.id, need)
-                if isinstance(answer, Refused):
-                    said = f" They said: {answer.reason}" if answer.reason else ""
-                    return ToolOutcome(f"The user refused this call; it was not run.{said}", is_error=True, refusal=answer.reason)
+            allowed = await permit(call, tool, self._approvals)
+            if isinstance(allowed, ToolOutcome):
+                return allowed
             self._show(call.id, "running")
-            return await tool.run(ToolCall(call.id, call.input, lambda text: self._stream(call.id, text)))
+            return await tool.run(ToolCall(call.id, call.input, lambda text: self._stream(call.id, text), allowed))
         except BadToolInput as error:
             return ToolOutcome(str(error), is_error=True)
         except (OSError, StoreFailed) as error:
             return ToolOutcome(f"{call.name} failed: {error}", is_error=True)
 
+    def _began(self, call_id: str) -> float | None:
+        item = self._conversation.timeline.get(call_id)
+        return item.began if isinstance(item, ToolCallItem) else None
+
     def _show(self, call_id: str, status: ToolStatus) -> None:
         item = self._conversation.timeline.get(call_id)
         if isinstance(item, ToolCallItem):
-            self._conversation.timeline.put(replace(item, status=status, permission=(), permission_reason=""))
+            began = self._conversation.clock()
+            self._conversation.timeline.put(
+                replace(item, status=status, permission=(), permission_id="", permission_reason="", began=began)
+            )
 
     def _stream(self, call_id: str, text: str) -> None:
         if text:
@@ -137,10 +163,11 @@ class Calls:
 
         def keep(tool_use_id: str) -> str:
             if tool_use_id in outputs:
-                where[tool_use_id] = self._surroundings.outputs.keep(tool_use_id, outputs[tool_use_id].output)
+                with suppress(StoreFailed):  # it stays whole
+                    where[tool_use_id] = self._surroundings.outputs.keep(tool_use_id, outputs[tool_use_id].output)
             return where.get(tool_use_id, "")
 
-        arrivals = [Arrival(each.entry.tool_use_id, each.entry.content) for each in done]
+        arrivals = [Arrival(each.entry.tool_use_id, each.entry.content, each.outcome.complete) for each in done]
         clips = self._arrive(arrivals, keep)
         for clipped, each in zip(clips, done, strict=True):
             if each.entry.tool_use_id in where:

@@ -41,6 +41,10 @@ class Log(Protocol):
         """Durable when it returns."""
         ...
 
+    def append_many(self, session_id: str, entries: Sequence[Entry], at: float) -> list[Logged]:
+        """All of them at once, or none."""
+        ...
+
 
 class Conversation:
     """The log of one session and its three views."""
@@ -62,16 +66,24 @@ class Conversation:
         self._owed: list[Entry] = []
         self.projection = Projection(entries)
         self._account = Account()
-        self.timeline = Timeline(describe, tell, entries)
+        self.timeline = Timeline(describe, tell, entries, _later)
 
     def append(self, entry: Entry) -> Logged:
         """Makes an entry durable, then shows it everywhere. Raises `StoreFailed`, and nothing has changed then."""
         logged = self.show(self._log.append(self.session_id, entry, self.clock()))
-        if self._owed:
-            owed, self._owed = self._owed, []
-            for each in owed:
-                self.append_or_owe(each)
+        self._append_owed()
         return logged
+
+    def append_all(self, entries: Sequence[Entry]) -> None:
+        """The same of several, all at once or none: one write, however many they are."""
+        for logged in self._log.append_many(self.session_id, entries, self.clock()):
+            self.show(logged)
+        self._append_owed()
+
+    def _append_owed(self) -> None:
+        owed, self._owed = self._owed, []
+        for each in owed:
+            self.append_or_owe(each)
 
     def append_or_owe(self, entry: Entry) -> None:
         """The same of an entry that nothing depends on: where it cannot be written now, that is done with the next one that can."""
@@ -129,3 +141,7 @@ class Conversation:
     def entries(self) -> Sequence[Logged]:
         """The whole log."""
         return self.projection.entries
+
+
+def _later(seconds: float, call: Callable[[], None]) -> object:
+    return asyncio.get_running_loop().call_later(seconds, call)

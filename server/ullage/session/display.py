@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from ullage.session.items import (
+    EndedTurn,
     Gauge,
     GaugeChanged,
     ModelInfo,
@@ -33,6 +34,7 @@ class Display:
         self._tell = tell
         self._seq = 0
         self._retry: RetryInfo | None = None
+        self._ended: EndedTurn | None = None
         self._gauge: Gauge | None = None
 
     def tell(self, update: Update) -> None:
@@ -42,9 +44,14 @@ class Display:
 
     def set_state(self, state: SessionState, retry: RetryInfo | None = None) -> None:
         """What the session does from now on."""
-        if (state, retry) != (self.state, self._retry):
+        ended, self._ended = self._ended, None
+        if (state, retry) != (self.state, self._retry) or ended is not None:
             self.state, self._retry = state, retry
-            self.tell(StateChanged(state, retry))
+            self.tell(StateChanged(state, retry, ended))
+
+    def turn_ended(self, ended: EndedTurn) -> None:
+        """Told with what the session does next: nothing, or the next turn."""
+        self._ended = ended
 
     @contextmanager
     def as_compacting(self) -> Generator[None]:

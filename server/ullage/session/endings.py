@@ -13,6 +13,7 @@ from ullage.context.entries import AssistantReply, Logged, Outcome, ToolReturned
 from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, ModelError, UnknownModel
 from ullage.session.compacting.fullness import ContextFull
 from ullage.session.conversation import Conversation
+from ullage.session.items import StopReason
 from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)
@@ -43,7 +44,9 @@ async def ending_of(turn: Coroutine[None, None, TurnEnded], reason: Callable[[],
         return Ending(TurnEnded("error", str(error), "continue"), went_well=False)
     except AuthenticationFailed as error:
         return Ending(TurnEnded("error", str(error), "set_key"), went_well=False)
-    except (UnknownModel, EndpointUnreachable) as error:
+    except UnknownModel as error:
+        return Ending(TurnEnded("error", str(error), "choose_model"), went_well=False)
+    except EndpointUnreachable as error:
         return Ending(TurnEnded("error", str(error), "settings"), went_well=False)
     except ModelError as error:
         return Ending(TurnEnded("error", str(error), "continue"), went_well=False)
@@ -58,6 +61,11 @@ def _cancelled(reason: Literal["cancelled", "interrupted"]) -> TurnEnded:
     if reason == "interrupted":
         return TurnEnded("interrupted", INTERRUPTED, "continue")
     return TurnEnded("cancelled", "Stopped.", "continue")
+
+
+def stop_reason_of(end: TurnEnded) -> StopReason:
+    """Why the turn ended, for a client. That the server ended is a cancel to it."""
+    return "cancelled" if end.outcome == "interrupted" else end.outcome
 
 
 def interrupted_result(call: ToolUse, outcome: Outcome) -> ToolReturned:
@@ -85,7 +93,6 @@ def is_unfinished(entries: Sequence[Logged]) -> bool:
 
 
 def close_turn(conversation: Conversation, end: TurnEnded) -> None:
-    """Gives every call without a result one, so that the log is valid, and logs the end."""
-    for call in conversation.projection.pending_tool_uses:
-        conversation.append(interrupted_result(call, end.outcome))
-    conversation.append(end)
+    """Gives every call without a result one, so that the log is valid, and logs the end: all in one write."""
+    pending = conversation.projection.pending_tool_uses
+    conversation.append_all([*(interrupted_result(call, end.outcome) for call in pending), end])

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
-from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
+from ullage.store.errors import ForeignSession, SessionInUse, StoreFailed, UnknownSession
 
 Reason: TypeAlias = Literal[
     "unknown_session",
     "session_busy",
+    "foreign_session",
     "nothing_to_compact",
     "nothing_to_undo",
     "does_not_fit",
     "fits_only_cut",
     "no_such_item",
     "no_such_permission",
+    "key_refused",
+    "endpoint_failed",
     "store_failed",
     "invalid",
 ]
@@ -33,4 +38,15 @@ def refusal_of(error: StoreFailed) -> SessionError:
     """What the store could not do, as a refusal."""
     if isinstance(error, UnknownSession):
         return SessionError("unknown_session", f"There is no session {error.session_id} in this workspace")
+    if isinstance(error, ForeignSession):
+        return SessionError("foreign_session", str(error))
     return SessionError("session_busy" if isinstance(error, SessionInUse) else "store_failed", str(error))
+
+
+@contextmanager
+def refusing() -> Generator[None]:
+    """What the store cannot do becomes a `SessionError`."""
+    try:
+        yield
+    except StoreFailed as error:
+        raise refusal_of(error) from error

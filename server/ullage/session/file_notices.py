@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ullage.context.entries import FileTouch, Notice, RestoredFile
+from ullage.context.quoting import in_a_line
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.prelude import RulesInForce
 from ullage.session.surroundings import Surroundings
@@ -41,7 +42,8 @@ class FileNotices:
         notices = [Notice("rules", text) for text in rules]
         notices += [self._renewed(file) for file in renewed]
         if changed:
-            notices.append(Notice("file_changed", "\n".join((CHANGED, *(f"- {path} {how}" for path, how in changed.items())))))
+            lines = (f"- {in_a_line(path)} {how}" for path, how in changed.items())
+            notices.append(Notice("file_changed", "\n".join((CHANGED, *lines))))
         return tuple(notices)
 
     def _renewed(self, file: RestoredFile) -> Notice:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ullage.context.blocks import Usage
+from ullage.context.counting.believed import can_be
 from ullage.context.counting.gauge import level
 from ullage.context.economy import SUMMARY_OUTPUT_TOKENS, took
 from ullage.context.entries import AssistantReply, Compaction, Entry, Forked, Logged, SpentInVain
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
 from ullage.session.compacting.fullness import Fullness
+from ullage.session.compacting.next_compaction import NextCompaction
 from ullage.session.items import Category, Gauge
 
 
@@ -35,7 +37,7 @@ class Spending:
             self._begin()
         if isinstance(entry, Compaction) and entry.usage is not None:
             self._compactions.append(entry)
-        if isinstance(entry, AssistantReply | Compaction | SpentInVain) and entry.usage is not None:
+        if isinstance(entry, AssistantReply | Compaction | SpentInVain) and entry.usage is not None and can_be(entry.usage):
             self._add_call(entry.usage, entry.cost)
 
     def _add_call(self, usage: Usage, cost: float | None) -> None:
@@ -60,10 +62,8 @@ class Spending:
         return self._read_from_cache / self._sent if self._sent else None
 
 
-def make_gauge(
-    full: Fullness, spending: Spending, card: ModelCard, policy: Policy, frees: int, *, auto: bool, waits: int | None = None
-) -> Gauge:
-    """The gauge now. `frees` is how many tokens a compaction would free (`left_over.py`), `waits` as `Room.waits` says."""
+def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Policy, frees: int, following: NextCompaction) -> Gauge:
+    """The gauge now. `frees` is how many tokens a compaction would free (`left_over.py`), `following` what the trigger goes by."""
     return Gauge(
         used=full.used,
         line=full.line,
@@ -75,10 +75,9 @@ def make_gauge(
         cost=spending.dollars,
         frees=frees,
         frees_cost=_would_cost(full, card, spending.summary_output(policy)) if frees else 0.0,
-        auto=auto,
+        next=following,
         policy=policy.name,
         measure=policy.measure,
-        waits=waits,
     )
 
 

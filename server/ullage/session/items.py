@@ -12,12 +12,15 @@ from typing import Literal, TypeAlias
 
 from ullage.context.entries import Action, FileDiff, Rung, Trigger
 from ullage.context.policy import Measure
+from ullage.session.compacting.next_compaction import NextCompaction
 from ullage.tools.tool import PlanEntry, ToolKind
 
 ToolStatus: TypeAlias = Literal["pending", "awaiting_permission", "running", "completed", "failed", "cancelled"]
-CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "undone"]
+CompactionStatus: TypeAlias = Literal["in_progress", "completed", "failed", "cancelled", "undone"]
 OptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once"]
 SessionState: TypeAlias = Literal["idle", "running", "compacting"]
+StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"]
+"""Why a turn ended: the Agent Client Protocol's words, and `error`, where a notice says what went wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class ShownMedia:
     words: str
     """What it is: `image, 800 × 600, 638 tokens`."""
     path: str
-    """Where the bytes lie that the model was shown, relative to the first workspace folder."""
+    """Where the bytes lie that the model was shown, relative to `Snapshot.store_folder`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,8 @@ class UserItem:
     queued: bool
     media: tuple[ShownMedia, ...] = ()
     """Those of the attachments that are images or PDFs."""
+    steering: bool = False
+    """Whether it waits for the running turn, which it joins, before all that wait for a turn of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +61,12 @@ class AssistantItem:
 
 @dataclass(frozen=True, slots=True)
 class ThinkingItem:
-    """A thinking block of a reply."""
+    """A thinking block of a reply. `seconds` is how long it took; None while it lasts, and where it is not known."""
 
     id: str
     at: float
     text: str
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +76,10 @@ class PermissionOption:
     option_id: str
     name: str
     kind: OptionKind
+
+
+Failure: TypeAlias = Literal["refused", "not_found"]
+"""The user said no, or the file that was named is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +99,18 @@ class ToolCallItem:
     """Path of the whole output where `output` was clipped."""
     permission: tuple[PermissionOption, ...] = ()
     """Not empty while the call waits for an approval."""
+    permission_id: str = ""
+    """Of this very question; an answer names it."""
     permission_reason: str = ""
     """What is asked, in words."""
     media: tuple[ShownMedia, ...] = ()
     """What the model is shown with the output."""
+    failure: Failure | None = None
+    """Why it failed, where that is no fault of the tool."""
+    began: float | None = None
+    """When it began to run (Unix seconds); None where it did not, or where it is not known."""
+    seconds: float | None = None
+    """How long it ran, without the wait for an approval; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +119,8 @@ class RestoredFileItem:
 
     path: str
     note: str
+    is_read: bool = True
+    """False where it had no room or is gone: the model is only told its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +152,8 @@ class CompactionItem:
     """Whose way it was; empty while that is not decided."""
     excluded_files: tuple[str, ...] = ()
     """Files that the user took out with it."""
+    saves: float | None = None
+    """About how many dollars one that was made before the line was to save, as announced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,15 +199,12 @@ class Gauge:
     """What a compaction now would free (estimate)."""
     frees_cost: float | None
     """Dollars that it would cost (estimate)."""
-    auto: bool
-    """Whether it compacts by itself."""
+    next: NextCompaction
+    """When it compacts by itself."""
     policy: str = "ullage"
     """The name of the policy in force."""
     measure: Measure = "usage"
     """What `used` is measured by; with another measure than `usage` the categories add up to all that the context holds instead."""
-    waits: int | None = None
-    """Set where the user undid the newest compaction and none is made by itself at the line: tokens that have to come before, or less
-    where the window is as good as full by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +258,20 @@ class ItemRemoved:
 
 
 @dataclass(frozen=True, slots=True)
+class EndedTurn:
+    """A turn that is over: of which prompt, and why."""
+
+    prompt_id: str
+    stop_reason: StopReason
+
+
+@dataclass(frozen=True, slots=True)
 class StateChanged:
-    """What the session is doing. `retry` is set while a failed call waits to be made again."""
+    """What the session is doing. `retry` is set while a failed call waits to be made again, `ended` where a turn ended just now."""
 
     state: SessionState
     retry: RetryInfo | None = None
+    ended: EndedTurn | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,3 +339,5 @@ class Snapshot:
     model: ModelInfo
     pins: PinnedItems
     forked_from: ForkOrigin | None = None
+    store_folder: str | None = None
+    """The absolute path of the folder that is kept for the workspace; None where everything is in memory."""

@@ -1,17 +1,20 @@
-"""The models that the sessions of one workspace ask, and what is known of how each counts. Which session asks which: `sessions.py`."""
+"""The models that the sessions of one workspace ask, and what is known of how each counts. Which session asks which: `open_sessions.py`."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from ullage.context.counting.tokens import Calibration
-from ullage.models.choose import Provider
+from ullage.models.choose import Provider, offered_models
+from ullage.models.errors import AuthenticationFailed, ModelError
 from ullage.models.model import Model, ModelCard, TokenizerVersion
+from ullage.models.offered import OfferedModel
 from ullage.models.shown_media import MediaBytes
 from ullage.models.tokenizers import CountText
+from ullage.session.errors import SessionError
 from ullage.session.settings import Settings
 from ullage.session.token_counts import TokenCounts
 from ullage.store.errors import StoreFailed
@@ -23,7 +26,9 @@ logger = logging.getLogger(__name__)
 class ChooseModel(Protocol):
     """Makes the model of that name for the user's settings and key."""
 
-    def __call__(self, *, provider: Provider, name: str, base_url: str, api_key: str | None, media: MediaBytes) -> Model:
+    def __call__(
+        self, *, provider: Provider, name: str, base_url: str, api_key: str | None, media: MediaBytes, is_confirmed: Callable[[str], bool]
+    ) -> Model:
         """`media` gives the bytes of what it is shown.
 
         Raises `ValueError` or `OSError` where the surroundings of the practice model are broken.
@@ -53,6 +58,8 @@ class ModelsInWorkspace:
         self.calibrations: dict[str, Calibration] = {}
         """By the model's name: what was learned of how it counts, now and in earlier sessions."""
         self._models: dict[str, Model] = {}
+        self._leaving: set[asyncio.Task[None]] = set()
+        """What frees the connections of models that are no longer asked."""
         self._counts: dict[TokenizerVersion, TokenCounts | None] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -64,21 +71,46 @@ class ModelsInWorkspace:
         """Lets go of all models, and keeps the ratios that were learned."""
         await asyncio.gather(*(counts.close() for counts in self._counts.values() if counts is not None))
         self._remember_ratios()
-        for model in self._models.values():
-            await model.aclose()
+        self._let_go()
+        await asyncio.gather(*self._leaving)
 
     def model(self, name: str, settings: Settings) -> Model:
         """The model of that name at the user's endpoint."""
         if name not in self._models:
             self._models[name] = self._choose(
-                name=name, provider=settings.provider, base_url=settings.base_url, api_key=self._api_key, media=self._media
+                name=name,
+                provider=settings.provider,
+                base_url=settings.base_url,
+                api_key=self._api_key,
+                media=self._media,
+                is_confirmed=self._user_state.is_confirmed_address,
             )
         model = self._models[name]
         self._calibrate(model.expected().name)
         return model
 
+    async def offered(self, settings: Settings, address: str | None) -> Sequence[OfferedModel]:
+        """The models at the user's endpoint, or at `address`, which is asked without the key. Raises `SessionError`."""
+        try:
+            return await offered_models(
+                provider=settings.provider,
+                base_url=settings.base_url,
+                api_key=self._api_key,
+                address=address,
+                is_confirmed=self._user_state.is_confirmed_address,
+            )
+        except ModelError as error:
+            raise SessionError("key_refused" if isinstance(error, AuthenticationFailed) else "endpoint_failed", str(error)) from error
+
     def forget(self) -> None:
-        """The endpoint is another one: every model is made anew when it is next asked for."""
+        """The endpoint is another one: every model is made anew when it is next asked for. Calls that run are not cut off."""
+        self._let_go()
+
+    def _let_go(self) -> None:
+        for model in self._models.values():
+            leaving = asyncio.create_task(model.aclose())
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
         self._models.clear()
 
     def counts_of(self, card: ModelCard) -> TokenCounts | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from ullage.context.entries import UserPrompt
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
@@ -19,7 +22,7 @@ class PromptQueue:
     def __init__(self, conversation: Conversation, store: LogStore) -> None:
         self._conversation = conversation
         self._store = store
-        self._waiting = store.queued(conversation.session_id)
+        self._waiting = _in_order(store.queued(conversation.session_id))
         self._next: str | None = None
         self._held_back = False
 
@@ -42,12 +45,12 @@ class PromptQueue:
         self._held_back = bool(self._waiting)
         if self._waiting:
             at = self._conversation.clock()
-            self._conversation.timeline.put(NoticeItem(WAITING, at, "info", "Prompts are waiting. Continue sends them.", "continue"))
+            self._conversation.timeline.put(NoticeItem(WAITING, at, "info", "Prompts are waiting. Press Continue to go on.", "continue"))
 
     def add(self, prompt: UserPrompt) -> None:
         """Puts a prompt at the end. Raises `StoreFailed`."""
         self._store.enqueue(self._conversation.session_id, prompt)
-        self._waiting.append(prompt)
+        self._waiting = _in_order([*self._waiting, prompt])
         self._held_back = False
         self._show(prompt)
 
@@ -74,6 +77,8 @@ class PromptQueue:
         self._next = None
         logged = self._store.start_prompt(self._conversation.session_id, prompt.id, self._conversation.clock())
         self._waiting = [each for each in self._waiting if each.id != prompt.id]
+        if logged.entry == prompt:
+            logged = replace(logged, entry=prompt)  # not a second copy of its text
         self._conversation.show(logged)
 
     def start_steering(self) -> bool:
@@ -86,4 +91,9 @@ class PromptQueue:
     def _show(self, prompt: UserPrompt) -> None:
         names = tuple(attachment.name for attachment in prompt.attachments)
         at = self._conversation.clock()
-        self._conversation.timeline.put(UserItem(prompt.id, at, prompt.text, names, True, of_prompt(prompt)))
+        self._conversation.timeline.put(UserItem(prompt.id, at, prompt.text, names, True, of_prompt(prompt), prompt.steering))
+
+
+def _in_order(prompts: Sequence[UserPrompt]) -> list[UserPrompt]:
+    """As they are sent: those that were meant for the running turn first, which may have been stopped meanwhile."""
+    return sorted(prompts, key=lambda prompt: not prompt.steering)

@@ -12,6 +12,7 @@ from collections.abc import Set as AbstractSet
 
 from ullage.context.blocks import AssistantBlock, Media, Text, ToolUse
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, ToolReturned, UserPrompt
+from ullage.context.quoting import in_a_line, quoted
 from ullage.context.view.epoch import Epoch
 from ullage.context.view.file_texts import without_texts
 from ullage.context.view.log_places import entry_at
@@ -38,7 +39,7 @@ class SessionRecall:
         self._entries = entries
 
     async def search(self, words: str, limit: int) -> Sequence[RecallHit]:
-        """Best matches first, over all sessions of the workspace; at most `limit`."""
+        """Best matches first, over all sessions of the workspace that the user has had; at most `limit`."""
         found = await asyncio.to_thread(self._search, words, limit, self._entries())
         return [self._hit(hit) for hit in found]
 
@@ -59,10 +60,10 @@ class SessionRecall:
         """The entries of this session from `first_seq` to `last_seq` (both included) as text."""
         logged = await asyncio.to_thread(self._log.between, self._session_id, first_seq, last_seq)
         out = await asyncio.to_thread(_OutOfSight, self._entries())
-        return "\n\n".join(f"[{item.seq}] {text}" for item in logged for text in out.texts(item))
+        return "\n\n".join(f"[{who}, entry {item.seq}]\n{quoted(said)}" for item in logged for who, said in out.texts(item))
 
     def _search(self, words: str, limit: int, entries: Sequence[Logged]) -> Sequence[SearchHit]:
-        return self._index.search(words, limit, None, self._session_id, self._hidden(out_of_sight(entries)))
+        return self._index.search(words, limit, None, self._session_id, self._hidden(out_of_sight(entries)), foreign=False)
 
     def _result(self, tool_use_id: str, entries: Sequence[Logged]) -> str | None:
         own = out_of_sight(entries)
@@ -99,40 +100,40 @@ class _OutOfSight:
         self.paths = paths_out(self._active.values())
         """The files whose texts in an entry are not to be seen."""
 
-    def texts(self, logged: Logged) -> Iterator[str]:
-        """What an entry says, as far as it is to be seen."""
+    def texts(self, logged: Logged) -> Iterator[tuple[str, str]]:
+        """What an entry says, as far as it is to be seen, each with who says it."""
         if logged.seq in self.seqs:
-            yield EXCLUDED_RESULT if isinstance(logged.entry, ToolReturned) else EXCLUDED_MESSAGE
+            yield ("result", EXCLUDED_RESULT) if isinstance(logged.entry, ToolReturned) else ("message", EXCLUDED_MESSAGE)
         elif logged.seq not in self.hidden:
             yield from _texts(without_texts(logged.entry, self.paths.get(logged.seq, ())))
         elif logged.seq in self._active:
             yield from _texts(self._active[logged.seq])
 
 
-def _texts(entry: Entry) -> Iterator[str]:
+def _texts(entry: Entry) -> Iterator[tuple[str, str]]:
     match entry:
         case UserPrompt():
-            yield f"user: {entry.text}"
+            yield "user", entry.text
             for attachment in entry.attachments:
-                yield f"attachment {attachment.name}:\n{attachment.text}"
+                yield f"attachment {in_a_line(attachment.name)}", attachment.text
         case AssistantReply():
             for block in entry.blocks:
                 yield from _said(block)
         case ToolReturned():
-            yield f"result of {entry.tool} ({entry.tool_use_id}):\n{entry.content}"
+            yield f"result of {in_a_line(entry.tool)} ({entry.tool_use_id})", entry.content
         case Notice():
-            yield f"notice: {entry.text}"
+            yield "notice", entry.text
         case Compaction(summarised=summarised) if summarised is not None:
-            yield f"summary:\n{summarised.words}"
+            yield "summary", summarised.words
         case _:
             return
 
 
-def _said(block: AssistantBlock) -> Iterator[str]:
+def _said(block: AssistantBlock) -> Iterator[tuple[str, str]]:
     match block:
         case Text():
-            yield f"assistant: {block.text}"
+            yield "assistant", block.text
         case ToolUse():
-            yield f"call of {block.name} ({block.id}): {json.dumps(dict(block.input), ensure_ascii=False)}"
+            yield f"call of {in_a_line(block.name)} ({block.id})", json.dumps(dict(block.input), ensure_ascii=False)
         case _:  # thinking is not repeated
             return

@@ -1,6 +1,6 @@
 """One session: its queue of prompts, and one thing at a time that is done for it (a turn, or a compaction).
 
-What a turn consists of stands in `loop.py` and `turn.py`; when and how it is compacted in `compacting/`.
+What a turn consists of stands in `turns.py`, `loop.py` and `turn.py`; when and how it is compacted in `compacting/`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ullage.context.entries import (
     FileTouch,
     Forked,
     Logged,
-    Notice,
     ToolReturned,
     TurnEnded,
     UserPrompt,
 )
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.seen import touches_in_view
+from ullage.context.visible import visible_line
 from ullage.models.model import Model
 from ullage.session.approvals import Approvals
 from ullage.session.attachments import Ref, attach
@@ -34,15 +34,16 @@ from ullage.session.calls import Calls
 from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.cooling import Cooling
 from ullage.session.compacting.draft import Wanted
-from ullage.session.compacting.fullness import Fullness, prompt_tokens
+from ullage.session.compacting.fullness import Fullness
 from ullage.session.compacting.left_over import LeftOver
+from ullage.session.compacting.next_compaction import Postponed
 from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.compacting.room import Room
 from ullage.session.compacting.while_editing import WhileEditing
 from ullage.session.conversation import Conversation
 from ullage.session.display import SNAPSHOT_ITEMS, Display
-from ullage.session.endings import INTERRUPTED, RESUMED, close_turn, ending_of, is_unfinished, turn_is_open
+from ullage.session.endings import INTERRUPTED, close_turn, is_unfinished, turn_is_open
 from ullage.session.errors import SessionError
 from ullage.session.file_notices import FileNotices
 from ullage.session.forks import end_of_fork, fork_origin
@@ -50,17 +51,18 @@ from ullage.session.gauge import Spending, make_gauge
 from ullage.session.history.history import History
 from ullage.session.history.pinned import pinned_items
 from ullage.session.identifiers import new_id
-from ullage.session.items import Gauge, Item, ModelChanged, NoticeItem, PinsChanged, SessionState, Snapshot, Update
-from ullage.session.loop import run_turn
+from ullage.session.items import Gauge, Item, ModelChanged, PinsChanged, SessionState, Snapshot, Update
 from ullage.session.meanwhile import take_unfinished
 from ullage.session.media import SessionShelf
 from ullage.session.model_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce
 from ullage.session.prelude_in_use import PreludeInUse
 from ullage.session.prompt_queue import PromptQueue
+from ullage.session.prompt_size import SURELY_FITS, refuse_too_long
 from ullage.session.surroundings import Surroundings
 from ullage.session.titles import title_of
 from ullage.session.turn import Turn
+from ullage.session.turns import Turns
 from ullage.session.work import Work
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import SessionRecord
@@ -91,7 +93,6 @@ class Session:
         self._surroundings = surroundings
         self._display = Display(record.id, record.title, tell)
         self._work = Work(record.id, self._work_done)
-        self._turn: Turn | None = None
         self._arriving = asyncio.Lock()
         self._reads = FileReads()
         self._shelf = SessionShelf(surroundings.media, lambda: self._model.card, lambda: self._conversation.projection.messages)
@@ -120,6 +121,7 @@ class Session:
             self._model,
             self._display.as_compacting,
             self._prelude.renew,
+            self._show_gauge,
         )
         self.history = History(
             self._conversation,
@@ -132,9 +134,32 @@ class Session:
             self._foretold,
         )
         self._while_editing = WhileEditing(self._room, lambda: not self.busy, lambda: self._work.begin(self._compact_while_idle()))
-        self._cooling = Cooling(self._room, lambda: not self.busy, lambda: self._work.begin(self._compact_before_cold()))
+        self._cooling = Cooling(self._room, lambda: not self.busy, lambda: self._work.begin(self._compact_in_pause()))
         self._approvals = Approvals(timeline, surroundings.remembered)
-        self._calls = Calls(self._conversation, self._tools, self._approvals, surroundings, self._policy, self._returned)
+        calls = Calls(self._conversation, self._tools, self._approvals, surroundings, self._policy, self._returned)
+        self._turns = Turns(
+            self._conversation,
+            surroundings,
+            self._queue,
+            self._prelude,
+            self._policy,
+            self._model,
+            self._room,
+            lambda: self._work.ending,
+            lambda retry: self._display.set_state("running", retry),
+            self._display.turn_ended,
+            lambda: Turn(
+                self._conversation,
+                surroundings,
+                self._model,
+                self._room,
+                calls,
+                self._notices,
+                self._rules,
+                self._queue.start_steering,
+                lambda retry: self._display.set_state("running", retry),
+            ),
+        )
         self._reads.keep_only(touches_in_view(self._conversation.projection))
         self._room.fullness()  # every text is weighed now, and not when a snapshot is asked for
 
@@ -145,7 +170,7 @@ class Session:
         if not self._conversation.entries:
             self._prelude.use()  # so that the gauge counts it before any prompt
         if turn_is_open(self._conversation.entries):
-            take_unfinished(unfinished_file(self._surroundings.transcripts_folder, self.id), self._conversation)
+            take_unfinished(unfinished_file(self._surroundings.store_folder, self.id), self._conversation)
             forked = isinstance(self.entries[-1].entry, Forked)
             close_turn(self._conversation, end_of_fork(self.entries) if forked else TurnEnded("interrupted", INTERRUPTED, "continue"))
         self._queue.show()
@@ -165,7 +190,8 @@ class Session:
         """All that a panel needs; later updates have a higher `seq`."""
         pins = pinned_items(self._conversation.projection)
         shown = self._display.snapshot(self._conversation.timeline, self._gauge(), self._model.info, pins, limit)
-        return replace(shown, forked_from=self._forked_from)
+        folder = self._surroundings.store_folder
+        return replace(shown, forked_from=self._forked_from, store_folder=None if folder is None else str(folder))
 
     def items_before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
         """Older items, and how many precede them. Raises `SessionError`."""
@@ -197,14 +223,14 @@ class Session:
     def _gauge(self) -> Gauge:
         full, policy = self._room.fullness(), self._surroundings.policy
         frees = self._left_over.would_free(full, policy, self._conversation.projection)
-        return make_gauge(full, self._spending, self._model.card, policy, frees, auto=self._policy.by_itself, waits=self._room.waits(full))
+        return make_gauge(full, self._spending, self._model.card, policy, frees, self._room.next_compaction(full))
 
     def _show_gauge(self) -> None:
         self._display.set_gauge(self._gauge())
 
     def _describe(self, name: str, input: Mapping[str, Json]) -> tuple[str, ToolKind]:
         tool = self._tools.get(name)
-        return (tool.title(input), tool.kind) if tool else (name, "other")
+        return visible_line(tool.title(input) if tool else name), tool.kind if tool else "other"
 
     # What the user does
 
@@ -212,15 +238,18 @@ class Session:
         """Queues a prompt (or lets it join the running turn at its next boundary); gives its id. It is durable then."""
         if not text.strip() and not refs:
             raise SessionError("invalid", "The prompt is empty")
+        if len(text) > SURELY_FITS:
+            await self._model.learn()
+            refuse_too_long(text, self._room.fits_alone())
         async with self._arriving:  # reading attachments takes a moment, and the next prompt must not overtake this one
             around = self._surroundings
             attachments = [await attach(ref, around.folders, around.files, around.editor, self._shelf) for ref in refs]
-            prompt = UserPrompt(new_id("p"), text, tuple(attachments), steering=steer and self._turn is not None)
+            prompt = UserPrompt(new_id("p"), text, tuple(attachments), steering=steer and self._turns.running is not None)
             self._queue.add(prompt)
         if not self.title:
             self._take_title(text)
         if not self.busy:
-            self._work.begin(self._run())
+            self._work.begin(self._turns.run())
         return prompt.id
 
     def _take_title(self, prompt: str) -> None:
@@ -242,25 +271,32 @@ class Session:
         if self.busy:
             raise SessionError("session_busy", "The session is at work already")
         if is_unfinished(self._conversation.entries):
-            self._work.begin(self._go_on())
+            self._work.begin(self._turns.go_on())
         elif self._queue:
-            self._work.begin(self._run())
+            self._work.begin(self._turns.run())
         else:
             raise SessionError("invalid", "There is nothing to go on with")
 
     def compact(self, focus: str = "") -> str:
-        """Compacts at once, or at the next boundary of the running turn; gives the compaction's id."""
-        if self._turn is not None:
-            return self._turn.ask_to_compact(focus)
+        """Compacts at once, or at the next boundary of the running turn; gives the compaction's id. Raises `SessionError`."""
+        if self._turns.running is not None:
+            return self._turns.running.ask_to_compact(focus)
         if self.busy:
             raise SessionError("session_busy", "A compaction is being made already")
+        if not self._conversation.projection.messages:
+            raise SessionError("nothing_to_compact", "There is nothing to compact: nothing was said yet")
         wanted = Wanted(new_id("c"), "manual", focus)
         self._work.begin(self._compact(wanted))
         return wanted.id
 
-    def answer_permission(self, tool_call_id: str, option_id: str, reason: str = "") -> None:
-        """The user's answer to an approval. Raises `SessionError`."""
-        self._approvals.answer(tool_call_id, option_id, reason)
+    def postpone_compaction(self, until: Postponed) -> None:
+        """Makes no compaction to save for so long; `none` takes that back. At the line it compacts all the same."""
+        self._room.postpone(until)
+        self._show_gauge()
+
+    def answer_permission(self, tool_call_id: str, option_id: str, reason: str = "", *, permission_id: str | None = None) -> None:
+        """The user's answer to that question about a call; without an id, to the one that is asked now. Raises `SessionError`."""
+        self._approvals.answer(tool_call_id, permission_id, option_id, reason)
 
     def rename(self, title: str) -> None:
         """Gives the session another title."""
@@ -309,74 +345,19 @@ class Session:
 
     def _work_done(self, went_well: bool) -> None:
         if went_well and self._queue.goes_on:
-            self._work.begin(self._run())
+            self._work.begin(self._turns.run())
             return
         self._queue.offer()
         self._display.set_state("idle")
         self._show_gauge()
         self._cooling.begin()
 
-    async def _run(self) -> bool:
-        """Turns until the queue is empty or one of them does not end well; whether all did."""
-        went_well = True
-        while went_well and self._queue:
-            went_well = await self._one_turn(self._queue.next())
-        if self._room.wants_idle_compaction():
-            self._room.prepare()
-        return went_well
-
-    async def _go_on(self) -> bool:
-        """The rest of a turn that did not end well, then the queue."""
-        return await self._one_turn(None) and await self._run()
-
-    async def _one_turn(self, prompt: UserPrompt | None) -> bool:
-        """One turn from its prompt (None: goes on with the last one) to its end in the log; whether it ended well."""
-        self._display.set_state("running")
-        ending = await ending_of(self._turn_to_its_end(prompt), lambda: self._work.ending)
-        turn, self._turn = self._turn, None
-        try:
-            close_turn(self._conversation, ending.entry)
-        except StoreFailed as error:
-            at = self._conversation.clock()
-            self._conversation.timeline.close_calls()
-            self._conversation.timeline.put(NoticeItem(new_id("n"), at, "error", str(error), "continue"))
-        if turn is not None and ending.entry.outcome == "cancelled":
-            turn.drop_what_was_asked()
-        elif turn is not None and ending.entry.outcome != "interrupted":
-            await turn.compact_if_asked(at_work=False)
-        return ending.went_well
-
-    async def _turn_to_its_end(self, prompt: UserPrompt | None) -> TurnEnded:
-        self._policy.take_over()
-        try:
-            await self._prelude.use_as_foreseen(self._surroundings.calibration(self._model.card))
-            if prompt is not None:
-                await self._model.learn()
-                await self._room.before_call(more=prompt_tokens(prompt))
-        finally:  # whatever becomes of the turn, the prompt stands in the log
-            if prompt is not None:
-                self._queue.start(prompt)
-        if prompt is None:
-            self._conversation.append(Notice("resume", RESUMED))
-        self._turn = Turn(
-            self._conversation,
-            self._surroundings,
-            self._model,
-            self._room,
-            self._calls,
-            self._notices,
-            self._rules,
-            self._queue.start_steering,
-            lambda retry: self._display.set_state("running", retry),
-        )
-        return await run_turn(self._turn)
-
     async def _compact(self, wanted: Wanted) -> bool:
         await self._room.by_request(wanted, at_work=False)
         return True
 
-    async def _compact_before_cold(self) -> bool:
-        await self._room.before_cold()
+    async def _compact_in_pause(self) -> bool:
+        await self._room.in_pause()
         return True
 
     async def _compact_while_idle(self) -> bool:

@@ -4,51 +4,67 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
-from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ullage.context.engines.engine import tools_wanted
-from ullage.context.entries import Logged, UserPrompt
+from ullage.context.entries import UserPrompt
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
-from ullage.models.choose import choose_model
-from ullage.models.model import Model, TokenizerVersion
+from ullage.models.choose import choose_model, unconfirmed_address
+from ullage.models.model import TokenizerVersion
+from ullage.models.offered import OfferedModel
 from ullage.models.tokenizers import CountText, tokenizer
+from ullage.session.approvals import Remembered
 from ullage.session.attachments import Ref, ref_of
-from ullage.session.errors import SessionError, refusal_of
+from ullage.session.brought_sessions import BroughtSessions, Importable
+from ullage.session.earlier_store import Taken
+from ullage.session.errors import SessionError, refusing
 from ullage.session.finding import Found, find
 from ullage.session.forks import ForkPlace, fork_place
 from ullage.session.items import SessionState, Update
 from ullage.session.models_in_workspace import ChooseModel, ModelsInWorkspace
+from ullage.session.open_sessions import OpenSessions
 from ullage.session.outputs import Outputs
-from ullage.session.recall import SessionRecall
 from ullage.session.remembered import RememberedForNow, RememberedInWorkspace
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.surroundings import Surroundings
 from ullage.session.titles import one_line, title_of_fork
-from ullage.session.uncollected import uncollected, walked_again
+from ullage.session.uncollected import walked_again
+from ullage.session.while_locked import patiently, patiently_at_once
 from ullage.session.workspace_store import open_workspace_store
 from ullage.store.erase import erase_session
-from ullage.store.errors import StoreFailed, UnknownSession
+from ullage.store.errors import ForeignSession
+from ullage.store.folder import READABLE
+from ullage.store.ids import is_foreign
+from ullage.store.location import private_folders
+from ullage.store.log_store import Held
 from ullage.store.user_state import UserState
-from ullage.tools.dependencies import ToolDependencies
-from ullage.tools.media import Shelf
-from ullage.tools.registry import build_tools
-from ullage.tools.tool import Tool
 from ullage.workspace.editor import Editor
 from ullage.workspace.files import WorkspaceFiles
-from ullage.workspace.folders import Folders
+from ullage.workspace.folders import Folders, Kept
 from ullage.workspace.own_writes import OwnWrites
-from ullage.workspace.reads import FileReads
 from ullage.workspace.recent import RecentEdits
 from ullage.workspace.watcher import FileChange, watch
 
 logger = logging.getLogger(__name__)
+
+OTHER_LOCATION = (
+    "ullage.store.location has changed. This window goes on with the sessions where they were when it was opened. Restart the server (or "
+    "reload the window) to use the other place; what is kept is not moved there"
+)
+"""What the user is told: sessions that are open are not taken away under their feet."""
+
+FIRST_FOLDER_GONE = (
+    "The folder {} was removed from the window, so Ullage can touch no files any more: its sessions belong to that folder. "
+    "Restart the Ullage server to work in the other folders."
+)
+NO_FOLDER_BEFORE = "Restart the Ullage server to let it work in the folder that was added: until then sessions are kept in memory only."
 
 DocumentEvent: TypeAlias = Literal["opened", "changed", "saved", "closed"]
 
@@ -61,6 +77,8 @@ class SessionSummary:
     title: str
     updated_at: float
     state: SessionState
+    foreign: bool = False
+    """Whether somebody else may have written it: it can be read only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,20 +107,23 @@ class Sessions:
         choose: ChooseModel = choose_model,
         find_policies: Callable[[], Mapping[str, Policy]] | None = None,
         find_tokenizer: Callable[[TokenizerVersion], CountText | None] = tokenizer,
+        remembered_session: str | None = None,
     ) -> None:
+        """`remembered_session`: the id of one that the editor itself remembers for this workspace."""
         self._find_policies = find_policies or _installed
-        self._on_update = on_update
         self._on_list_changed = on_list_changed
         self._on_warning = on_warning
-        self._open: dict[str, Session] = {}
-        self._one_opens = asyncio.Lock()
-        """A session is read in another thread: until it is open nobody opens it a second time, renames or deletes it."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._stop_watching = asyncio.Event()
         self._own_writes = OwnWrites()
-        known = Folders(folders)
-        self._kept = open_workspace_store(known.first)
-        user_state = UserState(state_folder)
+        roots = Folders(folders).roots
+        self._kept = open_workspace_store(roots, settings.store_location)
+        self._user_state = user_state = UserState(state_folder)
+        known = Folders(
+            roots,
+            None if self._kept.folder is None else Kept(self._kept.folder, READABLE),
+            private_folders(settings.store_location, user_state.folder),
+        )
         self._models = ModelsInWorkspace(api_key, choose, self._kept.media.read, user_state, find_tokenizer, self._tokens_counted)
         remembered = RememberedInWorkspace(user_state, known.first) if known.first else RememberedForNow()
         self._around = Surroundings(
@@ -113,7 +134,7 @@ class Sessions:
             store=self._kept.log,
             outputs=Outputs(self._kept.results),
             media=self._kept.media,
-            transcripts_folder=self._kept.folder,
+            store_folder=self._kept.folder,
             remembered=remembered,
             settings=settings,
             clock=clock,
@@ -121,21 +142,49 @@ class Sessions:
             counts_of=self._models.counts_of,
             calibrations=self._models.calibrations,
         )
+        self._open = OpenSessions(self._kept, self._around, self._models, on_update, on_warning, self._keep)
+        self._brought = BroughtSessions(known.first, self._kept, remembered_session, on_warning)
 
     async def start(self) -> None:
         """Begins to watch the disk, and says what is wrong with the store."""
         for warning in self._kept.warnings:
             self._on_warning(warning)
+        loop = asyncio.get_running_loop()
+        self._kept.log.tell_of(
+            lambda text: _call_in(loop, lambda: self._on_warning(text)),
+            lambda: _call_in(loop, self._on_list_changed),
+        )
+        self._kept.log.hold(lambda: [Held(each.id, each.title, each.entries) for each in self._open])
+        await self._brought.look()
         self._models.start()
+        self._watch()
+
+    def _watch(self) -> None:
         roots = self._around.folders.roots
         if roots:
             self._keep(watch(roots, self._own_writes, self._disk_changed, self._on_warning, self._stop_watching))
 
+    def folders_changed(self, removed: Sequence[Path], added: Sequence[Path]) -> None:
+        """The editor has other workspace folders now: what was removed is out of reach at once, the model is told with the next turn."""
+        before = self._around.folders.roots
+        self._around.folders.follow(removed, added)
+        if added and not before:
+            self._on_warning(NO_FOLDER_BEFORE)
+        if self._around.folders.roots == before:
+            return
+        self._stop_watching.set()
+        self._stop_watching = asyncio.Event()
+        self._watch()
+        for session in self._open:
+            session.settings_changed()
+        if before and not self._around.folders.roots:
+            self._on_warning(FIRST_FOLDER_GONE.format(before[0].name))
+
     async def close(self) -> None:
         """Ends all turns as interrupted, and lets go of everything."""
         self._stop_watching.set()
-        await self._until_opened()
-        await asyncio.gather(*(session.close() for session in self._open.values()))
+        await self._open.until_opened()
+        await asyncio.gather(*(session.close() for session in self._open))
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -143,55 +192,63 @@ class Sessions:
         self._kept.index.close()
         self._kept.log.close()
 
+    async def importable(self) -> Importable:
+        """The sessions that this workspace can be given. Raises `SessionError`."""
+        return await self._brought.importable()
+
+    async def import_sessions(self, *, as_mine: bool = False, of_gone: Path | None = None) -> Taken:
+        """Imports what lies in `.ullage` of the workspace, as somebody else's or the user's own, or the sessions of a folder that is gone.
+
+        Raises `SessionError`.
+        """
+        taken = await (self._brought.take_in(as_mine=as_mine) if of_gone is None else self._brought.take_over(of_gone))
+        self._on_list_changed()
+        return taken
+
     # Sessions
 
     async def search(self, words: str, limit: int) -> Sequence[Found]:
         """Where the words stand in all sessions of the workspace, best first. Raises `SessionError`."""
-        with _refusing():
+        with refusing():
             return await find(self._kept.log, self._kept.index, words, limit)
 
     async def create(self) -> Session:
         """A new, empty session. Raises `SessionError`."""
-        with _refusing():
-            record = self._kept.log.create_session("", self._around.clock())
-        async with self._one_opens:
-            session = await self._make(record.id)
+        with refusing():
+            record = await patiently_at_once(lambda: self._kept.log.create_session("", self._around.clock()))
+        async with self._open.one_opens:
+            session = await self._open.make(record.id)
         self._on_list_changed()
         return session
 
     async def open(self, session_id: str | None) -> Session:
         """That session; without an id the one that was used last, or a new one. Raises `SessionError`."""
         if session_id is not None:
-            return await self._opened(session_id)
-        for summary in self.summaries():
+            return await self._open.open(session_id)
+        for summary in (each for each in self.summaries() if not each.foreign):
             try:
-                return await self._opened(summary.session_id)
+                return await self._open.open(summary.session_id)
             except SessionError as error:
                 logger.info("session %s is passed over: %s", summary.session_id, error)
         return await self.create()
 
-    async def _opened(self, session_id: str) -> Session:
-        if session_id in self._open:
-            return self._open[session_id]
-        async with self._one_opens:
-            return self._open.get(session_id) or await self._make(session_id)
-
-    async def _until_opened(self) -> None:
-        """Waits for a session that is being read."""
-        async with self._one_opens:
-            pass
+    def shown(self, session_id: str) -> Session:
+        """A session that is open, to be read: one that somebody else may have written, too. Raises `SessionError`."""
+        return self._open.shown(session_id)
 
     def get(self, session_id: str) -> Session:
-        """A session that is open. Raises `SessionError`."""
-        if session_id not in self._open:
-            raise SessionError("unknown_session", f"The session {session_id} is not open")
-        return self._open[session_id]
+        """A session that is open, to do something with it. Raises `SessionError`."""
+        return self._open.get(session_id)
 
     def summaries(self) -> list[SessionSummary]:
         """All sessions of the workspace, last used first."""
         return [
-            SessionSummary(record.id, record.title, record.updated_at, self._state_of(record.id)) for record in self._kept.log.sessions()
+            SessionSummary(record.id, record.title, record.updated_at, self._state_of(record.id), is_foreign(record.id))
+            for record in self._kept.log.sessions()
         ]
+
+    def _state_of(self, session_id: str) -> SessionState:
+        return self._open.get(session_id).state if session_id in self._open else "idle"
 
     async def fork(self, session_id: str, item_id: str | None = None) -> Fork:
         """A new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`forks.py`).
@@ -199,17 +256,19 @@ class Sessions:
         Raises `SessionError`.
         """
         log = self._kept.log
-        async with self._one_opens:
-            with _refusing():
+        async with self._open.one_opens:
+            with refusing():
+                if is_foreign(session_id):
+                    raise ForeignSession(session_id)
                 place = None if item_id is None else await self._fork_place(session_id, item_id)
                 titles = {record.id: record.title for record in log.sessions()}
                 title = title_of_fork(titles.get(session_id, ""), titles.values())
                 through = None if place is None else place.through
-                record = await asyncio.to_thread(log.fork, session_id, through, title, self._around.clock())
+                record = await patiently(lambda: asyncio.to_thread(log.fork, session_id, through, title, self._around.clock()))
                 chosen = log.recalled(f"model:{session_id}")
                 if chosen is not None:
-                    log.remember(f"model:{record.id}", chosen)
-            session = await self._make(record.id)
+                    await patiently_at_once(lambda: log.remember(f"model:{record.id}", chosen))
+            session = await self._open.make(record.id)
         self._on_list_changed()
         prompt = None if place is None else place.prompt
         found = (ref_of(attachment, self._around.folders) for attachment in (prompt.attachments if prompt else ()))
@@ -217,7 +276,7 @@ class Sessions:
 
     async def _fork_place(self, session_id: str, item_id: str) -> ForkPlace:
         if session_id in self._open:
-            entries = self._open[session_id].entries
+            entries = self._open.get(session_id).entries
         else:
             entries = await asyncio.to_thread(lambda: list(self._kept.log.entries(session_id)))
         place = await asyncio.to_thread(fork_place, entries, item_id)
@@ -231,78 +290,44 @@ class Sessions:
             raise SessionError("invalid", "A session needs a title")
         title = one_line(title)
         if session_id not in self._open:
-            await self._until_opened()
-        with _refusing():
+            await self._open.until_opened()
+        self._open.look_away(session_id)
+        with refusing():
             if session_id in self._open:
-                self._open[session_id].rename(title)
+                self._open.get(session_id).rename(title)
             else:
-                self._kept.log.rename(session_id, title)
+                await patiently_at_once(lambda: self._kept.log.rename(session_id, title))
+        self._on_list_changed()
+
+    async def close_session(self, session_id: str) -> None:
+        """Lets go of a session: its turn ends as interrupted, and another window may open it. Raises `SessionError`."""
+        await self._open.until_opened()
+        if session_id in self._open:
+            await self._open.get(session_id).close()
+            self._open.forget(session_id)
+            walked_again()
+        else:
+            self._open.shown(session_id)  # refuses what is not open
+            self._open.look_away(session_id)
         self._on_list_changed()
 
     async def delete(self, session_id: str) -> None:
         """Deletes a session for good. Raises `SessionError`."""
-        await self._until_opened()
+        await self._open.until_opened()
+        self._open.look_away(session_id)
         was_open = session_id in self._open
         if was_open:
-            await self._open[session_id].close()  # open until then, so that nobody opens it a second time meanwhile
-            self._open.pop(session_id, None)
+            await self._open.get(session_id).close()  # open until then, so that nobody opens it a second time meanwhile
+            self._open.forget(session_id)
         kept = self._kept
-        async with self._one_opens:
-            with _refusing():
-                await asyncio.to_thread(erase_session, session_id, kept.folder, kept.log, kept.index, kept.results, kept.media)
+        async with self._open.one_opens:
+            with refusing():
+                await patiently(
+                    lambda: asyncio.to_thread(erase_session, session_id, kept.folder, kept.log, kept.index, kept.results, kept.media)
+                )
         self._on_list_changed()
         if was_open:
             walked_again()
-
-    async def _make(self, session_id: str) -> Session:
-        try:
-            with _refusing():
-                session = await self._made(session_id)
-        except BaseException:
-            self._kept.log.release(session_id)
-            raise
-        for row in self._kept.log.damaged(session_id):
-            self._on_warning(f"Entry {row.seq} of this session is damaged and was passed over: {row.reason}")
-        self._open[session_id] = session
-        self._keep(session.learn_model())
-        return session
-
-    async def _made(self, session_id: str) -> Session:
-        record = next((each for each in self._kept.log.sessions() if each.id == session_id), None)
-        if record is None:
-            raise UnknownSession(session_id)
-        self._kept.log.claim(session_id)
-        settings, model = self._around.settings, self._model_of(session_id)
-
-        def read() -> Session:
-            return Session(record, self._kept.log.load(session_id), self._around, self._tools, model, self._on_update)
-
-        with uncollected():
-            session = await asyncio.to_thread(read)
-        if self._around.settings is not settings:  # they were changed meanwhile
-            self._use(session, self._model_of(session_id))
-            session.settings_changed()
-        session.mend()
-        return session
-
-    def _state_of(self, session_id: str) -> SessionState:
-        return self._open[session_id].state if session_id in self._open else "idle"
-
-    def _tools(self, session_id: str, reads: FileReads, entries: Callable[[], Sequence[Logged]], shelf: Shelf) -> Mapping[str, Tool]:
-        around, settings = self._around, self._around.settings
-        recall = SessionRecall(session_id, self._kept.log, self._kept.index, entries)
-        dependencies = ToolDependencies(
-            around.folders,
-            around.files,
-            around.editor,
-            reads,
-            recall,
-            settings.bash_timeout,
-            settings.bash_sandbox == "auto",
-            entries,
-            shelf,
-        )
-        return build_tools(dependencies, trusted=settings.trusted, wanted=tools_wanted(around.policy.engine))
 
     # Models
 
@@ -311,21 +336,12 @@ class Sessions:
         session = self.get(session_id)
         if not name.strip():
             raise SessionError("invalid", "A model needs a name")
-        with _refusing():
-            self._kept.log.remember(f"model:{session_id}", name)
-        self._use(session, self._model_of(session_id))
-
-    def _use(self, session: Session, model: Model) -> None:
-        session.use_model(model)
-        self._keep(session.learn_model())
-
-    def _model_of(self, session_id: str) -> Model:
-        chosen = self._kept.log.recalled(f"model:{session_id}")
-        settings = self._around.settings
-        return self._models.model(chosen if isinstance(chosen, str) else settings.model_name, settings)
+        with refusing():
+            await patiently_at_once(lambda: self._kept.log.remember(f"model:{session_id}", name))
+        self._open.choose_model(session)
 
     def _tokens_counted(self) -> None:
-        for session in self._open.values():
+        for session in self._open:
             session.tokens_counted()
 
     # What happens around them
@@ -333,13 +349,39 @@ class Sessions:
     def configure(self, settings: Settings) -> None:
         """The user's settings from now on."""
         before, self._around.settings = self._around.settings, settings
+        if before.store_location != settings.store_location:
+            self._on_warning(OTHER_LOCATION)
         self._around.policy = self._policy(settings.policy_name)
         if _endpoint(before) != _endpoint(settings):
             self._models.forget()
-            for session_id, session in self._open.items():
-                self._use(session, self._model_of(session_id))
-        for session in self._open.values():
+            for session in self._open:
+                self._open.choose_model(session)
+        for session in self._open:
             session.settings_changed()
+
+    @property
+    def unconfirmed_address(self) -> str:
+        """Where the environment would have the model asked, and the user has not confirmed it; empty where there is no such thing."""
+        settings = self._around.settings
+        return unconfirmed_address(settings.provider, settings.base_url, os.environ, self._user_state.is_confirmed_address)
+
+    def confirm_address(self, address: str) -> None:
+        """The user wants the model to be asked there. Raises `SessionError`."""
+        with refusing():
+            self._user_state.confirm_address(address)
+        self._models.forget()
+        for session in self._open:
+            self._open.choose_model(session)
+            session.settings_changed()
+
+    @property
+    def always_allowed(self) -> Remembered:
+        """What the user always allows in this workspace."""
+        return self._around.remembered
+
+    async def offered_models(self, address: str | None = None) -> Sequence[OfferedModel]:
+        """The models that can be chosen, or that a server at `address` offers, which is asked without the key. Raises `SessionError`."""
+        return await self._models.offered(self._around.settings, address)
 
     def _policy(self, name: str) -> Policy:
         """That policy; Ullage's own where there is none of that name (who reads the settings has said so)."""
@@ -352,15 +394,17 @@ class Sessions:
         name = self._around.folders.show(path)
         if event in ("changed", "saved"):
             self._around.recent.record(name, self._around.clock(), "user", line)
-        for session in self._open.values():
+        for session in self._open:
             session.file_changed(name)
             if event == "changed":
                 session.user_edits()
 
     def _disk_changed(self, change: FileChange) -> None:
+        if self._around.folders.is_private(change.path):  # where the home folder is open, what is logged here is seen, too
+            return
         name = self._around.folders.show(change.path)
         self._around.recent.record(name, self._around.clock(), "disk")
-        for session in self._open.values():
+        for session in self._open:
             session.file_changed(name)
 
     def _keep(self, work: Coroutine[None, None, None]) -> None:
@@ -382,14 +426,11 @@ def _installed() -> Mapping[str, Policy]:
     return policies()
 
 
+def _call_in(loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
+    """Calls it in the event loop, from any thread."""
+    with suppress(RuntimeError):  # it was closed by now
+        loop.call_soon_threadsafe(call)
+
+
 def _endpoint(settings: Settings) -> tuple[str, str, str]:
     return settings.model_name, settings.base_url, settings.provider
-
-
-@contextmanager
-def _refusing() -> Generator[None]:
-    """What the store cannot do becomes a `SessionError`."""
-    try:
-        yield
-    except StoreFailed as error:
-        raise refusal_of(error) from error

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ullage.context.economy import Economy
+from ullage.tools.sandbox.sandbox import SandboxWanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +25,15 @@ class Settings:
     """`ullage.compaction.cap` (tokens)."""
     policy_name: str = "ullage"
     """`ullage.compaction.policy`: the name of the policy in force."""
-    economy: Economy = "balanced"
+    economy: Economy = "fullest"
     """`ullage.compaction.economy`: how much is done to save by compacting before the line."""
     summary_engine: Literal["model", "digest"] = "model"
     """`ullage.compaction.summary`: who writes summaries; `digest` never calls a model."""
     bash_timeout: float = 120.0
     """`ullage.bash.timeout` (seconds)."""
-    bash_sandbox: Literal["auto", "off"] = "auto"
-    """`ullage.bash.sandbox`: bubblewrap where the system offers it."""
+    bash_sandbox: SandboxWanted = "auto"
+    """`ullage.bash.sandbox`: where one works; `required` runs no command without."""
+    store_location: str = ""
+    """`ullage.store.location`: the folder that holds what is kept of all workspaces; empty means the system's own. Read at the start."""
     trusted: bool = True
     """Whether the user trusts the workspace; without trust no tool writes or runs anything."""

@@ -33,8 +33,8 @@ class Surroundings:
     store: LogStore
     outputs: Outputs
     media: MediaFiles
-    transcripts_folder: Path | None
-    """The folder whose `.ullage/` takes the transcripts; None where nothing is kept on disk."""
+    store_folder: Path | None
+    """The folder that takes the transcripts; None where nothing is kept on disk."""
     remembered: Remembered
     settings: Settings
     clock: Callable[[], float]

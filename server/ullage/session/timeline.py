@@ -3,6 +3,9 @@
 The same fold serves a session that is opened again and one that is running: `log` takes an entry once it is durable, the other
 methods take what is seen before that (a reply as it streams, a call that waits). Every change is numbered and told to the
 listener, so that a snapshot and the updates after it always give the same picture.
+
+Text that streams in comes in pieces, up to thousands a second. They are put together here and told some thirty times a second,
+so that a reply costs by its length and not by the number of its pieces.
 """
 
 from __future__ import annotations
@@ -11,7 +14,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
-from typing import Literal
+from typing import Literal, TypeAlias
+from weakref import WeakMethod
 
 from ullage.context.blocks import Json, Text, Thinking, ToolUse
 from ullage.context.entries import (
@@ -30,6 +34,7 @@ from ullage.context.entries import (
 from ullage.session.items import (
     AssistantItem,
     CompactionItem,
+    Failure,
     Item,
     ItemRemoved,
     ItemUpdated,
@@ -45,12 +50,20 @@ from ullage.session.items import (
 from ullage.session.shown_media import of_prompt, of_result
 from ullage.session.titles import NEW_SESSION
 from ullage.session.upkeep_lines import UpkeepLines
+from ullage.tools.failures import NOT_FOUND
 from ullage.tools.todo import plan_of
 from ullage.tools.tool import PlanEntry, ToolKind
 
 Describe = Callable[[str, Mapping[str, Json]], tuple[str, ToolKind]]
 """Title and kind of a call, from the tool's name and input."""
 
+Field: TypeAlias = Literal["text", "output", "input"]
+
+Later = Callable[[float, Callable[[], None]], object]
+"""Calls something after some seconds, as `call_later` of an event loop."""
+
+TOLD_EVERY_SECONDS = 1 / 30
+"""How often the user is told of more text: nobody reads faster, and each time costs as much as a piece."""
 
 DROPPED_THINKING = (
     "The API left earlier thinking out of the request ({} blocks): it takes what stood before it for changed. The conversation goes on, "
@@ -59,19 +72,32 @@ DROPPED_THINKING = (
 
 FORKED = "Forked here from “{}”, which stays as it is."
 
-LATEST = 200
-"""More items than one reply has calls, so that finding them costs the same however long the session is."""
+PAGE_CHARACTERS = 2_000_000
+"""Of the items of one answer: writing it down takes some 20 ms."""
+
+OPEN = ("pending", "awaiting_permission", "running")
+"""States of a call that has no result."""
 
 
 class Timeline:
     """The items of one session in order, and the task list."""
 
-    def __init__(self, describe: Describe, tell: Callable[[Update], None], entries: Iterable[Logged] = ()) -> None:
-        """`entries` are those of before: they stand in every snapshot, so nobody is told of them one by one."""
+    def __init__(
+        self, describe: Describe, tell: Callable[[Update], None], entries: Iterable[Logged] = (), later: Later | None = None
+    ) -> None:
+        """`entries` are those of before: they stand in every snapshot, so nobody is told of them one by one.
+
+        Without `later` every piece of text is told at once.
+        """
         self._describe = describe
         self._tell = _nobody
+        self._later = later
+        self._is_pausing = False
+        self._pieces: dict[tuple[str, Field], list[str]] = {}
         self._items: dict[str, Item] = {}
         self._call_of: dict[int, str] = {}
+        self._open_calls: dict[str, None] = {}
+        """The ids of calls without a result, in their order: what is closed at the end of each turn."""
         self._said: set[str] = set()
         self._upkeep = UpkeepLines()
         self._told_of_thinking = False
@@ -81,49 +107,86 @@ class Timeline:
         self._tell = tell
 
     def newest(self, limit: int) -> tuple[tuple[Item, ...], int]:
-        """The newest items, oldest first, and how many there are before them."""
-        items = tuple(islice(reversed(self._items.values()), limit))
+        """The newest items, oldest first, and how many there are before them. Fewer than asked for where they are long."""
+        self._join_pieces()
+        items = _page(islice(reversed(self._items.values()), limit))
         return items[::-1], len(self._items) - len(items)
 
     def before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
-        """Items before that one, oldest first, and how many precede them. Raises `KeyError` for an unknown id."""
+        """Items before that one, oldest first, and how many precede them. Fewer than asked for where they are long.
+
+        Raises `KeyError` for an unknown id.
+        """
         if item_id not in self._items:
             raise KeyError(item_id)
+        self._join_pieces()
         later = 1 + next(index for index, each in enumerate(reversed(self._items)) if each == item_id)
-        items = tuple(islice(reversed(self._items.values()), later, later + limit))
+        items = _page(islice(reversed(self._items.values()), later, later + limit))
         return items[::-1], len(self._items) - later - len(items)
 
     def get(self, item_id: str) -> Item | None:
         """The item with that id."""
+        self._join_pieces()
         return self._items.get(item_id)
+
+    def title_of_call(self, tool_use_id: str) -> str | None:
+        """What a call is named; None where there is none. May be asked from another thread."""
+        item = self._items.get(tool_use_id)
+        return item.title if isinstance(item, ToolCallItem) else None
 
     def put(self, item: Item) -> None:
         """Shows an item, or what has become of it."""
+        self._join_pieces()
         if isinstance(item, AssistantItem | ThinkingItem):
             self._said.add(item.id)
+        elif isinstance(item, ToolCallItem):
+            if item.status in OPEN:
+                self._open_calls[item.id] = None
+            else:
+                self._open_calls.pop(item.id, None)
         self._items[item.id] = item
         self._tell(ItemUpdated(item))
 
     def remove(self, item_id: str) -> None:
         """Takes an item away; nothing happens where there is none."""
+        self._join_pieces()
+        self._open_calls.pop(item_id, None)
         if self._items.pop(item_id, None) is not None:
             self._tell(ItemRemoved(item_id))
 
-    def append_text(self, item_id: str, field: Literal["text", "output", "input"], text: str) -> None:
-        """More text at the end of an item's field."""
+    def append_text(self, item_id: str, field: Field, text: str) -> None:
+        """More text at the end of an item's field. Told at once where nothing was lately, else with what comes in the next moment."""
         item = self._items[item_id]
-        if field == "text" and isinstance(item, AssistantItem | ThinkingItem):
-            self._items[item_id] = replace(item, text=item.text + text)
-        elif field == "output" and isinstance(item, ToolCallItem):
-            self._items[item_id] = replace(item, output=item.output + text)
-        elif field == "input" and isinstance(item, ToolCallItem):
-            self._items[item_id] = replace(item, input=item.input + text)
-        else:
+        if not isinstance(item, (AssistantItem | ThinkingItem) if field == "text" else ToolCallItem):
             raise TypeError(f"a {type(item).__name__} has no {field} that text can be appended to")
-        self._tell(TextAppended(item_id, field, text))
+        self._pieces.setdefault((item_id, field), []).append(text)
+        if not self._is_pausing:
+            self._tell_pieces()
+
+    def _tell_pieces(self) -> None:
+        self._is_pausing = self._later is not None and bool(self._pieces)
+        self._join_pieces()
+        if self._later is not None and self._is_pausing:
+            self._later(TOLD_EVERY_SECONDS, _weakly(self._tell_pieces))
+
+    def _join_pieces(self) -> None:
+        """Puts what came lately into its items, and tells of it."""
+        if not self._pieces:
+            return
+        pieces, self._pieces = self._pieces, {}
+        for (item_id, field), texts in pieces.items():
+            item, text = self._items[item_id], "".join(texts)
+            if isinstance(item, AssistantItem | ThinkingItem):
+                self._items[item_id] = replace(item, text=item.text + text)
+            elif isinstance(item, ToolCallItem) and field == "output":
+                self._items[item_id] = replace(item, output=item.output + text)
+            elif isinstance(item, ToolCallItem):
+                self._items[item_id] = replace(item, input=item.input + text)
+            self._tell(TextAppended(item_id, field, text))
 
     def log(self, logged: Logged) -> None:
         """Shows what a durable entry says. Preludes and notices to the model are not shown."""
+        self._join_pieces()
         at, entry = logged.at, logged.entry
         if isinstance(entry, Compaction | CompactionUndone | CompactionRedone):
             self._told_of_thinking = False
@@ -163,12 +226,13 @@ class Timeline:
         shown: set[str] = set()
         for index, block in enumerate(reply.blocks):
             item_id = f"{reply.id}.{index}"
+            began = reply.began[index] if index < len(reply.began) else at
             if isinstance(block, Text):
-                self._put_if_new(AssistantItem(item_id, at, block.text))
+                self._put_if_new(AssistantItem(item_id, began, block.text))
             elif isinstance(block, Thinking) and block.thinking:
-                self._put_if_new(ThinkingItem(item_id, at, block.thinking))
+                self._put_if_new(ThinkingItem(item_id, began, block.thinking, _thought_for(reply, index)))
             elif isinstance(block, ToolUse):
-                self.put(self.call_item(block, at))
+                self.put(self.call_item(block, began))
                 continue
             else:
                 continue
@@ -184,7 +248,10 @@ class Timeline:
 
     def _put_if_new(self, item: AssistantItem | ThinkingItem) -> None:
         seen = self._items.get(item.id)
-        if not isinstance(seen, type(item)) or seen.text != item.text:
+        if isinstance(seen, type(item)) and seen.text == item.text:
+            # The same text, of which the log has this copy.
+            self._items[item.id] = replace(item, at=seen.at)
+        else:
             self.put(item)
 
     def call_item(self, call: ToolUse, at: float) -> ToolCallItem:
@@ -209,7 +276,11 @@ class Timeline:
                 full_output=result.full_output,
                 media=of_result(result),
                 permission=(),
+                permission_id="",
                 permission_reason="",
+                failure=_failure_of(result),
+                began=result.began,
+                seconds=None if result.began is None else max(0.0, at - result.began),
             )
         )
 
@@ -233,15 +304,68 @@ class Timeline:
 
     def close_calls(self) -> None:
         """Nothing runs any more: what has no result by now shows as cancelled."""
-        for item in list(islice(reversed(self._items.values()), LATEST)):
-            if isinstance(item, ToolCallItem) and item.status in ("pending", "awaiting_permission", "running"):
-                self.put(replace(item, status="cancelled", permission=(), permission_reason=""))
+        self._join_pieces()
+        for call_id in reversed(tuple(self._open_calls)):
+            item = self._items[call_id]
+            if isinstance(item, ToolCallItem):
+                self.put(replace(item, status="cancelled", diff=None, permission=(), permission_id="", permission_reason=""))
 
     def _log_end(self, end: TurnEnded, seq: int, at: float) -> None:
         self.close_calls()
         if end.message:
-            level = "error" if end.outcome == "error" else "info" if end.outcome == "cancelled" else "warning"
+            level = "error" if end.outcome in ("error", "max_turn_requests") else "info" if end.outcome == "cancelled" else "warning"
             self.put(NoticeItem(f"n{seq}", at, level, end.message, end.action))
+
+
+def _failure_of(result: ToolReturned) -> Failure | None:
+    """Why a call failed that was refused, or that named a file that is not there."""
+    if not result.is_error:
+        return None
+    return "refused" if result.refusal is not None else "not_found" if NOT_FOUND.match(result.content) else None
+
+
+def _page(items: Iterable[Item]) -> tuple[Item, ...]:
+    """The first of them, up to so many characters and at least one."""
+    page: list[Item] = []
+    characters = 0
+    for item in items:
+        characters += characters_of(item)
+        if page and characters > PAGE_CHARACTERS:
+            break
+        page.append(item)
+    return tuple(page)
+
+
+def characters_of(item: Item) -> int:
+    """Of the long texts of an item."""
+    match item:
+        case ToolCallItem():
+            diff = len(item.diff.old_text) + len(item.diff.new_text) if item.diff else 0
+            return len(item.input) + len(item.output) + diff
+        case CompactionItem():
+            return len(item.summary)
+        case _:
+            return len(item.text)
+
+
+def _thought_for(reply: AssistantReply, index: int) -> float | None:
+    """Seconds from the beginning of that block to what came after it; None where that is not known."""
+    if index >= len(reply.began):
+        return None
+    began = reply.began[index]
+    return next((later - began for later in reply.began[index + 1 :] if later > began), None)
+
+
+def _weakly(method: Callable[[], None]) -> Callable[[], None]:
+    """A call of the method that keeps nothing alive: a session that was let go of is not held by a clock."""
+    reference = WeakMethod(method)
+
+    def call() -> None:
+        bound = reference()
+        if bound is not None:
+            bound()
+
+    return call
 
 
 def _nobody(update: Update) -> None:
@@ -259,7 +383,7 @@ def compaction_item(entry: Compaction, at: float) -> CompactionItem:
         tokens_before=entry.tokens_before,
         tokens_after=entry.estimated_after,
         summary=entry.summarised.words if entry.summarised else "",
-        restored=tuple(RestoredFileItem(file.path, file.note) for file in entry.restored),
+        restored=tuple(RestoredFileItem(file.path, file.note, file.is_read) for file in entry.restored),
         cleared=entry.message_counts.cleared,
         snipped=entry.message_counts.snipped,
         summarised=entry.message_counts.summarised,
@@ -269,9 +393,12 @@ def compaction_item(entry: Compaction, at: float) -> CompactionItem:
         error="",
         policy=entry.policy,
         excluded_files=tuple(file.path for file in entry.without_files),
+        saves=entry.saves,
     )
 
 
 def failed_compaction_item(entry: CompactionFailed, at: float) -> CompactionItem:
     """A compaction that changed nothing, and why."""
-    return CompactionItem(entry.id, at, "failed", entry.trigger, None, 0, None, "", (), 0, 0, 0, "", (), None, entry.reason)
+    status = "cancelled" if entry.cancelled else "failed"
+    before, reason = entry.tokens_before, entry.reason
+    return CompactionItem(entry.id, at, status, entry.trigger, None, before, None, "", (), 0, 0, 0, entry.focus, (), None, reason)

@@ -6,10 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 
-from ullage.context.blocks import ToolUse
-from ullage.context.entries import AssistantReply, Notice
+from ullage.context.blocks import Text, ToolUse
+from ullage.context.entries import AssistantReply, Notice, TurnEnded, UserPrompt
 from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
 from ullage.models.model import ModelCard, ModelEvent, Reply
+from ullage.models.written_calls import written_call
+from ullage.session.breath import ROUND, Breath
 from ullage.session.calls import Calls
 from ullage.session.compacting.draft import Wanted
 from ullage.session.compacting.fullness import ContextFull
@@ -17,8 +19,8 @@ from ullage.session.compacting.room import Room
 from ullage.session.conversation import Conversation
 from ullage.session.file_notices import FileNotices
 from ullage.session.identifiers import new_id
-from ullage.session.incoming import Incoming
-from ullage.session.items import RetryInfo
+from ullage.session.incoming import Incoming, cut_to_most_calls
+from ullage.session.items import NoticeItem, RetryInfo
 from ullage.session.meanwhile import KeptMeanwhile
 from ullage.session.model_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce
@@ -32,7 +34,18 @@ MOST_CUT_OFF = 5
 """Replies in a row, without a call of a tool, that may fill the window: each costs a whole window of output, and a model that goes round
 in circles never ends."""
 
+DOUBTS = "ndoubts"
+"""Id of the notice that the endpoint says what cannot be."""
+
 STOPPED_BEFORE = "The turn was stopped before the compaction was made. Compact again if you still want it"
+CALLS_LEFT_OUT = (
+    "Your last reply asked for {} calls at once. The first {} were run, the others were left out. Ask for those again, a few at a time."
+)
+CALL_AS_TEXT = (
+    "The model wrote a call of the tool {} as text, so nothing was run. Its server did not take it for a call. With llama.cpp start the "
+    "server with --jinja; with vLLM with --enable-auto-tool-choice and the --tool-call-parser of the model. Elsewhere choose a model that "
+    "the server lists as able to use tools."
+)
 CUT_OFF = "Your reply was cut off. Go on where it ended, without repeating it."
 
 
@@ -62,9 +75,11 @@ class Turn:
         self._retrying = retrying
         self._asked: Wanted | None = None
         self._cut_off = 0
+        self._calls_left_out = 0
 
     async def make_room(self) -> None:
         """Before a model call: says which files changed, and compacts at the line. Raises `ContextFull`."""
+        await ROUND.has_room()
         for notice in await self._notices.take():
             self._conversation.append(notice)
         await self._room.before_call()
@@ -86,22 +101,32 @@ class Turn:
             incoming = Incoming(reply_id, self._conversation.timeline, self._conversation.clock, self._retrying, kept.add)
             reply = await self._streamed(model.stream(request, min(OUTPUT_TOKENS, card.max_output)), incoming, card)
             cost = card.cost(reply.usage)
-            entry = AssistantReply(reply_id, reply.blocks, reply.model, reply.stop_reason, reply.usage, cost, reply.dropped_thinking)
+            blocks, self._calls_left_out = cut_to_most_calls(reply.blocks)
+            entry = AssistantReply(
+                *(reply_id, blocks, reply.model, reply.stop_reason, reply.usage, cost, reply.dropped_thinking),
+                began=incoming.began(blocks),
+            )
             self._conversation.append(entry)
         self._learn(card)
+        self._tell_doubts(reply)
+        if card.stated_window is not None:
+            await self._model.learn()  # the call may have shown that the window is larger than a refusal said
         return entry
 
     async def _streamed(self, events: AsyncIterator[ModelEvent], incoming: Incoming, card: ModelCard) -> Reply:
         """The whole reply, shown as it comes. What there is of one that was cut off is logged."""
         reply: Reply | None = None
         try:
-            async for event in events:
-                if isinstance(event, Reply):
-                    reply = event
-                else:
-                    incoming.take(event)
+            with Breath() as breath:  # a reply may come all at once
+                async for event in events:
+                    await breath.take()
+                    if isinstance(event, Reply):
+                        reply = incoming.whole(event)
+                    else:
+                        incoming.take(event)
             if reply is None:
                 raise StreamBroken("The model's reply ended before it was whole")
+            await ROUND.has_room()
         except BaseException as error:
             self._keep_partial(incoming, card, error)
             raise
@@ -110,7 +135,7 @@ class Turn:
         return reply
 
     def _kept_meanwhile(self, reply_id: str, card: ModelCard) -> KeptMeanwhile:
-        file = unfinished_file(self._surroundings.transcripts_folder, self._conversation.session_id)
+        file = unfinished_file(self._surroundings.store_folder, self._conversation.session_id)
         reply = UnfinishedReply(reply_id, card.name, self._conversation.entries[-1].seq)
         return KeptMeanwhile(file, reply, asyncio.get_running_loop().call_later)
 
@@ -119,7 +144,13 @@ class Turn:
         blocks = incoming.partial()
         if blocks:
             reason = "error" if isinstance(error, ModelError) else "cancelled"
-            self._conversation.append(AssistantReply(incoming.reply_id, blocks, card.name, reason, None))
+            self._conversation.append(AssistantReply(incoming.reply_id, blocks, card.name, reason, None, began=incoming.began(blocks)))
+
+    def _tell_doubts(self, reply: Reply) -> None:
+        """What the endpoint said that cannot be; told once a session, since it may say so with each reply."""
+        timeline = self._conversation.timeline
+        if reply.doubts and timeline.get(DOUBTS) is None:
+            timeline.put(NoticeItem(DOUBTS, self._conversation.clock(), "warning", " ".join(reply.doubts)))
 
     def _learn(self, card: ModelCard) -> None:
         """What the newest response teaches about the estimates."""
@@ -139,6 +170,8 @@ class Turn:
         rules = self._rules.met(touch for outcome in outcomes for touch in outcome.touched)
         if rules:
             self._conversation.append(Notice("rules", rules))
+        if self._calls_left_out:
+            self._conversation.append(Notice("resume", CALLS_LEFT_OUT.format(len(calls) + self._calls_left_out, len(calls))))
         for outcome in outcomes:
             if outcome.compact_focus is not None and self._asked is None:
                 self._asked = Wanted(new_id("c"), "tool", outcome.compact_focus)
@@ -154,6 +187,10 @@ class Turn:
             self._asked = replace(self._asked, focus=focus)
         return self._asked.id
 
+    def tell(self, notice: Notice) -> None:
+        """Tells the model something before it is asked again."""
+        self._conversation.append(notice)
+
     def take_steering(self) -> bool:
         """Prompts that were given to the running turn join it. Whether there were any."""
         return self._take_steering()
@@ -163,6 +200,14 @@ class Turn:
         asked, self._asked = self._asked, None
         if asked is not None:
             await self._room.by_request(asked, at_work=at_work)
+
+    def with_written_call_told(self, end: TurnEnded, reply: AssistantReply) -> TurnEnded:
+        """The end of the turn; where its last reply wrote a tool call as text, with a word to the user about it."""
+        said = "".join(block.text for block in reply.blocks if isinstance(block, Text))
+        asked = next((each.entry.text for each in reversed(self._conversation.entries) if isinstance(each.entry, UserPrompt)), "")
+        prelude = self._conversation.projection.prelude
+        tool = None if end.message or prelude is None else written_call(said, asked, prelude.tools)
+        return end if tool is None else replace(end, message=CALL_AS_TEXT.format(tool), action="settings")
 
     def drop_what_was_asked(self) -> None:
         """The user stopped the turn: the compaction that they wanted at its next boundary is not made, and the timeline says so."""

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ullage.store.errors import StoreFailed
+from ullage.store.container import advice, goes_with_the_container
+from ullage.store.errors import StoreBusy, StoreFailed
+from ullage.store.location import prepare_for, store_location, systems_own
 from ullage.store.log_store import LogStore
 from ullage.store.media import MediaFiles
 from ullage.store.results import ResultFiles
 from ullage.store.search import SearchIndex
 
+_CONTAINER = "told: container"
+
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceStore:
-    """The log, the whole outputs, the images and the search index of one workspace. `folder` is None where they are in memory."""
+    """The log, the whole outputs, the images and the search index of one workspace. `folder`, outside of it, holds them; None: memory."""
 
     folder: Path | None
     log: LogStore
@@ -25,23 +30,49 @@ class WorkspaceStore:
     """What the user should know about it."""
 
 
-def open_workspace_store(folder: Path | None) -> WorkspaceStore:
-    """Opens the store in `.ullage/` of that folder. Never raises for what the disk refuses: memory it is, then."""
-    if folder is None:
+def open_workspace_store(roots: Sequence[Path], location: str = "") -> WorkspaceStore:
+    """Opens what is kept for the first of these folders, where the setting `location` says. Never raises for what the disk refuses: memory
+    it is, then."""
+    if not roots:
         return _open(None, ("No folder is open: this session is kept in memory only and is gone when the window closes",))
     try:
-        return _open(folder, ())
+        place = store_location(location)
+        kept = _open(prepare_for(roots[0], place, roots), ())
     except StoreFailed as error:
         return _open(None, (f"{str(error).removesuffix('.')}. Sessions are kept in memory only and are gone when the window closes",))
+    if place != systems_own() or not goes_with_the_container(place) or not _is_first_time(kept.log, _CONTAINER):
+        return kept
+    return replace(kept, warnings=(*kept.warnings, advice(place)))
+
+
+def _is_first_time(log: LogStore, told: str) -> bool:
+    """Whether the user was not told of it in this workspace; notes that they are now."""
+    try:
+        known = log.recalled(told) is not None
+        if not known:
+            log.remember(told, True)
+    except StoreFailed:
+        return True
+    return not known
 
 
 def _open(folder: Path | None, warnings: tuple[str, ...]) -> WorkspaceStore:
-    log = LogStore.open(folder)
+    if folder is None:
+        return _around(LogStore.open(None), None, None, warnings)
+    try:
+        log = LogStore.open(folder)
+    except StoreBusy as error:
+        until = "Until it is free sessions are kept in memory; then they are written to it, and the older ones are here again"
+        return _around(LogStore.until_free(folder), folder, None, (*warnings, f"{error}. {until}"))
     if log.set_aside is not None:
         warnings = (*warnings, str(log.set_aside))
+    return _around(log, folder, folder, warnings)
+
+
+def _around(log: LogStore, folder: Path | None, index_folder: Path | None, warnings: tuple[str, ...]) -> WorkspaceStore:
     results = ResultFiles(folder)
     try:
-        index = SearchIndex(folder, log, results)
+        index = SearchIndex(index_folder, log, results)
     except StoreFailed as error:  # it is made from the log, which is sound: searching is slower then, and nothing is lost
         index = SearchIndex(None, log, results)
         warnings = (*warnings, f"{error}. What was said is searched in memory until the window closes")

@@ -15,6 +15,7 @@ from ullage.context.policy import Policy
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.choose import Provider
 from ullage.models.model import Model, TokenizerVersion
+from ullage.models.patience import Patience
 from ullage.models.shown_media import MediaBytes
 from ullage.models.tokenizers import CountText
 from ullage.session.items import (
@@ -27,9 +28,11 @@ from ullage.session.items import (
     ToolCallItem,
     Update,
 )
+from ullage.session.models_in_workspace import ChooseModel
 from ullage.session.session import Session
 from ullage.session.sessions import Sessions
 from ullage.session.settings import Settings
+from ullage.store.location import folder_of
 from ullage.workspace.editor import Diagnostic
 
 MODEL = "claude-opus-5-5"
@@ -119,6 +122,20 @@ class Stage:
         await self.watcher.until(lambda: any(call.status == "awaiting_permission" for call in calls(session)))
         return next(call for call in calls(session) if call.status == "awaiting_permission")
 
+    async def asked_anew(self, session: Session, before: ToolCallItem) -> ToolCallItem:
+        """Waits for another question than that one."""
+
+        def found() -> list[ToolCallItem]:
+            return [call for call in calls(session) if call.permission_id not in ("", before.permission_id)]
+
+        await self.watcher.until(lambda: bool(found()))
+        return found()[0]
+
+
+def kept_of(folder: Path) -> Path:
+    """Where a stage on that folder keeps its log."""
+    return folder_of(folder, (folder.parent / f"{folder.name}-state").resolve())
+
 
 def items(session: Session) -> tuple[Item, ...]:
     return session.snapshot(10_000).items
@@ -166,22 +183,40 @@ async def stage(
     extra: Sequence[Policy] = (),
     compaction: bool = False,
     find_tokenizer: Callable[[TokenizerVersion], CountText | None] = lambda version: None,
+    base_url: str = "",
+    patience: Patience | None = None,
+    remembered_session: str | None = None,
 ) -> AsyncGenerator[Stage]:
     """A workspace in `folder` whose model has that window. With `fake`, an API that is running already; `extra` are installed policies.
+
+    `base_url` is what stands before the API, if anything does, `patience` how long a reply is waited for.
 
     `compaction`: the API writes summaries of its own. No tokenizer counts unless one is named, on every Python.
     """
     if fake is None:
         async with (
             FakeApi(windows={MODEL: window}, compaction=compaction) as own,
-            stage(folder, settings=settings, fake=own, editor=editor, extra=extra, find_tokenizer=find_tokenizer) as made,
+            stage(
+                folder,
+                settings=settings,
+                fake=own,
+                editor=editor,
+                extra=extra,
+                find_tokenizer=find_tokenizer,
+                patience=patience,
+                remembered_session=remembered_session,
+            ) as made,
         ):
             yield made
+            await made.sessions.close()
+            async with asyncio.timeout(10):  # a connection that nobody frees is found where it was made
+                await own.until_left()
         return
     watcher = Watcher()
     opened = editor or OpenEditor()
-    base = replace(settings or Settings(), model_name=MODEL, base_url=fake.base_url, bash_sandbox="off")
+    base = replace(settings or Settings(), model_name=MODEL, base_url=base_url or fake.base_url, bash_sandbox="off")
     state = folder.parent / f"{folder.name}-state" if folder else None
+    base = replace(base, store_location=str(state or ""))
     sessions = Sessions(
         (folder,) if folder else (),
         opened,
@@ -191,9 +226,10 @@ async def stage(
         watcher.take,
         lambda: None,
         watcher.warn,
-        choose=_at_once,
+        choose=_at_once(patience),
         find_policies=lambda: {**BUILT_IN, **{policy.name: policy for policy in extra}},
         find_tokenizer=find_tokenizer,
+        remembered_session=remembered_session,
     )
     await sessions.start()
     try:
@@ -202,10 +238,15 @@ async def stage(
         await sessions.close()
 
 
-def _at_once(*, provider: Provider, name: str, base_url: str, api_key: str | None, media: MediaBytes) -> Model:
-    """The real model client, whose retries do not wait."""
+def _at_once(patience: Patience | None) -> ChooseModel:
+    """Makes the real model client, whose retries do not wait."""
 
     async def no_wait(seconds: float) -> None:
         pass
 
-    return AnthropicModel(name, api_key=api_key, base_url=base_url, mismatch="error", media=media, sleep=no_wait)
+    def choose(
+        *, provider: Provider, name: str, base_url: str, api_key: str | None, media: MediaBytes, is_confirmed: Callable[[str], bool]
+    ) -> Model:
+        return AnthropicModel(name, api_key=api_key, base_url=base_url, mismatch="error", media=media, patience=patience, sleep=no_wait)
+
+    return choose

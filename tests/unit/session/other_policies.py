@@ -11,7 +11,7 @@ from ullage.session.items import AssistantItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 
-TOLD = "The tank was measured."
+TOLD = "The tank was measured, in millimetres, by the dip stick of the house."
 """What the model sums up."""
 
 

@@ -14,10 +14,13 @@ from tests.unit.session.engines import PROMPT, AsksModel, policy
 from tests.unit.session.filling import WINDOW, fill, make_project
 from tests.unit.session.harness import Stage, compactions, stage
 from ullage.context.moves.plan import Asked
+from ullage.context.quoting import HOW_IT_IS_QUOTED
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 
 CHECK = "Is anything missing? Write it again."
+TOLD = "The tank was measured in millimetres, by its dip stick."
+TOLD_WHOLE = f"{TOLD} It was the whole of the tank."
 FOCUSED = "Tell it short. Favour this: {focus}."
 
 
@@ -53,10 +56,10 @@ def tried(folder: Path, asked: Asked) -> Any:
 
 async def test_it_is_asked_in_the_policys_own_words_on_the_warm_prefix(folder: Path) -> None:
     async with tried(folder, Asked(FOCUSED, 700)) as here:
-        here.fake.add_rules(Rule(saying("Tell it short"), Say("The tank.")))
+        here.fake.add_rules(Rule(saying("Tell it short"), Say(TOLD)))
         session = await compacted(here, "the units")
         [card] = compactions(session)
-        assert (card.status, card.rung, card.summary, card.focus) == ("completed", "model", "So far: The tank.", "the units")
+        assert (card.status, card.rung, card.summary, card.focus) == ("completed", "model", f"So far: {TOLD}", "the units")
         asked = here.fake.requests[-1]
         assert text_of(asked.body) == "Tell it short. Favour this: the units."
         assert asked.body["max_tokens"] == 700
@@ -66,33 +69,33 @@ async def test_it_is_asked_in_the_policys_own_words_on_the_warm_prefix(folder: P
 
 async def test_without_a_focus_the_words_stay_whole(folder: Path) -> None:
     async with tried(folder, Asked(FOCUSED, 700)) as here:
-        here.fake.add_rules(Rule(saying("Tell it short"), Say("The tank.")))
+        here.fake.add_rules(Rule(saying("Tell it short"), Say(TOLD)))
         await compacted(here)
         assert text_of(here.fake.requests[-1].body) == "Tell it short. Favour this: nothing in particular."
 
 
 async def test_a_text_of_its_own_makes_a_small_request_without_tools(folder: Path) -> None:
     async with tried(folder, Asked(PROMPT, 700, text="user: measure the tank\nassistant: measured")) as here:
-        here.fake.add_rules(Rule(saying(PROMPT), Say("The tank.")))
+        here.fake.add_rules(Rule(saying(PROMPT), Say(TOLD)))
         session = await compacted(here)
-        assert compactions(session)[0].summary == "So far: The tank."
+        assert compactions(session)[0].summary == f"So far: {TOLD}"
         body = here.fake.requests[-1].body
         assert not body.get("tools")
         assert body["system"]
         [message] = body["messages"]
-        assert message["content"][-1]["text"] == f"user: measure the tank\nassistant: measured\n\n{PROMPT}"
+        assert message["content"][-1]["text"] == f"{HOW_IT_IS_QUOTED}\n\nuser: measure the tank\nassistant: measured\n\n{PROMPT}"
 
 
 @pytest.mark.parametrize("text", [None, "user: measure the tank"])
 async def test_the_answer_of_the_second_call_counts_and_both_cost(folder: Path, text: str | None) -> None:
     async with tried(folder, Asked(PROMPT, 700, text=text, check=CHECK)) as here:
-        here.fake.add_rules(Rule(saying(CHECK), Say("The whole tank.")), Rule(saying(PROMPT), Say("The tank.")))
+        here.fake.add_rules(Rule(saying(CHECK), Say(TOLD_WHOLE)), Rule(saying(PROMPT), Say(TOLD)))
         session = await compacted(here)
         [card] = compactions(session)
-        assert (card.rung, card.summary) == ("model", "So far: The whole tank.")
+        assert (card.rung, card.summary) == ("model", f"So far: {TOLD_WHOLE}")
         first, second = here.fake.requests[-2:]
         *_, answer, question = second.body["messages"]
-        assert (answer["role"], answer["content"][-1]["text"]) == ("assistant", "The tank.")
+        assert (answer["role"], answer["content"][-1]["text"]) == ("assistant", TOLD)
         assert (question["role"], text_of(second.body)) == ("user", CHECK)
         assert second.body["messages"][: len(first.body["messages"]) - 1] == first.body["messages"][:-1]
         assert card.cost == pytest.approx(first.dollars + second.dollars)
@@ -108,7 +111,7 @@ async def test_the_answer_of_the_second_call_counts_and_both_cost(folder: Path, 
 )
 async def test_where_the_second_call_fails_the_program_tells_and_what_was_spent_counts(folder: Path, outcome: Any, words: str) -> None:
     async with tried(folder, Asked(PROMPT, 700, check=CHECK)) as here:
-        here.fake.add_rules(Rule(saying(CHECK), outcome), Rule(saying(PROMPT), Say("The tank.")))
+        here.fake.add_rules(Rule(saying(CHECK), outcome), Rule(saying(PROMPT), Say(TOLD)))
         session = await compacted(here)
         [card] = compactions(session)
         assert (card.status, card.rung, card.summary) == ("completed", "digest", "So far: nobody told.")

@@ -20,9 +20,7 @@ async def test_what_was_clipped_away_is_not_overwritten(tmp_path: Path) -> None:
         await here.say(session, "Read all of them")
         path = next(call.title.removeprefix("Read ") for call in calls(session) if call.full_output)
         here.fake.enqueue(Call("write_file", {"path": path, "content": "level = 0\n"}), Say("Refused."))
-        await session.prompt("Write it anew")
-        session.answer_permission((await here.asked(session)).id, "allow_once")
-        await here.idle(session)
+        await here.say(session, "Write it anew")  # what cannot be done is not asked for
         assert "you have seen only a part" in calls(session)[-1].output
         assert (tmp_path / path).read_text().startswith("level_0 = 0\nlevel_1")
 

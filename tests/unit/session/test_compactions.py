@@ -11,9 +11,9 @@ import pytest
 
 from tests.fake_api import Call, Fail, Hang, Reply, Say
 from tests.unit.session.filling import SUMMARY, WINDOW, fill, fill_to_the_line, make_project, summaries, when_asked_for_a_summary
-from tests.unit.session.harness import compactions, items, notices, stage
+from tests.unit.session.harness import compactions, items, kept_of, notices, stage
 from ullage.session.errors import SessionError
-from ullage.session.items import AssistantItem, Item
+from ullage.session.items import AssistantItem
 from ullage.session.settings import Settings
 
 
@@ -69,7 +69,9 @@ async def test_the_summary_is_asked_for_on_the_warm_prefix(folder: Path) -> None
         (Reply((Say(""),)), "empty"),
         (Reply((Say("half of it"),), stop_reason="max_tokens"), "cut off"),
         ((Call("bash", {"command": "ls"}),), "tool"),
-        (Say("far too long " * 2_400), "not shorter"),
+        (Say("=== RECORD ===\n" + "far too long " * 2_400 + "\n=== END OF RECORD ==="), "not shorter"),
+        (Say("```json\n" + '{"Decisions": "none", "Next step": "none"}' + "\n```"), "form that was asked for"),
+        (Say("=== RECORD ===\n" + "## Decisions\nnone\n\n" * 7 + "=== END OF RECORD ==="), "nothing under them"),
     ],
 )
 async def test_a_summary_that_cannot_be_used_gives_way_to_the_digest(folder: Path, outcome: Any, words: str) -> None:
@@ -193,16 +195,16 @@ async def test_the_gauge_takes_the_window_that_a_refusal_names(folder: Path) -> 
         session = await here.new()
         await fill(here, session, 2)
         here.fake.enqueue(
-            Fail(400, "exceed_context_size_error", "request (70000 tokens) exceeds the available context size (65536 tokens)")
+            Fail(400, "exceed_context_size_error", "request (30000 tokens) exceeds the available context size (24576 tokens)")
         )
         await here.say(session, "More")
         gauge = session.snapshot(1).gauge
-        assert (gauge.size, gauge.line) == (65_536, 32_768)
+        assert (gauge.size, gauge.line) == (24_576, 12_288)
 
 
 async def test_a_conversation_of_long_prompts_is_compacted_in_a_small_window_too(folder: Path) -> None:
     """The record quotes the user only as far as a small window allows, so there is something to gain."""
-    async with stage(folder, window=24_000) as here:
+    async with stage(folder, window=25_000) as here:
         here.fake.add_rules(summaries())
         session = await here.new()
         for number in range(8):
@@ -311,7 +313,7 @@ async def test_a_transcript_that_cannot_be_written_means_no_compaction(folder: P
         session = await here.new()
         await fill(here, session, 2)
         before = session.snapshot().gauge
-        transcripts = folder / ".ullage" / "transcripts"
+        transcripts = kept_of(folder) / "transcripts"
         transcripts.write_text("in the way")
         session.compact()
         await here.idle(session)
@@ -338,10 +340,10 @@ async def test_nothing_to_compact_says_so(folder: Path) -> None:
 async def test_an_empty_session_has_nothing_to_compact(folder: Path) -> None:
     async with stage(folder, window=WINDOW) as here:
         session = await here.new()
-        session.compact()
-        await here.idle(session)
-        [card] = compactions(session)
-        assert "nothing to compact" in card.error
+        with pytest.raises(SessionError, match="nothing to compact") as refused:
+            session.compact()
+        assert refused.value.reason == "nothing_to_compact"
+        assert compactions(session) == []
 
 
 async def test_before_a_summary_the_messages_are_written_down(folder: Path) -> None:
@@ -351,7 +353,7 @@ async def test_before_a_summary_the_messages_are_written_down(folder: Path) -> N
         await fill(here, session, 2)
         session.compact()
         await here.idle(session)
-        [file] = (folder / ".ullage" / "transcripts").iterdir()
+        [file] = (kept_of(folder) / "transcripts").iterdir()
         lines = [json.loads(line) for line in file.read_text().splitlines()]
         assert lines[0]["role"] == "user"
         assert "round 0" in json.dumps(lines[0])
@@ -372,17 +374,12 @@ async def test_a_session_that_is_opened_again_is_the_same(folder: Path) -> None:
         async with stage(folder, fake=first.fake) as second:
             again = await second.sessions.open(None)
             assert again.id == session.id
-            assert [_settled(item) for item in items(again)] == [_settled(item) for item in shown]
+            assert items(again) == shown
             second.fake.enqueue(Say("Two."))
             await second.say(again, "Two?")
             body = second.fake.requests[-1].body
             assert body["system"] == sent["system"]
             assert without_marks(body["messages"])[: len(sent["messages"])] == without_marks(sent["messages"])
-
-
-def _settled(item: Item) -> Item:
-    """The item without its time: what streamed in was first shown a moment before it was logged."""
-    return replace(item, at=0.0)
 
 
 async def test_a_compaction_that_was_asked_for_in_a_turn_that_is_stopped_is_told_not_to_be_made(folder: Path) -> None:
@@ -397,6 +394,6 @@ async def test_a_compaction_that_was_asked_for_in_a_turn_that_is_stopped_is_told
         await here.idle(session)
         here.fake.release()
         [card] = compactions(session)
-        assert (card.id, card.status) == (asked, "failed")
+        assert (card.id, card.status) == (asked, "cancelled")
         assert "stopped" in card.error
         assert here.made(session) == []

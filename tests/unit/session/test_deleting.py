@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fake_api import Call, Hang, Say
-from tests.unit.session.harness import stage
+from tests.unit.session.harness import kept_of, stage
 from ullage.session.errors import SessionError
 
 
@@ -25,7 +25,7 @@ async def test_a_deleted_session_leaves_nothing_behind(tmp_path: Path) -> None:
         await session.prompt("Read all")
         session.answer_permission((await here.asked(session)).id, "allow_once")
         await here.idle(session)
-        outputs = folder / ".ullage" / "tool-results"
+        outputs = kept_of(folder) / "tool-results"
         assert len(list(outputs.iterdir())) > 1
         await here.sessions.delete(session.id)
         assert list(outputs.iterdir()) == []

@@ -24,7 +24,11 @@ LONG = 800
 MOST_TURNS = 18
 KEY = "sk-ant-" + "api03-" + "q7Zk2" * 5
 PASSWORD = "hunter" + "2!tank"
-TOLD = "The user wants the tank measured, in millimetres, since the dip stick does. Two of the four readings are done. " * 2
+TOLD = (
+    "Goal: the user wants the tank measured, in millimetres, since the dip stick does.\n"
+    "Progress: two of the four readings are done, and both of them were written down.\n"
+    "Next steps: take the other two readings, then compare all of the four of them."
+)
 
 BY_ITSELF = [policy for policy in BUILT_IN.values() if not isinstance(policy.line.full_at, Never)]
 
@@ -45,6 +49,11 @@ def is_small_request(body: dict[str, Any]) -> bool:
     return not body.get("tools")
 
 
+def asks_for_facts(body: dict[str, Any]) -> bool:
+    """One that wants each fact between marks."""
+    return is_small_request(body) and "<fact>" in body["messages"][-1]["content"][-1].get("text", "")
+
+
 def is_question(body: dict[str, Any]) -> bool:
     """One about the conversation, on its warm prefix: it ends with other words than the user's."""
     last = body["messages"][-1]["content"][-1]
@@ -54,7 +63,13 @@ def is_question(body: dict[str, Any]) -> bool:
 def summaries(told: str = TOLD) -> tuple[Rule, ...]:
     """Whichever way a policy asks for a summary."""
     record = f"=== RECORD ===\n{told}\n=== END OF RECORD ==="
-    return Rule(asks_for_summary, Say(record)), Rule(is_small_request, Say(told)), Rule(is_question, Say(told))
+    facts = "\n".join(f"<fact>{line}</fact>" for line in told.splitlines())
+    return (
+        Rule(asks_for_facts, Say(facts)),
+        Rule(asks_for_summary, Say(record)),
+        Rule(is_small_request, Say(told)),
+        Rule(is_question, Say(told)),
+    )
 
 
 async def one_turn(here: Stage, session: Session, turn: int, words: int = 40) -> None:

@@ -15,7 +15,7 @@ from tests.unit.context.logs import calls as calling
 from tests.unit.context.logs import prompt, returned
 from tests.unit.context.logs import says as saying
 from tests.unit.context.strategies import numbered, planned_histories
-from tests.unit.session.harness import MODEL, Stage, calls, compactions, items, notices, stage
+from tests.unit.session.harness import MODEL, Stage, calls, compactions, items, kept_of, notices, stage
 from ullage.context.blocks import Text
 from ullage.context.entries import AssistantReply, Clipped, Entry, EntryPinned, Forked, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.view.projection import project
@@ -195,7 +195,7 @@ async def test_a_fork_is_there_after_a_restart_and_when_its_original_is_gone(fol
         assert again.snapshot().forked_from == ForkOrigin(fork_id, "Count (fork)")
         await here.sessions.delete(fork_id)
         await here.sessions.delete(again.id)
-        assert list((folder / ".ullage" / "tool-results").iterdir()) == []
+        assert list((kept_of(folder) / "tool-results").iterdir()) == []
 
 
 async def test_compactions_pins_and_the_model_come_along(folder: Path) -> None:

@@ -27,7 +27,7 @@ def folder(tmp_path: Path) -> Path:
 @contextmanager
 def full_disk(here: Stage, *refused: str) -> Generator[None]:
     """SQLite refuses to write to those tables, as it does where the disk is full; to the log where none is named."""
-    connection = here.sessions._kept.log._connection  # pyright: ignore[reportPrivateUsage]
+    connection = here.sessions._kept.log._file.connection  # pyright: ignore[reportPrivateUsage]
     tables = refused or ("entry",)
     for table in tables:
         for action in ("INSERT", "UPDATE"):
@@ -101,7 +101,7 @@ async def test_a_compaction_whose_new_rules_cannot_be_logged_is_still_one(folder
         session = await here.new()
         await fill(here, session, 2)
         (folder / "AGENTS.md").write_text("Use metres.\n")
-        connection = here.sessions._kept.log._connection  # pyright: ignore[reportPrivateUsage]
+        connection = here.sessions._kept.log._file.connection  # pyright: ignore[reportPrivateUsage]
         connection.execute(
             'CREATE TEMP TRIGGER no_prelude BEFORE INSERT ON entry WHEN NEW.body LIKE \'%"kind":"prelude"%\' '
             "BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END"
@@ -145,3 +145,25 @@ async def test_an_undo_that_is_logged_is_made_though_what_makes_it_fit_cannot_be
         session.history.pin_item(prompt.id, pinned=True)
         assert [(card.rung, card.status) for card in compactions(session)] == [("digest", "undone"), ("moves", "completed")]
         assert session.snapshot().gauge.used <= 20_000
+
+
+async def test_a_result_that_cannot_be_written_to_its_file_reaches_the_model(folder: Path) -> None:
+    (folder / "long.txt").write_text("".join(f"line {number}\n" for number in range(20_000)))
+    async with stage(folder) as here:
+        results = here.sessions._kept.results._folder  # pyright: ignore[reportPrivateUsage]
+        assert results is not None
+        results.write_text("a file in the way")
+        here.fake.enqueue(Call("bash", {"command": "cat long.txt"}), Say("Seen."))
+        session = await here.new()
+        await session.prompt("Look")
+        asked = await here.asked(session)
+        session.answer_permission(asked.id, "allow_once")
+        await here.idle(session)
+        last = items(session)[-1]
+        assert isinstance(last, AssistantItem)
+        assert last.text == "Seen."
+        [call] = calls(session)
+        assert call.status == "completed"
+        told = str(here.fake.requests[-1].body["messages"][-1])
+        assert "line 1" in told
+        assert "is in no file, since it could not be written" in told

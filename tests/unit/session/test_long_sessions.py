@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.fake_api import Call, Say
 from tests.unit.context.watched_log import Watched
-from tests.unit.session.harness import stage
+from tests.unit.session.harness import kept_of, stage
 from ullage.context.blocks import Text, Usage
 from ullage.context.entries import AssistantReply, EntryPinned, TurnEnded, UserPrompt
 from ullage.session.session import Session
@@ -17,7 +17,7 @@ from ullage.store.log_store import LogStore
 def write(folder: Path, turns: int) -> None:
     """A session of so many turns, as it was left."""
     folder.mkdir()
-    with closing(LogStore.open(folder)) as store:
+    with closing(LogStore.open(kept_of(folder))) as store:
         session = store.create_session("Long", 0.0)
         for turn in range(turns):
             asked = UserPrompt(f"p{turn}", "What does the tank hold?")

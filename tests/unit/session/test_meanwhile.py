@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fake_api import HoldsAfter, Reply, Say
-from tests.unit.session.harness import items, stage
+from tests.unit.session.harness import items, kept_of, stage
 from ullage.context.blocks import Text
 from ullage.context.entries import AssistantReply, CompactionFailed, Entry, Logged, TurnEnded, UserPrompt
 from ullage.session.items import AssistantItem
@@ -94,7 +94,7 @@ async def test_what_a_killed_process_left_stands_in_the_session_once(tmp_path: P
         await here.say(session, "Begin")
         log = session._conversation  # pyright: ignore[reportPrivateUsage]
         asked = log.append(UserPrompt("p9", "Go"))
-        path = folder / ".ullage" / "unfinished" / f"{session.id}.jsonl"
+        path = kept_of(folder) / "unfinished" / f"{session.id}.jsonl"
     UnfinishedFile(path).write(UnfinishedReply("r9", "claude", asked.seq), [Piece(0, "One two ")])
     for _ in range(2):
         async with stage(folder) as here:
@@ -113,7 +113,7 @@ async def test_what_a_killed_process_left_stands_in_the_session_once(tmp_path: P
 async def test_nothing_is_left_of_a_reply_that_the_log_has(tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
-    left = folder / ".ullage" / "unfinished"
+    left = kept_of(folder) / "unfinished"
     async with stage(folder) as here:
         here.fake.enqueue(Say("Whole."))
         session = await here.new()
@@ -133,7 +133,7 @@ async def test_a_deleted_session_takes_it_along(tmp_path: Path) -> None:
     folder.mkdir()
     async with stage(folder) as here:
         session = await here.new()
-        path = folder / ".ullage" / "unfinished" / f"{session.id}.jsonl"
+        path = kept_of(folder) / "unfinished" / f"{session.id}.jsonl"
         UnfinishedFile(path).write(FOUND, [Piece(0, "One ")])
         await here.sessions.delete(session.id)
         assert not path.exists()

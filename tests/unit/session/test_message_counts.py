@@ -62,7 +62,7 @@ async def test_preview_card_epoch_and_inspect_count_what_the_panel_shows(folder:
         [_, epoch], _ = await session.history.epochs()
         assert epoch.compaction is not None and epoch.compaction.message_counts == card
         await here.sessions.close()
-    assert run("last", folder, "table", messages=False) == 0
+    assert run("last", folder, "table", messages=False, location=str(folder.parent / f"{folder.name}-state")) == 0
     assert f"{card.summarised} messages summarised" in capsys.readouterr().out
 
 

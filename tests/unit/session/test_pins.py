@@ -178,7 +178,8 @@ async def test_where_they_are_over_the_window_no_way_out_is_named_that_is_none(f
 async def test_what_is_on_already_is_not_told_to_be_turned_on(folder: Path) -> None:
     async with stage(folder, window=8_000, settings=Settings(policy_name="three-layer")) as here:
         session = await here.new()
-        await here.say(session, "word " * 9_000)
+        for _ in range(3):
+            await here.say(session, "word " * 2_500)
         told = notices(session)[-1].text
         assert "The context is full" in told
         assert "ullage.compaction.auto" not in told

@@ -101,7 +101,7 @@ async def test_the_gauge_shows_the_policys_own_measure(folder: Path, measure: Me
 
 
 async def test_none_holds_at_the_window_and_compacts_when_it_is_asked_to(folder: Path) -> None:
-    async with stage(folder, window=WINDOW, settings=under("none")) as here:
+    async with stage(folder, window=WINDOW + 6_000, settings=under("none")) as here:
         here.fake.add_rules(summaries())
         session = await here.new()
         await one_turn_of_reads(here, session, 12)
@@ -109,7 +109,7 @@ async def test_none_holds_at_the_window_and_compacts_when_it_is_asked_to(folder:
         [notice] = notices(session)
         assert "The context is full" in notice.text
         assert "choose another policy than none" in notice.text
-        assert not session.snapshot().gauge.auto
+        assert session.snapshot().gauge.next.why == "off"
         assert not session.near_the_line()
         session.compact()
         await here.idle(session)

@@ -111,7 +111,8 @@ class Story:
             case "long prompt":
                 await self._say(here, session, f"Mind this, {number}. " * 300, [])
             case "compact":
-                session.compact()
+                with suppress(SessionError):  # nothing was said yet
+                    session.compact()
                 await here.idle(session)
             case "auto":
                 here.sessions.configure(replace(here.settings, policy_name=self.policy, auto_compact=number % 2 == 0))

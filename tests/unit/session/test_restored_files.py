@@ -84,7 +84,7 @@ async def test_a_pinned_file_is_read_again_before_all(folder: Path) -> None:
 async def test_in_a_small_window_they_do_not_fill_what_was_freed(folder: Path) -> None:
     for name in NAMES:
         (folder / name).write_text("\n".join(f"{name}_{number} = {number * 7919 % 1000}" for number in range(250)))
-    async with stage(folder, window=WINDOW) as here:
+    async with stage(folder, window=WINDOW + 4_000) as here:
         session = await read_all_then_compact(here)
         [made] = here.made(session)
         gauge = session.snapshot().gauge

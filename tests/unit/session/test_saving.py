@@ -9,12 +9,14 @@ import pytest
 
 from tests.fake_api import Call, Hang, Reply, Say
 from tests.unit.session.filling import SUMMARY, asks_for_summary, summaries, when_asked_for_a_summary
-from tests.unit.session.harness import Stage, compactions, stage
+from tests.unit.session.harness import Stage, compactions, kept_of, stage
 from ullage.context import economy
 from ullage.models.model import ModelCard
 from ullage.session.compacting import cooling, saving
 from ullage.session.session import Session
 from ullage.session.settings import Settings
+
+BALANCED = Settings(economy="balanced")
 
 
 @pytest.fixture
@@ -81,7 +83,7 @@ async def test_another_policy_saves_only_as_it_says(folder: Path) -> None:
 
 @pytest.mark.usefixtures("small")
 async def test_on_a_cold_cache_the_program_compacts_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stage(folder) as here:
+    async with stage(folder, settings=BALANCED) as here:
         here.fake.add_rules(summaries())
         session = await here.new()
         await look(here, session, 2)
@@ -96,7 +98,7 @@ async def test_on_a_cold_cache_the_program_compacts_at_once(folder: Path, monkey
 @pytest.mark.usefixtures("small")
 async def test_before_the_cache_goes_cold_it_compacts_while_nobody_asks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cooling, "COOLING_SECONDS", 0.0)
-    async with stage(folder) as here:
+    async with stage(folder, settings=BALANCED) as here:
         here.fake.add_rules(summaries())
         session = await here.new()
         await look(here, session, 2)
@@ -108,7 +110,7 @@ async def test_before_the_cache_goes_cold_it_compacts_while_nobody_asks(folder: 
 
 @pytest.mark.usefixtures("small")
 async def test_a_prompt_does_not_wait_for_a_summary_that_is_to_save(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stage(folder) as here:
+    async with stage(folder, settings=BALANCED) as here:
         here.fake.add_rules(when_asked_for_a_summary(Hang(Reply((Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ==="),))), times=1))
         session = await here.new()
         await look(here, session, 1)
@@ -126,7 +128,7 @@ async def test_a_prompt_does_not_wait_for_a_summary_that_is_to_save(folder: Path
 
 @pytest.mark.usefixtures("small")
 async def test_what_the_user_undid_is_not_made_again_to_save(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stage(folder) as here:
+    async with stage(folder, settings=BALANCED) as here:
         here.fake.add_rules(summaries())
         session = await here.new()
         await look(here, session, 2)
@@ -143,7 +145,7 @@ async def test_what_cannot_be_written_down_is_not_paid_for_again_and_again(folde
     async with stage(folder, settings=Settings(economy="cheapest")) as here:
         here.fake.add_rules(summaries())
         session = await here.new()
-        (folder / ".ullage" / "transcripts").write_text("in the way")
+        (kept_of(folder) / "transcripts").write_text("in the way")
         await look(here, session, 2)
         await chat(here, session, 30)
         assert [card.status for card in compactions(session)] == ["failed"] * len(compactions(session))

@@ -37,6 +37,23 @@ async def test_another_model_answers_from_the_next_call_on(tmp_path: Path) -> No
         assert [record.body["model"] for record in here.fake.requests] == [MODEL, OTHER]
 
 
+async def test_an_endpoint_that_is_no_longer_asked_answers_to_the_end_and_is_left(tmp_path: Path) -> None:
+    async with FakeApi() as later, stage(project(tmp_path)) as here:
+        here.fake.enqueue(Hang(Reply((Say("The old one's."),))))
+        session = await here.new()
+        await session.prompt("Who are you?")
+        await here.fake.until_held()
+        here.sessions.configure(replace(here.settings, base_url=later.base_url))
+        here.fake.release()
+        await here.idle(session)
+        assert here.refused() == []
+        assert len(here.fake.requests) == 1
+        await here.fake.until_left()
+        later.enqueue(Say("The new one's."))
+        await here.say(session, "And you?")
+        assert len(later.requests) == 1
+
+
 async def test_another_timeout_holds_in_a_session_that_is_open(tmp_path: Path) -> None:
     async with FakeApi() as fake, stage(project(tmp_path), fake=fake) as here:
         session = await here.new()

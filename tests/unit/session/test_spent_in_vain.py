@@ -10,7 +10,7 @@ import pytest
 from tests.fake_api import Say
 from tests.unit.session.engines import Raises, policy
 from tests.unit.session.filling import WINDOW, asks_for_summary, fill, fill_to_the_line, make_project, summaries, when_asked_for_a_summary
-from tests.unit.session.harness import Stage, compactions, stage
+from tests.unit.session.harness import Stage, compactions, kept_of, stage
 from tests.unit.session.test_full_disk import full_disk
 from ullage.context.entries import SpentInVain
 from ullage.session.session import Session
@@ -112,7 +112,7 @@ async def test_what_could_not_be_written_down_has_cost_what_it_cost(folder: Path
         here.fake.add_rules(summaries())
         session = await here.new()
         await fill(here, session, 2)
-        transcripts = folder / ".ullage" / "transcripts"
+        transcripts = kept_of(folder) / "transcripts"
         transcripts.write_text("in the way")
         session.compact()
         await here.idle(session)

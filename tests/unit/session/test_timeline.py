@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from tests.work import check_linear, work_of
 from ullage.context.blocks import Json, Text, Thinking, ToolUse
 from ullage.context.entries import (
     AssistantReply,
@@ -31,6 +33,7 @@ from ullage.session.items import (
     NoticeItem,
     PlanChanged,
     TextAppended,
+    ThinkingItem,
     ToolCallItem,
     Update,
     UserItem,
@@ -204,3 +207,73 @@ def test_pages_of_older_items_lead_back_to_the_first(limit: int):
         page, earlier = timeline.before(items[0].id, limit)
         items = (*page, *items)
     assert [item.id for item in items] == [f"p{seq}" for seq in range(7)]
+
+
+def test_pieces_of_text_are_told_a_few_times_and_are_all_there() -> None:
+    panel, told, waiting = Panel(), list[Update](), list[Callable[[], None]]()
+
+    def tell(update: Update) -> None:
+        told.append(update)
+        panel.take(update)
+
+    timeline = Timeline(describe, tell, later=lambda seconds, call: waiting.append(call))
+    timeline.put(AssistantItem("r1.0", 1.0, ""))
+    timeline.put(ThinkingItem("r1.1", 1.0, ""))
+    told.clear()
+    for number in range(1_000):
+        timeline.append_text("r1.0", "text", f"{number} ")
+        timeline.append_text("r1.1", "text", f"{number}, ")
+    assert len(told) == 1  # the first piece; the others wait
+    waiting.pop()()
+    assert len(told) == 3
+    assert list(panel.items.values()) == list(timeline.newest(10)[0])
+    timeline.append_text("r1.0", "text", "last")
+    assert timeline.get("r1.0") == AssistantItem("r1.0", 1.0, "".join(f"{number} " for number in range(1_000)) + "last")
+    waiting.pop()()
+    assert waiting == []  # nothing came: nobody looks again
+    timeline.append_text("r1.0", "text", "!")
+    assert told[-1] == TextAppended("r1.0", "text", "!")
+
+
+def test_a_reply_costs_by_its_length_and_not_by_the_number_of_its_pieces() -> None:
+    def of(pieces: int) -> Callable[[], object]:
+        timeline = Timeline(describe, lambda update: None, later=lambda seconds, call: None)
+        timeline.put(AssistantItem("r1.0", 1.0, ""))
+
+        def run() -> None:
+            for _ in range(pieces):
+                timeline.append_text("r1.0", "text", "word ")
+            timeline.newest(1)
+
+        return run
+
+    check_linear(of, 1_000)
+
+
+@pytest.mark.parametrize(("item_id", "field"), [("r1.0", "output"), ("t1", "text")])
+def test_text_goes_only_where_it_belongs(item_id: str, field: Any) -> None:
+    timeline = Timeline(describe, lambda update: None)
+    timeline.put(AssistantItem("r1.0", 1.0, ""))
+    timeline.put(timeline.call_item(ToolUse("t1", "read_file", {}), 1.0))
+    with pytest.raises(TypeError):
+        timeline.append_text(item_id, field, "more")
+
+
+def test_the_end_of_a_turn_closes_its_calls_however_much_came_since_and_costs_no_more_for_that() -> None:
+    def with_items(count: int) -> Timeline:
+        timeline = Timeline(describe, lambda update: None)
+        timeline.log(Logged(1, 1.0, CALL))
+        for number in range(count):
+            timeline.put(NoticeItem(f"n{number}", 1.0, "info", "meanwhile"))
+        return timeline
+
+    def work(count: int) -> int:
+        timeline = with_items(count)
+        return work_of(lambda: timeline.log(Logged(2, 2.0, TurnEnded("cancelled"))))
+
+    timeline = with_items(1_000)
+    timeline.log(Logged(2, 2.0, TurnEnded("cancelled")))
+    call = timeline.get("t1")
+    assert isinstance(call, ToolCallItem)
+    assert call.status == "cancelled"
+    assert work(1_000) == work(1)

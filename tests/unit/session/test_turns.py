@@ -175,7 +175,7 @@ async def test_a_steering_prompt_joins_the_running_turn(folder: Path) -> None:
     ("failure", "action", "words"),
     [
         (Fail(401, "authentication_error", "invalid x-api-key"), "set_key", "key"),
-        (Fail(404, "not_found_error", "model: claude-nothing"), "settings", "model"),
+        (Fail(404, "not_found_error", "model: claude-nothing"), "choose_model", "model"),
         (Fail(400, "invalid_request_error", "something odd"), "continue", "something odd"),
     ],
 )

@@ -212,7 +212,7 @@ class Compactor:
         if draft.plan.summarise_to is not None:
             await asyncio.to_thread(
                 write_transcript,
-                self._surroundings.transcripts_folder,
+                self._surroundings.store_folder,
                 self._conversation.session_id,
                 1 + len(projection.active) + len(projection.undone),  # no epoch writes over the transcript of one that was undone
                 projection.messages,

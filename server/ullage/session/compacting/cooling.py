@@ -36,14 +36,15 @@ class Cooling:
 
     def _cooled(self) -> None:
         self._timer = None
-        if self._is_idle() and self._room.saves_before_cold():
-            self._room.prepare()
+        if self._is_idle() and self._room.saves_in_pause():
+            self._room.prepare_in_pause()
             self._compact_when_prepared()
 
     def _compact_when_prepared(self) -> None:
         if not self._is_idle():
             return  # somebody asks again: what is prepared serves when it is needed
         if self._room.preparation.ready():
-            self._compact()
+            if self._room.saves_in_pause():  # the user may have put it off meanwhile
+                self._compact()
         elif self._room.preparation.begun:
             self._room.preparation.when_done(self._compact_when_prepared)

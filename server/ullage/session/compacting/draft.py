@@ -26,6 +26,8 @@ class Wanted:
     focus: str = ""
     by_program: bool = False
     """No model is asked: reading a cold prefix for a summary would cost what the compaction is to save."""
+    saves: float | None = None
+    """Dollars, of one that is to save, as announced."""
     foreseen: bool = False
     """It is only shown what it would be: nothing that goes wrong counts."""
 
@@ -77,4 +79,4 @@ def entry_of(draft: Draft) -> Compaction:
         tokens_before=draft.tokens_before,
         focus=wanted.focus,
     )
-    return replace(entry, usage=draft.usage, cost=draft.cost, skipped=draft.skipped)
+    return replace(entry, usage=draft.usage, cost=draft.cost, skipped=draft.skipped, saves=wanted.saves)

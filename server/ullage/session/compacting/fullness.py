@@ -25,22 +25,29 @@ class Fullness:
     line: int
     """Where the context counts as full, by the same measure."""
     window: int
+    hold: int
+    """The window over which no call is made: the same, unless a refusal named a smaller one, which only a call can show to be wrong."""
+
+    @property
+    def is_hearsay(self) -> bool:
+        """Whether the window, and so the line, is what a refusal named."""
+        return self.hold != self.window
 
 
 def is_held(full: Fullness, more: int, policy: PolicyInUse) -> bool:
     """Whether the window itself, whatever the line, is as good as full with `more` tokens to come."""
-    return full.counted.used + more >= full.window * policy.policy.line.hold_share
+    return full.counted.used + more >= full.hold * policy.policy.line.hold_share
 
 
 def refuse_where_nothing_helps(full: Fullness, prelude: Prelude | None, calibration: Calibration, policy: PolicyInUse) -> None:
     """Where system and tools alone are over the line or the window no compaction brings the context under it. Raises `ContextFull`."""
     fixed = calibration.apply(estimate_prelude(prelude)) if prelude else 0  # as the gauge counts it
-    if fixed >= full.window * policy.policy.line.hold_share:
+    if fixed >= full.hold * policy.policy.line.hold_share:
         raise ContextFull(
-            f"The instructions, rules and tools alone take about {fixed:,} tokens; the model has {full.window:,} in all. "
+            f"The instructions, rules and tools alone take about {fixed:,} tokens; the model has {full.hold:,} in all. "
             "Shorten AGENTS.md or CLAUDE.md, or choose a model with a larger window."
         )
-    if fixed < full.line or policy.policy.measure != "usage" or not policy.by_itself:
+    if fixed < full.line or full.is_hearsay or policy.policy.measure != "usage" or not policy.by_itself:
         return
     raise ContextFull(
         f"The instructions, rules and tools alone take about {fixed:,} tokens, more than the {full.line:,} at which "
@@ -61,7 +68,7 @@ def refuse_where_held(full: Fullness, more: int, policy: PolicyInUse, rests: flo
             f"The context is full and compacting failed several times. It is tried again in {rests:.0f} s; until then "
             "compact by hand with a click on the gauge, or begin a new session."
         )
-    raise ContextFull(f"The context is full: about {full.counted.used + more:,} of {full.window:,} tokens. {ways_out(policy)}.")
+    raise ContextFull(f"The context is full: about {full.counted.used + more:,} of {full.hold:,} tokens. {ways_out(policy)}.")
 
 
 def ways_out(policy: PolicyInUse) -> str:

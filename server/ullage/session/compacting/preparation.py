@@ -15,8 +15,9 @@ from ullage.session.compacting.draft import Draft
 class Preparation:
     """At most one draft of one session, in work or ready."""
 
-    def __init__(self, still_fits: Callable[[Draft], bool], discarded: Callable[[Draft], None]) -> None:
-        """`discarded` is told of each draft that was ready and is thrown away."""
+    def __init__(self, still_fits: Callable[[Draft], bool], discarded: Callable[[Draft], None], done: Callable[[], None]) -> None:
+        """`discarded` is told of each draft that was ready and is thrown away; `done` is called when one is ready or has failed."""
+        self._told_done = done
         self._still_fits = still_fits
         self._discarded = discarded
         self._task: asyncio.Task[Draft] | None = None
@@ -42,6 +43,7 @@ class Preparation:
         if task.cancelled():
             return
         task.exception()  # told where it was raised
+        self._told_done()
         if then is not None:
             then()
 

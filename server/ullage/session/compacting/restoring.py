@@ -10,6 +10,7 @@ from ullage.context.entries import AssistantReply, Compaction, Logged, RestoredF
 from ullage.context.evidence import likely
 from ullage.context.moves.excluded import files_out
 from ullage.context.policy import RestoreNumbers
+from ullage.context.quoting import in_a_line
 from ullage.context.restore import FileEdit, choose, resume_text, take
 from ullage.context.view.projection import Projection
 from ullage.context.view.seen import touches_in_view, whole_in_view
@@ -134,4 +135,4 @@ def logged_edits(entries: Sequence[Logged]) -> list[FileEdit]:
 
 def _todo_line(entry: PlanEntry) -> str:
     mark = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}[entry.status]
-    return f"- {mark} {entry.content}"
+    return f"- {mark} {in_a_line(entry.content)}"

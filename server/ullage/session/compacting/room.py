@@ -7,12 +7,15 @@ model call, at the end of a turn, while idle; never between a call and its resul
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
+from math import ceil
 
 from ullage.context.counting.gauge import USUAL_GROWTH, growth, line
 from ullage.context.counting.measured import Measuring
+from ullage.context.counting.tokens import estimate_prelude
 from ullage.context.economy import ECONOMIES, line_before_step
 from ullage.context.engines.engine import sweeps
 from ullage.context.entries import (
@@ -23,14 +26,17 @@ from ullage.context.entries import (
     SpentInVain,
     Trigger,
 )
+from ullage.context.moves.spare import leaves_alone
+from ullage.context.moves.turns import newest_turn
 from ullage.context.policies.ullage import ULLAGE
 from ullage.session.compacting.breaker import Breaker
 from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.draft import Draft, NothingToCompact, Wanted
 from ullage.session.compacting.fullness import ContextFull, Fullness, is_held, refuse_where_held, refuse_where_nothing_helps, ways_out
+from ullage.session.compacting.next_compaction import EarlySaving, NextCompaction, Postponed, Postponing, decided
 from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.compacting.preparation import Preparation
-from ullage.session.compacting.saving import Due, Saving
+from ullage.session.compacting.saving import Saving
 from ullage.session.compacting.spent_in_vain import discard, spend_in_vain, spent_on
 from ullage.session.compacting.taken_back import TakenBack, replied_since
 from ullage.session.conversation import Conversation, in_any_case
@@ -43,6 +49,9 @@ from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)
 
+
+PRICED_TOKENS = 1_000_000
+"""Prices are dollars for so many."""
 
 RETRY_AFTER = 20
 """Entries of the log until a compaction that is to save is prepared again after one could not be."""
@@ -69,7 +78,9 @@ class Room:
         model: ModelInUse,
         compacting: Callable[[], AbstractContextManager[None]],
         compacted: Callable[[], None],
+        prepared: Callable[[], None],
     ) -> None:
+        """`compacted` is called once a compaction is in force, `prepared` when a draft is ready or has failed."""
         self._conversation = conversation
         self._surroundings = surroundings
         self._policy = policy
@@ -81,12 +92,13 @@ class Room:
         self._in_vain_at = -RETRY_AFTER
         self._saving = Saving(conversation, surroundings)
         self._taken_back = TakenBack(conversation)
+        self._postponing = Postponing()
         self._nothing_below = 0
         self._measuring = Measuring()
         self._in_work: Draft | None = None
         self._prepared_by = policy.policy
         self._growth = (0, USUAL_GROWTH)
-        self.preparation = Preparation(compactor.still_fits, lambda draft: discard(conversation, draft))
+        self.preparation = Preparation(compactor.still_fits, lambda draft: discard(conversation, draft), prepared)
 
     def fullness(self) -> Fullness:
         """How full it is now."""
@@ -98,7 +110,14 @@ class Room:
         full_at = line(card.window, policy.line, self._surroundings.settings.line_cap)
         if policy.saves and card.prices is not None:
             full_at = line_before_step(full_at, card.prices.long_prompt, ECONOMIES[self._surroundings.settings.economy])
-        return Fullness(counted, used, full_at, card.window)
+        return Fullness(counted, used, full_at, card.window, card.hold_window)
+
+    def fits_alone(self) -> int:
+        """Tokens, as they are estimated, that fit into the window beside what is always there: system prompt, rules and tools."""
+        prelude, card = self._conversation.projection.prelude, self._model.card
+        fixed = estimate_prelude(prelude) if prelude else 0
+        room = card.window * self._policy.policy.line.hold_share
+        return max(0, int(room / self._surroundings.calibration(card).ratio) - fixed)
 
     def tokens_with(self, entry: Compaction | CompactionUndone | CompactionRedone) -> int:
         """What the context would hold with one more entry (tokens); nothing changes."""
@@ -112,50 +131,88 @@ class Room:
         self._policy.take_over()
         await self._keep_up()
         full = self.fullness()
+        following = self.next_compaction(full)
         held = is_held(full, more, self._policy)
         if full.used + more < full.line and not held:
-            if not await self._save(full, at_work=more == 0):
+            if not (more and await self._save(following)):
                 self._prepare_from(full)
             return
         calibration = self._surroundings.calibration(self._model.card)
         refuse_where_nothing_helps(full, self._conversation.projection.prelude, calibration, self._policy)
-        if not held and self._is_kept(full, more):
+        if not following.is_due(full.used + more):
             self._prepare_from(full)
-            return
-        now = self._conversation.clock()
-        may = self._policy.by_itself and not self._breaker.is_open(now) and replied_since(self._conversation.projection)
-        may = may and (held or self._has_grown(full, more))
-        if may and (held or more or full.used >= self._nothing_below):
+        elif held or more or full.used >= self._nothing_below:
             made = await self._try("threshold", at_work=more == 0, must=held)
             nothing = made is None and self._policy.policy is not ULLAGE
             self._nothing_below = full.used + int(full.line * ASK_AGAIN_SHARE) if nothing else 0
             full = self.fullness()
         refuse_where_held(full, more, self._policy, self._breaker.seconds_left(self._conversation.clock()))
 
-    async def _save(self, full: Fullness, *, at_work: bool) -> bool:
-        """Compacts before the line where that costs less than carrying on, without making anybody wait; whether it did."""
-        due = self._due(full)
-        if due == "cold":
-            return await self._try_to_save(at_work=at_work, by_program=not self.preparation.ready())
-        if due == "now" and self.preparation.ready():
-            return await self._try_to_save(at_work=at_work)
-        if due != "no":
-            self.prepare()
-        return False
+    def next_compaction(self, full: Fullness | None = None) -> NextCompaction:
+        """When the next one comes by itself, as things are. `full` is how full it is now."""
+        full = full or self.fullness()
+        if not self._policy.by_itself:
+            return NextCompaction("off", None)
+        counted, policy = full.counted.used, self._policy.policy
+        window = full.used + max(0, ceil(full.hold * policy.line.hold_share) - counted)
+        undone = self._taken_back.left(counted, int(full.line * TAKEN_BACK_SHARE))
+        grown = full.used + max(0, self._has_to_hold(full.line) - counted)
+        why, at = decided(full.line, window, full.used + undone if undone else 0, grown if grown > full.line else 0)
+        if self._breaker.is_open(self._conversation.clock()):
+            return NextCompaction("failed", at)
+        if not replied_since(self._conversation.projection):
+            return NextCompaction("unanswered", at)
+        near = full.used + self._usual_growth() >= full.line and not undone and counted >= self._has_to_hold(full.line)
+        again = self._in_vain_at != last_seq(self._conversation)
+        return NextCompaction(why, at, near and again, self._early_saving(full))
 
-    def _due(self, full: Fullness) -> Due:
-        if not self._may_save():
-            return "no"
-        return self._saving.due(full.counted, self._model.card)
+    def _early_saving(self, full: Fullness) -> EarlySaving | None:
+        prices = self._model.card.prices
+        if prices is None or not self._may_save():
+            return None
+        outlook = self._saving.outlook(full.counted, self._model.card)
+        if outlook is None:
+            return None
+        ready = outlook.when == "cold" or (outlook.when == "now" and self._prepared_to_save() is not None)
+        dollars = outlook.saved * prices.input / PRICED_TOKENS
+        return EarlySaving("prompt" if ready else "pause", max(0.0, dollars), self._postponing.until)
 
-    def _is_kept(self, full: Fullness, more: int = 0, share: float = TAKEN_BACK_SHARE) -> bool:
+    def postpone(self, until: Postponed) -> None:
+        """The user wants nothing compacted to save for so long."""
+        self._postponing.ask(until)
+
+    def turn_begins(self) -> None:
+        """The user prompted."""
+        self._postponing.turn_begins()
+
+    def turn_ended(self) -> None:
+        """What the model had to say is said."""
+        self._postponing.turn_ended()
+
+    async def _save(self, following: NextCompaction) -> bool:
+        """Compacts before the line where that saves, was told before, and nobody has to wait; whether it did."""
+        saving = following.saving
+        if saving is None or saving.postponed != "none" or saving.when != "prompt":
+            return False
+        return await self._try_to_save(at_work=False, by_program=self._prepared_to_save() is None)
+
+    def prepare_to_save(self) -> None:
+        """Has a summary written in the background where one before the line would save; a draft for the line is no use for that."""
+        saving = self.next_compaction().saving
+        if saving is None or saving.postponed != "none" or saving.when == "prompt":
+            return
+        outlook = self._saving.outlook(self.fullness().counted, self._model.card)
+        if outlook is not None and outlook.when == "now" and not (self.preparation.begun and not self.preparation.ready()):
+            self._prepare_for("economy")
+
+    def _prepared_to_save(self) -> Draft | None:
+        """The draft that is ready and leaves the newest turn alone."""
+        draft = self.preparation.look()
+        return draft if draft is not None and leaves_alone(draft.plan, newest_turn(self._conversation.projection)) else None
+
+    def _is_kept(self, full: Fullness, share: float) -> bool:
         """Whether the user undid the newest compaction and less than that share of the line has come since."""
-        return self._taken_back.holds(full.counted.used + more, int(full.line * share))
-
-    def waits(self, full: Fullness) -> int | None:
-        """Tokens that have to come before it compacts by itself, where that is beyond the line as the user undid the newest compaction."""
-        left = self._taken_back.left(full.counted.used, int(full.line * TAKEN_BACK_SHARE))
-        return left if left and full.used + left > full.line and self._policy.by_itself else None
+        return self._taken_back.holds(full.counted.used, int(full.line * share))
 
     def _may_save(self) -> bool:
         if not (self._policy.policy.saves and self._policy.by_itself and replied_since(self._conversation.projection)):
@@ -165,23 +222,31 @@ class Room:
         return not self._taken_back.is_so()
 
     async def _try_to_save(self, *, at_work: bool, by_program: bool = False) -> bool:
-        made = await self._attempt(Wanted(new_id("c"), "economy", by_program=by_program), at_work=at_work)
+        saving = self.next_compaction().saving
+        saves = None if saving is None else saving.dollars
+        made = await self._attempt(Wanted(new_id("c"), "economy", by_program=by_program, saves=saves), at_work=at_work)
         if made is None:
             self._in_vain_at = last_seq(self._conversation)  # a summary for each call, none of which comes about, would not save
         return made is not None
 
-    def saves_before_cold(self) -> bool:
-        """Whether a compaction now, while nobody asks anything, costs less than writing all of the context anew later."""
-        return self._may_save() and self._saving.before_cold(self.fullness().counted, self._model.card)
+    def saves_in_pause(self) -> bool:
+        """Whether a compaction now, while nobody asks anything, saves."""
+        saving = self.next_compaction().saving
+        return saving is not None and saving.postponed == "none"
+
+    def prepare_in_pause(self) -> None:
+        """Has the summary for that written in the background."""
+        if self._prepared_to_save() is None and not (self.preparation.begun and not self.preparation.ready()):
+            self._prepare_for("economy")
 
     def since_last_request(self) -> float:
         """Seconds since the newest request of this epoch started; 0 where there was none."""
         started = self._saving.last_request(self.fullness().counted)
         return max(0.0, self._conversation.clock() - started) if started else 0.0
 
-    async def before_cold(self) -> bool:
+    async def in_pause(self) -> bool:
         """Compacts while the cache still serves the summary; whether it came about."""
-        return await self._try_to_save(at_work=False)
+        return self.saves_in_pause() and await self._try_to_save(at_work=False)
 
     async def _keep_up(self) -> None:
         """What the policy does before every call, without a sign but a line in the timeline that counts."""
@@ -199,15 +264,15 @@ class Room:
             return
         self._begin_epoch()
 
-    def _has_grown(self, full: Fullness, more: int = 0) -> bool:
-        """Whether there is more by now than the newest summary left, where that left much (of what is pinned, say).
+    def _has_to_hold(self, line: int) -> int:
+        """Tokens that there must be, where the newest summary left much (of what is pinned, say).
 
-        Each compaction costs a summary and the cache, and would free next to nothing then.
+        Each compaction costs a summary and the cache, and would free next to nothing before.
         """
         newest = next((each for each in reversed(self._conversation.projection.active) if each.summarised), None)
         if self._policy.policy is not ULLAGE or newest is None:
-            return True
-        return full.counted.used + more >= newest.estimated_after + full.line * ASK_AGAIN_SHARE
+            return 0
+        return ceil(newest.estimated_after + line * ASK_AGAIN_SHARE)
 
     async def after_overflow(self) -> bool:
         """Compacts after the API said that the prompt is too long. False where that did not help. Raises `ContextFull`."""
@@ -222,18 +287,11 @@ class Room:
 
     def tell_not_made(self, wanted: Wanted, why: str) -> None:
         """Says in the timeline why a compaction that was asked for was not even begun."""
-        self._show(wanted, "failed", why)
+        self._failed(wanted, why, cancelled=True)
 
     def wants_idle_compaction(self) -> bool:
         """Whether the next turn, by the usual growth of a turn here, would cross the line."""
-        if not self._policy.by_itself or self._breaker.is_open(self._conversation.clock()):
-            return False
-        if self._in_vain_at == last_seq(self._conversation):
-            return False
-        full = self.fullness()
-        if not self._has_grown(full) or not replied_since(self._conversation.projection):
-            return False
-        return full.used + self._usual_growth() >= full.line and not self._is_kept(full)
+        return self.next_compaction().while_editing
 
     def _usual_growth(self) -> int:
         """Tokens; looked up once for each entry, since it is asked for at every keystroke."""
@@ -252,8 +310,11 @@ class Room:
     def prepare(self) -> None:
         """Begins to write a summary in the background, unless one is in work or ready."""
         if not self.preparation.begun:
-            self._prepared_by = self._policy.policy
-            self.preparation.start(self._in_background())
+            self._prepare_for("idle")
+
+    def _prepare_for(self, trigger: Trigger) -> None:
+        self._prepared_by = self._policy.policy
+        self.preparation.start(self._in_background(trigger))
 
     def settings_changed(self) -> None:
         """Another policy may be in force: what is prepared under the old one serves nobody."""
@@ -285,11 +346,11 @@ class Room:
                 raise
             return await self._compactor.stand_in(wanted, card, line, why=f"The policy {policy.name} found nothing to do")
 
-    async def _in_background(self) -> Draft:
+    async def _in_background(self, trigger: Trigger) -> Draft:
         seq, card = last_seq(self._conversation), self._model.card
         self._in_work = None
         try:
-            return await self._draft(Wanted(new_id("c"), "idle"), self._take_plan)
+            return await self._draft(Wanted(new_id("c"), trigger), self._take_plan)
         except Exception as error:
             self._in_vain_at = seq  # the same log would fail again
             if isinstance(error, PolicyFailed):
@@ -332,7 +393,7 @@ class Room:
             return await self._make(wanted, at_work=at_work, must=must)
         except NothingToCompact:
             if wanted.trigger in ("manual", "tool"):
-                self._show(wanted, "failed", NOTHING_TO_COMPACT)
+                self._failed(wanted, NOTHING_TO_COMPACT)
         except StoreFailed as error:
             self._failed(wanted, str(error))
         except Exception as error:
@@ -345,10 +406,16 @@ class Room:
         with self._compacting():
             try:
                 draft = await self._prepared_for(wanted) or await self._draft_or_stand_in(wanted, must=must)
+                if wanted.trigger == "economy" and not leaves_alone(draft.plan, newest_turn(self._conversation.projection)):
+                    discard(self._conversation, draft)
+                    raise NothingToCompact
                 if not self._compactor.spares(draft):  # something was pinned while it was written
                     discard(self._conversation, draft)
                     draft = await self._draft_or_stand_in(wanted, must=must)
                 made = await self._compactor.commit(draft.as_wanted(wanted), self._model.card, at_work=at_work)
+            except asyncio.CancelledError:
+                self._failed(wanted, "", cancelled=True)
+                raise
             except BaseException:
                 self._conversation.timeline.remove(wanted.id)
                 raise
@@ -371,6 +438,8 @@ class Room:
         """The draft of the background, waited for where it is in work; None where it would not serve or there is none."""
         if wanted.trigger == "reactive" or wanted.focus or wanted.by_program:
             return None
+        if wanted.trigger == "economy" and self._prepared_to_save() is None:
+            return None
         return _of_use(await self.preparation.take())
 
     def prepared(self, wanted: Wanted) -> Draft | None:
@@ -391,11 +460,12 @@ class Room:
             CompactionItem(wanted.id, at, status, wanted.trigger, None, before, None, "", (), 0, 0, 0, wanted.focus, (), None, error)
         )
 
-    def _failed(self, wanted: Wanted, reason: str) -> None:
+    def _failed(self, wanted: Wanted, reason: str, *, cancelled: bool = False) -> None:
+        before = self.fullness().counted.used
         try:
-            self._conversation.append(CompactionFailed(wanted.id, wanted.trigger, reason))
+            self._conversation.append(CompactionFailed(wanted.id, wanted.trigger, reason, cancelled, before, wanted.focus))
         except StoreFailed:  # the log cannot be written either: it is shown all the same
-            self._show(wanted, "failed", reason)
+            self._show(wanted, "cancelled" if cancelled else "failed", reason)
 
 
 def _of_use(draft: Draft | None) -> Draft | None:

@@ -6,10 +6,23 @@ What is weighed against what is known in `context/economy.py`; making the compac
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.counting.accounting import Counted
-from ullage.context.economy import ECONOMIES, Carried, Terms, is_cold, pays, pays_before_cold, pays_when_cold, since
+from ullage.context.economy import (
+    ECONOMIES,
+    Carried,
+    Terms,
+    is_cold,
+    pays,
+    pays_before_cold,
+    pays_when_cold,
+    saved_before_cold,
+    saved_by_carrying_less,
+    saved_when_cold,
+    since,
+)
 from ullage.context.entries import Logged
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.log_places import place_of
@@ -17,11 +30,19 @@ from ullage.models.model import ModelCard
 from ullage.session.conversation import Conversation
 from ullage.session.surroundings import Surroundings
 
-Due: TypeAlias = Literal["no", "soon", "now", "cold"]
-"""Nothing to save; nearly; compacting now is cheaper than carrying on; the cache is gone, and whatever is sent is written anew."""
+When: TypeAlias = Literal["now", "pause", "cold", "cold later"]
+"""Carrying has cost enough; just before the cache goes, while nobody asks; it is gone, and whatever is sent is written anew; it will be."""
 
-SOON = 0.75
-"""Of what must have been carried: from here on a compaction is prepared, so that nobody waits for it."""
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a compaction before the line saves, and what for."""
+
+    when: When
+    saved: float
+    """In prices of one uncached input token."""
+
+
 FIXED = ("system", "rules", "tools")
 """The categories of what no compaction takes away."""
 
@@ -36,28 +57,23 @@ class Saving:
         self._read = 0
         self._carried = Carried(0, 0)
 
-    def due(self, counted: Counted, card: ModelCard) -> Due:
-        """Whether a compaction is due because it saves, at a boundary before a call."""
+    def outlook(self, counted: Counted, card: ModelCard) -> Outlook | None:
+        """What a compaction before the line would save; None where it would not."""
         terms, numbers = terms_of(card), ECONOMIES[self._surroundings.settings.economy]
         if terms is None:
-            return "no"
-        so_far, fixed = self._up_to_date(counted), _fixed(counted)
-        if is_cold(self._conversation.clock(), so_far.last_at) and pays_when_cold(counted.used, so_far, numbers):
-            return "cold"
+            return None
+        so_far, fixed, used = self._up_to_date(counted), _fixed(counted), counted.used
         by_model = card.writes_summaries and self._surroundings.settings.summary_engine == "model"
-        if pays(counted.used, fixed, so_far, terms, numbers, by_model=by_model):
-            return "now"
-        ahead = Carried(round(so_far.beyond / SOON), so_far.left, so_far.last_at)
-        return "soon" if pays(counted.used, fixed, ahead, terms, numbers, by_model=by_model) else "no"
-
-    def before_cold(self, counted: Counted, card: ModelCard) -> bool:
-        """Whether a compaction while nobody asks anything saves, since the cache is about to go."""
-        terms, numbers = terms_of(card), ECONOMIES[self._surroundings.settings.economy]
-        so_far = self._up_to_date(counted)
-        if terms is None or is_cold(self._conversation.clock(), so_far.last_at):
-            return False
-        by_model = card.writes_summaries and self._surroundings.settings.summary_engine == "model"
-        return pays_before_cold(counted.used, _fixed(counted), so_far, terms, numbers, by_model=by_model)
+        if is_cold(self._conversation.clock(), so_far.last_at):
+            cold = pays_when_cold(used, so_far, terms, numbers)
+            return Outlook("cold", saved_when_cold(used, so_far.left, terms)) if cold else None
+        if pays(used, fixed, so_far, terms, numbers, by_model=by_model):
+            return Outlook("now", saved_by_carrying_less(used, fixed, so_far, terms, by_model=by_model))
+        if pays_before_cold(used, fixed, so_far, terms, numbers, by_model=by_model):
+            return Outlook("pause", saved_before_cold(used, fixed, so_far.left, terms, by_model=by_model))
+        if pays_when_cold(used, so_far, terms, numbers):
+            return Outlook("cold later", saved_when_cold(used, so_far.left, terms))
+        return None
 
     def last_request(self, counted: Counted) -> float:
         """When the newest request of this epoch started (Unix seconds); 0 where there was none."""

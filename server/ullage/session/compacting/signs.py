@@ -82,7 +82,7 @@ async def _with_problems(around: Surroundings) -> set[str]:
 
 
 async def _changed_since_commit(around: Surroundings) -> list[str]:
-    if not around.settings.trusted:  # git runs what the folder's own configuration names
+    if not around.settings.trusted:  # the repository's data is read by a library, if in a process of its own
         return []
     changed = await asyncio.gather(*(uncommitted(root, SECONDS) for root in around.folders.roots))
     return [around.folders.show(path) for paths in changed for path in paths if around.folders.contains(path)]

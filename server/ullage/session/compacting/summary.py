@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
 
 from ullage.context.blocks import Usage
 from ullage.context.moves.plan import Asked
-from ullage.context.record.summary_prompt import Rejected, accept, checked_request, small_request, summary_request
+from ullage.context.record.summary_prompt import Form, Rejected, accept, asking, checked_request, small_request, summary_request
 from ullage.context.view.request import Request
 from ullage.models.errors import ModelError
 from ullage.models.model import Model, Reply, Retrying
+
+logger = logging.getLogger(__name__)
 
 SECONDS = 180.0
 """Longest that a summary may take. A minute proved too short for large contexts (Amazon Q); peers need 25 to 37 s."""
@@ -40,11 +43,11 @@ async def write_summary(model: Model, request: Request, focus: str, asked: Asked
     """`request` is the conversation as the next request would have it. Raises `SummaryFailed`. Cancelling ends the call at once."""
     own = asked.text is not None
     first = small_request(request, asked.prompt, asked.text or "", focus) if own else summary_request(request, asked.prompt, focus)
-    written = await _write(model, first, asked)
+    written = await _write(model, first, asked, asking(asked.prompt, focus))
     if not asked.check:
         return written
     try:
-        checked = await _write(model, checked_request(first, written.text, asked.check), asked)
+        checked = await _write(model, checked_request(first, written.text, asked.check), asked, asked.check)
     except SummaryFailed as failure:
         raise SummaryFailed(str(failure), _both(written.usage, failure.usage)) from None
     return WrittenSummary(checked.text, _both(written.usage, checked.usage))
@@ -65,16 +68,20 @@ async def reply_in_time(model: Model, request: Request, tokens: int, writer: str
                     reply = event
     except TimeoutError:
         raise SummaryFailed(f"{writer} took more than {SECONDS:.0f} s over the summary") from None
-    except ModelError as error:
-        raise SummaryFailed(f"{writer} could not write the summary: {error}") from error
+    except (ModelError, SummaryFailed) as error:
+        raise SummaryFailed(f"{writer} could not write the summary: {error}" if isinstance(error, ModelError) else str(error)) from error
+    except Exception as error:
+        logger.exception("a summary failed")
+        raise SummaryFailed(f"{writer} could not write the summary: {type(error).__name__}. The log has the details") from error
     if reply is None:
         raise SummaryFailed(f"{writer}'s summary ended before it was whole")
     return reply
 
 
-async def _write(model: Model, request: Request, asked: Asked) -> WrittenSummary:
+async def _write(model: Model, request: Request, asked: Asked, question: str) -> WrittenSummary:
     reply = await reply_in_time(model, request, asked.output_tokens, "The model")
-    accepted = accept(reply.blocks, reply.stop_reason, marked=not asked.prompt)
+    form = Form(marked=not asked.prompt, sections=asked.sections, holds=asked.holds)
+    accepted = accept(reply.blocks, reply.stop_reason, form, question)
     if isinstance(accepted, Rejected):
         raise SummaryFailed(accepted.reason, reply.usage)
     return WrittenSummary(accepted, reply.usage)

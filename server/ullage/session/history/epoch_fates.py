@@ -46,7 +46,7 @@ def fate_page(projection: Projection, timeline: Timeline, number: int, group: Gr
     for logged in epoch.entries:
         if is_message(logged.entry):
             groups[become.group(logged)].append(logged)
-    restored = {file.path for file in epoch.made.restored} if epoch.made is not None else set[str]()
+    restored = {file.path for file in epoch.made.restored if file.is_read} if epoch.made is not None else set[str]()
     page = (_item_fate(logged, become.fate(logged), restored, timeline) for logged in groups[group][offset : offset + limit])
     return FatePage(len(groups["changed"]), len(groups["before"]), len(groups["kept"]), tuple(page))
 

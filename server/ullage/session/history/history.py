@@ -40,7 +40,7 @@ from ullage.context.view.fates import counts
 from ullage.context.view.message import Message
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.seen import touches_in_view
-from ullage.context.view.taken_out import gone_by
+from ullage.context.view.taken_out import all_taken_out, gone_by, taken_out
 from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.draft import NothingToCompact, Wanted
 from ullage.session.compacting.fullness import Fullness
@@ -69,6 +69,7 @@ FIT_SHARE = 0.95
 """Of the window, that an undo is made to fit: the next prompt needs room, too, and calls are held at 98 %."""
 ULLAGE_NUMBERS = UllageNumbers()
 
+EXCLUDED_BEFORE = "You excluded this, so the model does not see it. Undo that in the timeline, then pin it."
 PINNED_MEANWHILE = "This compaction would hide what was pinned since it was undone. Unpin that, or compact anew, which leaves it in view."
 
 
@@ -131,12 +132,17 @@ class History:
             summary=entry.summarised.text if entry.summarised else entry.snipped.marker if entry.snipped else "",
             counts=entry.message_counts,
             lines=await asyncio.to_thread(lines_of, before, after, calibration, self._conversation.timeline),
-            restored=tuple(RestoredFileItem(file.path, file.note) for file in entry.restored),
+            restored=tuple(RestoredFileItem(file.path, file.note, file.is_read) for file in entry.restored),
             cost=cost_of(before, entry, "digest" if prepared else forecast.rung, card, self._conversation.clock(), full.counted.categories),
         )
 
     async def epochs(self, since: str | None = None) -> tuple[tuple[EpochInfo, ...], tuple[ItemFate, ...]]:
-        """The epochs of the session, and the items that the model does not see as they were: that one and those after it (None: all)."""
+        """The epochs of the session, and the items that the model does not see as they were: that one and those after it (None: all).
+
+        Raises `SessionError`.
+        """
+        if since is not None and self._conversation.timeline.get(since) is None:
+            raise SessionError("no_such_item", f"There is no item {since} in this session")
         first = 0 if since is None else first_of_item(self._conversation.entries, since)
         projection, timeline = self._conversation.projection.copy(), self._conversation.timeline
         return await asyncio.to_thread(lambda: (epochs(projection), fates_of(projection, timeline, first)))
@@ -157,6 +163,8 @@ class History:
         if not isinstance(place.entry, UserPrompt | AssistantReply | ToolReturned):
             raise SessionError("no_such_item", "Only prompts, replies and results of tools can be pinned")
         seq = place.seq
+        if pinned and seq in all_taken_out(self._conversation.projection.active):
+            raise SessionError("invalid", EXCLUDED_BEFORE)
         if (seq in self._conversation.projection.pins.seqs) != pinned:
             self._conversation.append(EntryPinned(seq, pinned))
 
@@ -164,9 +172,18 @@ class History:
         """The same of a file in the workspace, whichever way it is named. Raises `SessionError`."""
         projection = self._conversation.projection
         known = projection.pins.paths
-        path = path if path in known else self._path_of(path)
+        path = path if path in known else self._file_of(path)
         if (path in known) != pinned or (pinned and path in files_out(projection)):
             self._conversation.append(FilePinned(path, pinned))
+
+    def _file_of(self, named: str) -> str:
+        """A file that is there, by an absolute path or one relative to any workspace folder. Raises `SessionError`."""
+        folders = self._surroundings.folders
+        for root in folders.roots:
+            found = self._path_of(str(root / named))
+            if (folders.roots[0] / found).is_file():
+                return found
+        raise SessionError("invalid", f"There is no file {named} in the workspace")
 
     def _path_of(self, named: str) -> str:
         if not named.strip():
@@ -216,6 +233,7 @@ class History:
         made = again(reads, self._conversation.projection, self._count)
         if made is reads:
             self._change(back, fit=fit)
+            self._unpin(redone)
             return redone.id
         if made is None:
             raise SessionError("invalid", PINNED_MEANWHILE)
@@ -249,7 +267,10 @@ class History:
         return planned
 
     async def _without_file(self, named: str) -> Plan:
-        path = self._path_of(named)
+        try:
+            path = self._file_of(named)
+        except SessionError:  # the conversation may have the text of one that is gone
+            path = self._path_of(named)
         projection, shown = self._conversation.projection, cache(self._as_shown)
         planned = await asyncio.to_thread(exclude_file, projection.copy(), path, self._count, shown)
         if planned is None:
@@ -270,7 +291,7 @@ class History:
         return entry
 
     async def _foresee_fit(self, entry: Change, view: Projection) -> Compaction | None:
-        tokens, window = self._room.tokens_with(entry), self._model.card.window
+        tokens, window = self._room.tokens_with(entry), self._model.card.hold_window
         if tokens <= window:
             return None
 
@@ -312,7 +333,7 @@ class History:
     def _change(self, entry: Change, *, fit: bool) -> None:
         """Raises `SessionError` where the conversation would be larger than the window; see `undo` for `fit`."""
         after = self._with(entry)
-        window, tokens = self._model.card.window, self._room.tokens_with(entry)
+        window, tokens = self._model.card.hold_window, self._room.tokens_with(entry)
         fitted: Compaction | None = None
         if tokens > window:
             foreseen, entries, fitted = self._fits
@@ -343,7 +364,16 @@ class History:
         skipped = (IN_OWN_WORDS,) if tells_in_own_words(after, gone_by(entry)) else ()
         self._conversation.append(replace(entry, estimated_after=self._tokens(after), skipped=skipped))
         self._has_changed()
+        self._unpin(entry)
         return entry.id
+
+    def _unpin(self, made: Compaction) -> None:
+        """The later word counts: what the user takes out with it is pinned no longer."""
+        pinned = self._conversation.projection.pins
+        for seq in sorted(pinned.seqs & taken_out(made)):
+            self._conversation.append_or_owe(EntryPinned(seq, False))
+        for path in sorted(pinned.paths.intersection(file.path for file in made.without_files)):
+            self._conversation.append_or_owe(FilePinned(path, False))
 
     def _log(self, entry: Change) -> None:
         self._reword(entry)

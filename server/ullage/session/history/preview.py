@@ -20,7 +20,7 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import all_taken_out
 from ullage.models.model import ModelCard
 from ullage.session.history.places import item_of_message, items_of_entry
-from ullage.session.items import RestoredFileItem, ToolCallItem
+from ullage.session.items import RestoredFileItem
 from ullage.session.timeline import Timeline
 
 Part: TypeAlias = Literal["user", "assistant", "tool", "notice", "record"]
@@ -239,8 +239,7 @@ def title_of_entry(logged: Logged, timeline: Timeline) -> str:
             called = ", ".join(dict.fromkeys(block.name for block in entry.blocks if isinstance(block, ToolUse)))
             return _short(said) or (f"Calls {called}" if called else "Thinks")
         case ToolReturned():
-            item = timeline.get(entry.tool_use_id)
-            return item.title if isinstance(item, ToolCallItem) else f"Result of {entry.tool}"
+            return timeline.title_of_call(entry.tool_use_id) or f"Result of {entry.tool}"
         case Compaction():
             return _title_of_record(entry)
         case Notice():

@@ -1,0 +1,175 @@
+"""The sessions of a workspace that are in memory: how one is read and opened, and who may do something with it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+
+from ullage.context.engines.engine import tools_wanted
+from ullage.context.entries import Logged
+from ullage.models.model import Model
+from ullage.session.errors import SessionError, refusal_of, refusing
+from ullage.session.items import Update
+from ullage.session.models_in_workspace import ModelsInWorkspace
+from ullage.session.recall import SessionRecall
+from ullage.session.session import Session
+from ullage.session.surroundings import Surroundings
+from ullage.session.uncollected import uncollected
+from ullage.session.workspace_store import WorkspaceStore
+from ullage.store.errors import ForeignSession, UnknownSession
+from ullage.store.ids import is_foreign
+from ullage.store.log_store import SessionRecord
+from ullage.store.reading import in_words as damage_in_words
+from ullage.tools.dependencies import ToolDependencies
+from ullage.tools.media import Shelf
+from ullage.tools.registry import build_tools
+from ullage.tools.sandbox.sandbox import SandboxFinder
+from ullage.tools.tool import Tool
+from ullage.workspace.reads import FileReads
+
+
+class OpenSessions:
+    """Those that are open, and foreign ones that are looked at."""
+
+    def __init__(
+        self,
+        kept: WorkspaceStore,
+        around: Surroundings,
+        models: ModelsInWorkspace,
+        on_update: Callable[[str, int, Update], None],
+        on_warning: Callable[[str], None],
+        keep: Callable[[Coroutine[None, None, None]], None],
+    ) -> None:
+        """`keep` runs work in the background."""
+        self._kept = kept
+        self._around = around
+        self._models = models
+        self._on_update = on_update
+        self._on_warning = on_warning
+        self._keep = keep
+        self._open: dict[str, Session] = {}
+        self._foreign: dict[str, Session] = {}
+        """Those that are only looked at: nothing is done for them, and they hear of nothing."""
+        self.one_opens = asyncio.Lock()
+        """A session is read in another thread: until it is open nobody opens it a second time, renames or deletes it."""
+        self._sandbox_finder = SandboxFinder()
+
+    def __iter__(self) -> Iterator[Session]:
+        return iter(tuple(self._open.values()))
+
+    def __contains__(self, session_id: str) -> bool:
+        return session_id in self._open
+
+    async def until_opened(self) -> None:
+        """Waits for a session that is being read."""
+        async with self.one_opens:
+            pass
+
+    def forget(self, session_id: str) -> None:
+        """It was closed."""
+        self._open.pop(session_id, None)
+
+    def look_away(self, session_id: str) -> None:
+        """A foreign one is looked at no longer."""
+        self._foreign.pop(session_id, None)
+
+    async def open(self, session_id: str) -> Session:
+        """That session. Raises `SessionError`."""
+        if session_id in self._open or session_id in self._foreign:
+            return self.shown(session_id)
+        async with self.one_opens:
+            if is_foreign(session_id):
+                return self._foreign.get(session_id) or await self._make_foreign(session_id)
+            return self._open.get(session_id) or await self.make(session_id)
+
+    def shown(self, session_id: str) -> Session:
+        """A session that is open, to be read: one that somebody else may have written, too. Raises `SessionError`."""
+        return self._foreign.get(session_id) or self.get(session_id)
+
+    def get(self, session_id: str) -> Session:
+        """A session that is open, to do something with it. Raises `SessionError`."""
+        if is_foreign(session_id):
+            raise refusal_of(ForeignSession(session_id))
+        if session_id not in self._open:
+            raise SessionError("unknown_session", f"The session {session_id} is not open")
+        return self._open[session_id]
+
+    async def make(self, session_id: str) -> Session:
+        """Reads a session that nobody has open, and opens it; `one_opens` is held meanwhile. Raises `SessionError`."""
+        try:
+            with refusing():
+                session = await self._made(session_id)
+        except BaseException:
+            self._kept.log.release(session_id)
+            raise
+        for told in damage_in_words(self._kept.log.damaged(session_id)):
+            self._on_warning(told)
+        self._open[session_id] = session
+        self._keep(session.learn_model())
+        return session
+
+    async def _make_foreign(self, session_id: str) -> Session:
+        """One to be looked at: nothing is mended in it, and no prompt of it waits."""
+        with refusing():
+            record, model = await self._record(session_id), self._model_of(session_id)
+
+            def read() -> Session:
+                return Session(record, self._kept.log.load(session_id), self._around, self._tools, model, self._on_update)
+
+            try:
+                session = self._foreign[session_id] = await asyncio.to_thread(read)
+            except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+                raise SessionError("invalid", "This imported session cannot be shown: its entries contradict each other") from error
+        return session
+
+    async def _record(self, session_id: str) -> SessionRecord:
+        known = await asyncio.to_thread(self._kept.log.sessions)
+        record = next((each for each in known if each.id == session_id), None)
+        if record is None:
+            raise UnknownSession(session_id)
+        return record
+
+    async def _made(self, session_id: str) -> Session:
+        record = await self._record(session_id)
+        self._kept.log.claim(session_id)
+        settings, model = self._around.settings, self._model_of(session_id)
+
+        await self._sandbox_finder.find(self._around.folders.roots)
+
+        def read() -> Session:
+            return Session(record, self._kept.log.load(session_id), self._around, self._tools, model, self._on_update)
+
+        with uncollected():
+            session = await asyncio.to_thread(read)
+        if self._around.settings is not settings:  # they were changed meanwhile
+            self.choose_model(session)
+            session.settings_changed()
+        session.mend()
+        return session
+
+    def _tools(self, session_id: str, reads: FileReads, entries: Callable[[], Sequence[Logged]], shelf: Shelf) -> Mapping[str, Tool]:
+        around, settings = self._around, self._around.settings
+        recall = SessionRecall(session_id, self._kept.log, self._kept.index, entries)
+        dependencies = ToolDependencies(
+            around.folders,
+            around.files,
+            around.editor,
+            reads,
+            recall,
+            settings.bash_timeout,
+            settings.bash_sandbox,
+            self._sandbox_finder,
+            entries,
+            shelf,
+        )
+        return build_tools(dependencies, trusted=settings.trusted, wanted=tools_wanted(around.policy.engine))
+
+    def choose_model(self, session: Session) -> None:
+        """Its model is chosen anew."""
+        session.use_model(self._model_of(session.id))
+        self._keep(session.learn_model())
+
+    def _model_of(self, session_id: str) -> Model:
+        chosen = self._kept.log.recalled(f"model:{session_id}")
+        settings = self._around.settings
+        return self._models.model(chosen if isinstance(chosen, str) else settings.model_name, settings)

@@ -1,0 +1,51 @@
+"""Summaries from an endpoint that fails in whatever way: the program's digest stands in, and the session goes on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.deep import many
+from tests.endpoint_faults import FaultyEndpoint
+from tests.endpoint_faults.of_connection import of_connection
+from tests.endpoint_faults.of_content import of_content
+from tests.endpoint_faults.of_status import of_status
+from tests.fake_api import FakeApi
+from tests.unit.session.filling import fill
+from tests.unit.session.harness import compactions, stage
+from tests.unit.session.test_distrust import answers
+from ullage.models.patience import Patience
+
+FAULTS = [fault for fault in (*of_status(), *of_connection(), *of_content()) if fault.says and fault.times > 2 and not fault.impatient]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "project"
+    made.mkdir()
+    (made / "readings.csv").write_text("\n".join(f"{hour},{hour * 7 % 100}" for hour in range(2_000)))
+    return made
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("part", range(many(1, deep=10)))
+async def test_whatever_the_stream_of_a_summary_does_the_digest_stands_in(folder: Path, part: int) -> None:
+    wrong: list[str] = []
+    async with (
+        FakeApi(windows={"claude-opus-5-5": 100_000}) as fake,
+        FaultyEndpoint(fake.base_url) as endpoint,
+        stage(folder, fake=fake, base_url=endpoint.base_url, patience=Patience(answer=60.0, silence=60.0)) as here,
+    ):
+        for fault in FAULTS[part :: many(60, deep=30)]:
+            session = await here.new()
+            await fill(here, session, 1)
+            endpoint.faults.extend([fault.raw] * fault.times)
+            session.compact()
+            await here.idle(session)
+            endpoint.faults.clear()
+            shown = [(card.status, card.rung, card.error) for card in compactions(session)]
+            if shown != [("completed", "digest", "")]:
+                wrong.append(f"{fault.name}: {shown}")
+            await answers(here, session)
+    assert wrong == []

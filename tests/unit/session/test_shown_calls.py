@@ -1,0 +1,95 @@
+"""What a call and its thinking show beside their texts: why it failed, how long it took; and the queue in the order in which it is sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fake_api import Call, Hang, Reply, Say
+from tests.unit.session.filling import make_project
+from tests.unit.session.harness import calls, items, stage
+from ullage.models.model import TextDelta, ThinkingDelta
+from ullage.session.incoming import Incoming
+from ullage.session.items import ThinkingItem, UserItem
+from ullage.session.session import Session
+from ullage.session.timeline import Timeline
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_project(tmp_path)
+
+
+async def test_a_refused_call_a_file_that_is_not_there_and_a_fault_are_told_apart(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        here.fake.enqueue(
+            Call("read_file", {"path": "gone.py"}), Call("read_file", {"path": "."}), Call("write_file", WRITE), Say("So be it.")
+        )
+        await session.prompt("Try")
+        asked = await here.asked(session)
+        session.answer_permission(asked.id, "reject_once")
+        await here.idle(session)
+        assert [(call.status, call.failure) for call in calls(session)] == [
+            ("failed", "not_found"),
+            ("failed", None),
+            ("failed", "refused"),
+        ]
+
+
+WRITE = {"path": "new.py", "content": "x = 1\n"}
+
+
+async def test_a_file_that_is_not_there_yet_is_created_and_not_edited(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        here.fake.enqueue(Call("write_file", WRITE), Say("Done."))
+        await session.prompt("Write it")
+        asked = await here.asked(session)
+        assert asked.permission_reason == "Create new.py"
+        session.answer_permission(asked.id, "allow_once")
+        await here.idle(session)
+        (call,) = calls(session)
+        assert call.seconds is not None
+        assert call.seconds >= 0
+
+
+def test_how_long_thinking_took_is_known_when_something_else_comes() -> None:
+    timeline = Timeline(lambda name, input: (name, "other"), lambda update: None)
+    now = iter((10.0, 14.5, 14.5))
+    incoming = Incoming("r1", timeline, lambda: next(now), lambda retry: None, lambda piece: None)
+    incoming.take(ThinkingDelta(0, "Hm"))
+    assert thinking(timeline).seconds is None
+    incoming.take(TextDelta(1, "So"))
+    assert (thinking(timeline).seconds, thinking(timeline).text) == (4.5, "Hm")
+
+
+def thinking(timeline: Timeline) -> ThinkingItem:
+    item = timeline.get("r1.0")
+    assert isinstance(item, ThinkingItem)
+    return item
+
+
+async def test_prompts_wait_in_the_order_in_which_they_are_sent(folder: Path) -> None:
+    """A prompt that was to join a turn that was stopped before it could goes first."""
+    async with stage(folder) as here:
+        here.fake.enqueue(Hang(Reply((Say("Never."),))))
+        session = await here.new()
+        await session.prompt("First")
+        await here.fake.until_held()
+        await session.prompt("A")
+        await session.prompt("B", steer=True)
+        await session.prompt("C")
+        assert [(item.text, item.steering) for item in waiting(session)] == [("A", False), ("B", True), ("C", False)]
+        session.cancel()
+        await here.idle(session)
+        here.fake.enqueue(*(Say(f"Answer {number}.") for number in range(4)))
+        session.resume()
+        await here.idle(session)
+        sent = [item.text for item in items(session) if isinstance(item, UserItem)]
+        assert sent == ["First", "B", "A", "C"]
+
+
+def waiting(session: Session) -> list[UserItem]:
+    return [item for item in items(session) if isinstance(item, UserItem) and item.queued]
