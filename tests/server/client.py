@@ -19,6 +19,7 @@ from ullage.lsp import items as wire
 from ullage.lsp import messages, protocol
 from ullage.lsp.converter import make_converter
 from ullage.lsp.pygls_fixes import EditorDocument
+from ullage.store.location import VARIABLE
 
 PATIENCE = 20.0
 """Seconds after which something that does not come counts as never coming."""
@@ -58,6 +59,10 @@ class UllageClient(LanguageClient):
         self.problems: list[protocol.Problem] = []
         self.before_edit: Callable[[], None] = lambda: None
         """What the user does just before an edit of the server arrives."""
+        self.questions: list[str] = []
+        """What it was asked in a notification with buttons."""
+        self.answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
+        """The button that is clicked in each of them; none as long as it is not set."""
         self.came = asyncio.Event()
 
     @property
@@ -97,6 +102,14 @@ class UllageClient(LanguageClient):
                 seen = len(self.updates)
                 self.came.clear()
                 await self.came.wait()
+
+    async def until_question(self) -> str:
+        """The first question in a notification with buttons."""
+        async with asyncio.timeout(PATIENCE):
+            while not self.questions:
+                self.came.clear()
+                await self.came.wait()
+        return self.questions[0]
 
     async def until_progress_ended(self, token: str) -> None:
         """Until the editor has no such progress to show any more."""
@@ -173,12 +186,20 @@ def _diagnostics(ls: UllageClient, params: protocol.DiagnosticsParams) -> protoc
     return protocol.DiagnosticsResult([problem for problem in ls.problems if params.uri in (None, problem.uri)])
 
 
+async def _asked(ls: UllageClient, params: types.ShowMessageRequestParams) -> types.MessageActionItem | None:
+    ls.questions.append(params.message)
+    ls.came.set()
+    button = await ls.answer
+    return None if button is None else types.MessageActionItem(button)
+
+
 _FEATURES: dict[str, Callable[[UllageClient, Any], object]] = {
     protocol.UPDATE: _update,
     types.PROGRESS: _progress,
     protocol.LIST_CHANGED: _list_changed,
     types.WORKSPACE_APPLY_EDIT: _apply_edit,
     protocol.DIAGNOSTICS: _diagnostics,
+    types.WINDOW_SHOW_MESSAGE_REQUEST: _asked,
 }
 
 
@@ -213,7 +234,7 @@ async def editor_window(
     """An editor with a server of its own, which ends with it."""
     client = UllageClient()
     client.set_configuration(dict(settings or {}), section="ullage")
-    await client.start_io(*COMMAND, *arguments, env=environment(env))  # pyright: ignore[reportUnknownMemberType]
+    await client.start_io(*COMMAND, *arguments, env=environment({VARIABLE: str(state_folder), **(env or {})}))  # pyright: ignore[reportUnknownMemberType]
     folders = [] if folder is None else [types.WorkspaceFolder(folder.as_uri(), folder.name)]
     options = {"stateFolder": str(state_folder), "trusted": trusted}
     await client.initialize_session(

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lsprotocol import types
 from lsprotocol.types import DidChangeConfigurationParams
 
 from tests.fake_api import Call, FakeApi, Say
 from tests.server.client import UllageClient, editor_window
 from ullage.lsp import items as wire
 from ullage.lsp import protocol
-from ullage.lsp.pygls_fixes import lines_of
+from ullage.lsp.document_text import lines_of
 
 
 async def tool_result(
@@ -26,7 +27,7 @@ async def tool_result(
     await client.prompt(opened.session_id, "go on", attachments=attachments)
     if call.name in ("edit_file", "write_file"):
         asked = await client.until_asked(after)
-        await client.ask(protocol.RESPOND, protocol.RespondParams(opened.session_id, asked.id, "allow_once"))
+        await client.ask(protocol.RESPOND, protocol.RespondParams(opened.session_id, asked.id, asked.permission_id or "", "allow_once"))
     await client.until_idle(after)
     now: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(opened.session_id))
     return [item for item in now.items if isinstance(item, wire.ToolCallItem)][-1]
@@ -113,7 +114,7 @@ async def test_settings_are_asked_for_and_bad_ones_named(folder: Path, state: Pa
     settings = {"model": {"provider": "practice"}, "compaction": {"cap": "much", "auto": False}, "bash": {"timeout": 0}}
     async with editor_window(folder, state, settings=settings) as client:
         opened = await client.open()
-        assert not opened.gauge.auto
+        assert opened.gauge.next.why == "off"
         told = [message.message for message in client.messages]
         assert len(told) == 2
         assert any("ullage.compaction.cap" in message and "200000" in message for message in told)
@@ -122,7 +123,34 @@ async def test_settings_are_asked_for_and_bad_ones_named(folder: Path, state: Pa
         client.set_configuration({"auto": True, "cap": 30_000}, section="ullage.compaction")
         client.set_configuration({}, section="ullage.bash")
         client.workspace_did_change_configuration(DidChangeConfigurationParams(None))
-        changed = await client.until(lambda update: isinstance(update, protocol.GaugeUpdate) and update.gauge.auto)
+        changed = await client.until(lambda update: isinstance(update, protocol.GaugeUpdate) and update.gauge.next.why != "off")
         assert isinstance(changed.update, protocol.GaugeUpdate)
         assert changed.update.gauge.line <= 30_000
         assert len(client.messages) == 2
+
+
+def folders_changed(client: UllageClient, *, removed: list[Path], added: list[Path]) -> None:
+    """The user takes workspace folders away and adds others."""
+
+    def named(paths: list[Path]) -> list[types.WorkspaceFolder]:
+        return [types.WorkspaceFolder(path.as_uri(), path.name) for path in paths]
+
+    event = types.WorkspaceFoldersChangeEvent(added=named(added), removed=named(removed))
+    client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+
+
+async def test_workspace_folders_come_and_go_and_one_that_is_gone_is_out_of_reach(folder: Path, state: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "pump.txt").write_text("the pump is in the other folder")
+    (folder / "valve.txt").write_text("open\n")
+    read = Call("read_file", {"path": str(other / "pump.txt")})
+    async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
+        assert "outside the workspace" in (await tool_result(client, fake, read)).output
+        folders_changed(client, removed=[], added=[other])
+        assert "the pump is" in (await tool_result(client, fake, read)).output
+        assert str(other) in json.dumps(fake.requests[-1].body["system"])
+        folders_changed(client, removed=[other], added=[])
+        assert "outside the workspace" in (await tool_result(client, fake, read)).output
+        folders_changed(client, removed=[folder], added=[other])
+        assert "No folder is open" in (await tool_result(client, fake, Call("read_file", {"path": "valve.txt"}))).output

@@ -17,6 +17,7 @@ from lsprotocol import types
 from tests.server.client import COMMAND, UllageClient, environment
 from ullage import __version__, cli
 from ullage.lsp import protocol
+from ullage.lsp.framing import LONGEST
 
 INITIALIZE: dict[str, Any] = {"capabilities": {}, "processId": None, "rootUri": None}
 """What the smallest client sends."""
@@ -50,7 +51,16 @@ def test_initialize_says_who_answers_and_what_is_spoken() -> None:
 def test_nothing_heavy_is_imported_before_initialize() -> None:
     code = "import sys, ullage.cli, ullage.lsp.features; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30).stdout.split()
-    heavy = {"anthropic", "httpx2", "pydantic", "watchfiles", "sqlite3", "ullage.session.sessions", "ullage.session.items", "ullage.store"}
+    heavy = {
+        "anthropic",
+        "httpx2",
+        "pydantic",
+        "watchfiles",
+        "sqlite3",
+        "ullage.session.sessions",
+        "ullage.session.items",
+        "ullage.store.log_store",
+    }
     assert heavy & set(loaded) == set()
 
 
@@ -66,6 +76,11 @@ def test_nothing_heavy_is_imported_before_initialize() -> None:
         (frame({"method": "textDocument/didOpen", "params": {}}), []),
         (frame({"method": "$/cancelRequest", "params": {"id": "never sent"}}), []),
         (frame({"id": 5, "result": "an answer to nothing"}), []),
+        (frame({"method": "never/heard"}) * 2_000, []),
+        (b"content-length:2\n\n[]", [-32600]),
+        (b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\nCONTENT-LENGTH: 2\r\n\r\n[]", [-32600]),
+        (b"Content-Length: %d\r\n\r\n" % (LONGEST + 1) + b" " * (LONGEST + 1), [-32600]),
+        (frame(b'{"method": "x", "params": ' + b"[" * 200_000), [-32700]),
     ],
 )
 def test_a_bad_message_is_answered_and_the_server_goes_on(sent: bytes, codes: list[int]) -> None:
@@ -76,7 +91,20 @@ def test_a_bad_message_is_answered_and_the_server_goes_on(sent: bytes, codes: li
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\n\r\n", b"Content-Length: 100\r\n\r\n{", b"x" * 200_000])
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"POST / HTTP/1.1\r\nOrigin: http://evil.example\r\nContent-Length: 2\r\n\r\n{}",
+        b"Content-Length: 100\r\n\r\n{",
+        b"Content-Length: many\r\n\r\n{}",
+        b"Content-Length: -2\r\n\r\n{}",
+        b"Content-Type: text/plain\r\n\r\n{}",
+        b"\r\n\r\n",
+        b"x" * 200_000,
+    ],
+)
 def test_what_is_no_message_at_all_ends_in_good_order(sent: bytes) -> None:
     answers, done = exchange(sent)
     assert answers == []
@@ -103,7 +131,7 @@ def test_only_messages_reach_stdout_and_nobody_else_reads_stdin() -> None:
         "    print('a stray print')\n"
         "    os.write(1, b'a stray write')\n"
         "    subprocess.run(['cat'], check=True)\n"
-        "    connection.writer.write(b'got ' + await connection.reader.read())\n"
+        "    connection.writer.write(b'got ' + await connection.reader.read(100))\n"
         "    connection.writer.close()\n"
         "asyncio.run(main())\n"
     )
@@ -117,9 +145,12 @@ async def test_another_editor_connects_over_tcp(tmp_path: Path) -> None:
     process = await asyncio.create_subprocess_exec(*COMMAND, "--tcp", "0", stderr=asyncio.subprocess.PIPE, env=environment())
     assert process.stderr is not None
     listening = (await process.stderr.readline()).decode()
+    token = (await process.stderr.readline()).decode().removeprefix("token: ").strip()
     client = UllageClient()
     await client.start_tcp("127.0.0.1", int(listening.rpartition(":")[2]))
-    await client.initialize_session(types.InitializeParams(capabilities=types.ClientCapabilities(), root_uri=tmp_path.as_uri()))
+    options = {"token": token, "stateFolder": str(tmp_path / "state")}
+    params = types.InitializeParams(capabilities=types.ClientCapabilities(), root_uri=tmp_path.as_uri(), initialization_options=options)
+    await client.initialize_session(params)
     opened = await client.open()
     await client.prompt(opened.session_id, "hello there")
     await client.until_idle()

@@ -52,7 +52,7 @@ async def test_a_policy_of_a_package_is_used_live(folder: Path, state: Path, tmp
     (folder / "a.txt").write_text("one line of many\n" * 900)
     env = {**with_packages(install(tmp_path / "site")), "ANTHROPIC_API_KEY": "test-key"}
     async with FakeApi() as fake, editor_window(folder, state, settings=choosing(fake, "ullage"), env=env) as client:
-        fake.add_rules(Rule(lambda body: PROMPT in json.dumps(body["messages"][-1]), Say("The user had a file read.")))
+        fake.add_rules(Rule(lambda body: PROMPT in json.dumps(body["messages"][-1]), Say("The user had a file read, three times over.")))
         opened = await client.open()
         assert (opened.gauge.policy, opened.gauge.measure) == ("ullage", "usage")
         for turn in range(3):
@@ -65,7 +65,7 @@ async def test_a_policy_of_a_package_is_used_live(folder: Path, state: Path, tmp
         await client.ask(protocol.COMPACT, protocol.CompactParams(opened.session_id))
         card = await until_compacted(client)
         assert (card.status, card.rung) == ("completed", "model")
-        assert card.summary == "So far, in short:\n\nThe user had a file read."
+        assert card.summary == "So far, in short:\n\nThe user had a file read, three times over."
         assert client.messages == []
 
 
@@ -75,8 +75,8 @@ async def test_a_name_that_nobody_has_is_answered_with_those_that_there_are(fold
         [told] = [message.message for message in client.messages]
         assert told.startswith("The setting ullage.compaction.policy must be the name of a policy that there is: ")
         assert '"claude-code"' in told
-        assert (await chosen(client, "none")).gauge.auto is False
-        assert (await chosen(client, "ullage")).gauge.auto is True
+        assert (await chosen(client, "none")).gauge.next.why == "off"
+        assert (await chosen(client, "ullage")).gauge.next.why == "unanswered"
         assert len(client.messages) == 1
 
 

@@ -10,8 +10,8 @@ import pytest
 from pygls.exceptions import JsonRpcException
 
 from tests.server.client import UllageClient, editor_window
+from ullage.lsp import history, protocol
 from ullage.lsp import items as wire
-from ullage.lsp import protocol
 
 
 def texts_of(items: list[wire.Item]) -> list[tuple[str, str]]:
@@ -158,7 +158,7 @@ def compaction_of(update: protocol.Update, compaction_id: str) -> str | None:
     return None
 
 
-async def test_what_cannot_be_done_is_refused_with_a_reason(client: UllageClient) -> None:
+async def test_what_cannot_be_done_is_refused_with_a_reason(client: UllageClient, folder: Path) -> None:
     here = (await client.open()).session_id
     refusals: list[tuple[str, Any, str]] = [
         (protocol.OPEN, protocol.OpenParams("nowhere"), "unknown_session"),
@@ -171,11 +171,17 @@ async def test_what_cannot_be_done_is_refused_with_a_reason(client: UllageClient
         (protocol.PROMPT, protocol.PromptParams("nowhere", "t"), "unknown_session"),
         (protocol.PROMPT, protocol.PromptParams(here, "  "), "invalid"),
         (protocol.PROMPT, protocol.PromptParams(here, "t", [protocol.FileAttachment("untitled:one")]), "invalid"),
+        (protocol.PROMPT, protocol.PromptParams(here, "t", [protocol.FileAttachment((folder / "none.py").as_uri())]), "invalid"),
+        (protocol.PROMPT, protocol.PromptParams(here, "t", [protocol.FileAttachment("file:///etc/hostname")]), "invalid"),
+        (protocol.PIN, history.PinParams(here, pinned=True, path="none.py"), "invalid"),
+        (protocol.PIN, history.PinParams(here, pinned=True, path="untitled:one"), "invalid"),
+        (protocol.PIN, history.PinParams(here, pinned=True, path=(folder / "none.py").as_uri()), "invalid"),
+        (protocol.CLOSE, protocol.SessionParams("nowhere"), "unknown_session"),
         (protocol.ITEMS, protocol.ItemsParams(here, "no item", 5), "no_such_item"),
         (protocol.ITEMS, protocol.ItemsParams(here, "no item", 0), "invalid"),
         (protocol.RENAME, protocol.RenameParams(here, "  "), "invalid"),
         (protocol.UNDO_COMPACTION, protocol.CompactionParams(here), "nothing_to_undo"),
-        (protocol.RESPOND, protocol.RespondParams(here, "no call", "allow_once"), "no_such_permission"),
+        (protocol.RESPOND, protocol.RespondParams(here, "no call", "q0", "allow_once"), "no_such_permission"),
         (protocol.UNQUEUE, protocol.UnqueueParams(here, "no prompt"), "no_such_item"),
         (protocol.SET_MODEL, protocol.SetModelParams(here, " "), "invalid"),
         (protocol.CONTINUE, protocol.SessionParams(here), "invalid"),
@@ -186,6 +192,28 @@ async def test_what_cannot_be_done_is_refused_with_a_reason(client: UllageClient
         assert (refused.value.code, refused.value.data) == (protocol.REQUEST_FAILED, {"reason": reason}), method
         assert refused.value.message
     assert await client.ask(protocol.LIST)
+
+
+@pytest.mark.parametrize("named", ["relative", "absolute", "uri"])
+async def test_a_file_is_named_by_a_path_or_a_uri(client: UllageClient, folder: Path, named: str) -> None:
+    path = folder / "the tank.py"
+    path.write_text("LITRES = 100\n")
+    here = (await client.open()).session_id
+    names = {"relative": path.name, "absolute": str(path), "uri": path.as_uri()}
+    await client.ask(protocol.PIN, history.PinParams(here, pinned=True, path=names[named]))
+    pins = (await client.ask(protocol.SNAPSHOT, protocol.SessionParams(here))).pins
+    assert pins.paths == ["the tank.py"]
+
+
+async def test_a_session_that_was_closed_can_be_opened_by_another_client(client: UllageClient, folder: Path, state: Path) -> None:
+    here = (await client.open()).session_id
+    async with editor_window(folder, state) as there:
+        with pytest.raises(JsonRpcException, match="another window"):
+            await there.open(here)
+        await client.ask(protocol.CLOSE, protocol.SessionParams(here))
+        assert (await there.open(here)).session_id == here
+        with pytest.raises(JsonRpcException, match="not open"):
+            await client.ask(protocol.SNAPSHOT, protocol.SessionParams(here))
 
 
 async def test_without_a_folder_sessions_work_and_the_user_is_told(state: Path) -> None:

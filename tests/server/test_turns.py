@@ -17,6 +17,7 @@ from ullage.context.blocks import Text
 from ullage.context.entries import AssistantReply, ToolReturned, TurnEnded
 from ullage.lsp import items as wire
 from ullage.lsp import protocol
+from ullage.store.location import folder_of
 from ullage.store.log_store import LogStore
 
 KEY = "sk-ant-api03-" + "k3y" * 20
@@ -34,7 +35,7 @@ async def window(fake: FakeApi, folder: Path, state: Path, **more: object) -> As
 async def respond(client: UllageClient, session_id: str, option: str, reason: str | None = None, after: int = 0) -> wire.ToolCallItem:
     call = await client.until_asked(after)
     assert option in [each.option_id for each in call.permission or ()]
-    await client.ask(protocol.RESPOND, protocol.RespondParams(session_id, call.id, option, reason))
+    await client.ask(protocol.RESPOND, protocol.RespondParams(session_id, call.id, call.permission_id or "", option, reason))
     return call
 
 
@@ -158,7 +159,7 @@ async def test_when_the_client_goes_the_turn_is_closed_and_nothing_is_lost(folde
             async with window(fake, folder, state) as client:
                 again = await client.open()
                 assert again.session_id == opened.session_id
-    store = LogStore.open(folder)
+    store = LogStore.open(folder_of(folder, state))
     entries = [logged.entry for logged in store.load(opened.session_id)]
     store.close()
     assert isinstance(entries[-1], TurnEnded)

@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import uuid
-from collections.abc import Callable, Generator
+from collections import Counter
+from collections.abc import Callable, Generator, Mapping
+from concurrent.futures import Future
+from functools import lru_cache
 from typing import Any, cast
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcServerNotInitialized
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcMethodNotFound, JsonRpcServerNotInitialized
 from pygls.protocol import lsp_method
 
-from ullage.lsp.messages import MESSAGES, RESULTS
+from ullage.lsp.messages import MESSAGES, REQUESTS_OF_CLIENT, RESULTS
 from ullage.lsp.protocol import PROTOCOL_VERSION
 from ullage.lsp.pygls_fixes import FixedProtocol
+from ullage.lsp.transport import Writer
+
+MOST_ASKED = 500
+"""Requests that wait for their answer at once; what is asked beyond is refused. A panel has some."""
+
+TOO_MANY = -32803
+"""LSP 3.17, `RequestFailed`: the request is right and could not be answered."""
+
+_REFUSED = b'{"jsonrpc": "2.0", "id": %%b, "error": {"code": %d, "message": %b}}'
 
 
 class AgentProtocol(FixedProtocol):
     """LSP and Ullage's own methods over one connection."""
+
+    _our_writer: Writer | None = None
+
+    at_once: Mapping[str, Callable[[Any], object]] = {}
+    """What answers requests that wait for nothing, once the sessions are open. It raises `JsonRpcException`."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self._asked: Counter[str | None] = Counter()
+        """Our own requests that are not answered yet, by session."""
+        self._asked_in_all = 0
 
     on_exit: Callable[[int], None]
     """Called with the exit code when the client sends `exit`."""
@@ -41,15 +65,107 @@ class AgentProtocol(FixedProtocol):
 
     def handle_message(self, message: Any) -> None:
         """Reads a message and passes it on. Params that are left out are `{}`; before `initialize` nothing is answered."""
-        if isinstance(message, dict):
-            fields = cast("dict[str, Any]", message)
-            method = fields.get("method")
-            if "method" in fields and not self.is_initialized and method not in (types.INITIALIZE, types.EXIT):
-                self.refuse(message, JsonRpcServerNotInitialized("The first request has to be initialize"))
-                return
-            if isinstance(method, str) and method in MESSAGES and fields.get("params") is None:
-                fields["params"] = {}
-        super().handle_message(message)
+        if self._admits(message):
+            super().handle_message(message)
+
+    async def handle_large_message(self, message: Any) -> None:
+        """The same of one that takes long."""
+        if self._admits(message):
+            await super().handle_large_message(message)
+
+    def _admits(self, message: Any) -> bool:
+        """Answers what can be answered at once: a method that nobody knows costs no more than to read its name."""
+        if not isinstance(message, dict):
+            return True
+        fields = cast("dict[str, Any]", message)
+        method = fields.get("method")
+        if "method" in fields and not self.is_initialized and method not in (types.INITIALIZE, types.EXIT):
+            self.refuse(message, JsonRpcServerNotInitialized("The first request has to be initialize"))
+            return False
+        if "method" in fields and self.is_shutting_down and method != types.EXIT:
+            self.refuse(message, JsonRpcInvalidRequest("The server is shutting down; only exit may follow"))
+            return False
+        if method == types.INITIALIZE and self.is_initialized:
+            self.refuse(message, JsonRpcInvalidRequest("initialize was answered before"))
+            return False
+        if not isinstance(method, str):
+            return True
+        if not self.knows(method):
+            self.refuse(message, JsonRpcMethodNotFound.of(method))
+            return False
+        if method in MESSAGES and fields.get("params") is None:
+            fields["params"] = {}
+        return True
+
+    def is_asked(self, message_id: object) -> bool:
+        """Whether a request with that id is not answered yet."""
+        return message_id in self._request_futures
+
+    def refuse_unknown(self, method: bytes, message_id: bytes) -> None:
+        """Answers a request that nobody knows, where both are as they stand in the message: costs next to nothing."""
+        self._write(_unknown(method) % message_id)
+
+    def refuse_if_too_many(self, method: bytes, message_id: bytes) -> bool:
+        """The same of one of ours for which too many others wait. False where it can wait, too."""
+        name = method.decode()
+        if self._asked_in_all < MOST_ASKED or name not in REQUESTS_OF_CLIENT or name in self.at_once:
+            return False
+        self._write(_refusal(self._too_many()) % message_id)
+        return True
+
+    def _write(self, body: bytes) -> None:
+        if self._our_writer is not None:
+            self._our_writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+
+    def _too_many(self) -> JsonRpcException:
+        return JsonRpcException(f"{self._asked_in_all} requests wait for their answers. Wait for some of them", TOO_MANY)
+
+    def _handle_request(self, msg_id: int | str, method_name: str, params: Any) -> None:
+        """Answers at once what waits for nothing, unless something that was asked before about the same session is still to be done."""
+        if method_name not in REQUESTS_OF_CLIENT:
+            super()._handle_request(msg_id, method_name, params)
+            return
+        session_id: str | None = getattr(params, "session_id", None)
+        answer = self.at_once.get(method_name)
+        if answer is not None and not self._asked[session_id]:
+            self._answer_at_once(msg_id, answer, params)
+        elif self._asked_in_all >= MOST_ASKED:
+            self._send_response(msg_id, error=self._too_many().to_response_error())
+        else:
+            super()._handle_request(msg_id, method_name, params)
+            self._count(self._request_futures.get(msg_id), session_id)
+
+    def _answer_at_once(self, msg_id: int | str, answer: Callable[[Any], object], params: Any) -> None:
+        try:
+            result = answer(params)
+        except JsonRpcException as error:
+            self._send_response(msg_id, error=error.to_response_error())
+        else:
+            self._send_response(msg_id, result=result)
+
+    def _count(self, answering: Future[Any] | None, session_id: str | None) -> None:
+        if answering is None:
+            return
+
+        def answered(_: Future[Any]) -> None:
+            self._asked_in_all -= 1
+            self._asked[session_id] -= 1
+            if not self._asked[session_id]:
+                del self._asked[session_id]
+
+        self._asked_in_all += 1
+        self._asked[session_id] += 1
+        answering.add_done_callback(answered)
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that were sent and that the client has not read."""
+        return 0 if self._our_writer is None else self._our_writer.waiting
+
+    def set_writer(self, writer: Any, include_headers: bool = True) -> None:
+        """Where messages go from now on."""
+        super().set_writer(writer, include_headers)
+        self._our_writer = writer
 
     async def ask(self, method: str, params: object) -> Any:
         """Asks the client and waits; tells it when the waiting is given up. Raises `JsonRpcException`."""
@@ -78,3 +194,14 @@ class AgentProtocol(FixedProtocol):
         """Ends the server in good order, where pygls would end the process on the spot."""
         yield from ()
         self.on_exit(0 if self.is_shutting_down else 1)
+
+
+def _refusal(error: JsonRpcException) -> bytes:
+    """A whole answer, with a place for the id."""
+    return _REFUSED % (error.code, json.dumps(error.message).encode().replace(b"%", b"%%"))
+
+
+@lru_cache(maxsize=100)
+def _unknown(method: bytes) -> bytes:
+    """That nobody knows that method."""
+    return _refusal(JsonRpcMethodNotFound.of(method.decode()))

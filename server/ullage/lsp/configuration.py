@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -80,18 +80,28 @@ _SETTINGS = (
     _Setting("compaction.policy", "policy_name", _is_policy, _a_policy),
     _Setting("compaction.economy", "economy", *_one_of("cheapest", "balanced", "fullest")),
     _Setting("compaction.summary", "summary_engine", *_one_of("model", "digest")),
+    _Setting("store.location", "store_location", lambda value: isinstance(value, str), "the absolute path of a folder, or empty"),
     _Setting("bash.timeout", "bash_timeout", _is_seconds, "a number of seconds from 1 to 86400"),
-    _Setting("bash.sandbox", "bash_sandbox", *_one_of("auto", "off")),
+    _Setting("bash.sandbox", "bash_sandbox", *_one_of("auto", "required", "off")),
 )
 
 
+CLIENTS_OWN = frozenset({"server.command", "server.interpreter", "trace.server"})
+"""Settings of the section that only the VS Code extension reads."""
+
+_KNOWN = CLIENTS_OWN | {setting.name for setting in _SETTINGS}
+
+_MOST_NAMED = 10
+"""Unknown settings that are named in one sentence."""
+
+
 def read_settings(section: object, *, trusted: bool) -> tuple[Settings, list[str]]:
-    """The settings, and a sentence for the user about each value that could not be used.
+    """The settings, and a sentence for the user about each value that could not be used and about what is no setting.
 
     `section` is the editor's answer for `ullage`: nested objects. What is absent or null takes its default.
     """
     used: dict[str, Any] = {}
-    complaints: list[str] = []
+    complaints = _unknown(section)
     for setting in _SETTINGS:
         value = _value_at(section, setting.name)
         if value is None:
@@ -105,6 +115,36 @@ def read_settings(section: object, *, trusted: bool) -> tuple[Settings, list[str
         if setting.field == "policy_name" and value != _DEFAULTS["policy_name"]:
             complaints += _installed().problems
     return Settings(**used, trusted=trusted), complaints
+
+
+def _unknown(section: object) -> list[str]:
+    """What of the section is no setting, in a sentence for the user; names alone, since a value may be a secret."""
+    if section is None:
+        return []
+    if not isinstance(section, dict):
+        return [f"The settings of {SECTION} are no object, so none of them is used. {_EXAMPLE}"]
+    names = [name for name in _names_in(cast("dict[str, object]", section)) if name not in _KNOWN]
+    if not names:
+        return []
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    told = ", ".join(f"{SECTION}.{name}" for name in names[:_MOST_NAMED]) + more
+    if any("." in key for key in cast("dict[str, object]", section)):
+        return [f"These settings are passed over: {told}. {_EXAMPLE}"]
+    return [f"There are no such settings, so they are passed over: {told}"]
+
+
+_EXAMPLE = 'Settings are nested objects, as in {"model": {"name": "…"}, "compaction": {"cap": 100000}}'
+
+
+def _names_in(section: dict[str, object]) -> Iterator[str]:
+    """The settings in it, each by its whole name. A flat key keeps its dot, and so is none of the known."""
+    for area, value in section.items():
+        inner = cast("dict[str, object]", value) if isinstance(value, dict) else None
+        if inner is None or "." in area:
+            if value is not None:
+                yield f'"{area}"' if "." in area else area
+        else:
+            yield from (f"{area}.{key}" for key, each in inner.items() if each is not None)
 
 
 def _value_at(section: object, name: str) -> object:

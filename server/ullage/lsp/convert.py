@@ -9,10 +9,12 @@ from ullage.context.entries import FileDiff
 from ullage.lsp import history, protocol
 from ullage.lsp import items as wire
 from ullage.session import items as session
+from ullage.store.ids import is_foreign
 from ullage.tools.tool import PlanEntry
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.session.attachments import Ref
+    from ullage.session.compacting.next_compaction import NextCompaction
     from ullage.session.sessions import Fork, SessionSummary
 
 
@@ -31,6 +33,8 @@ def snapshot_to_wire(snapshot: session.Snapshot) -> protocol.Snapshot:
         retry=_retry(snapshot.retry),
         pins=_pins(snapshot.pins),
         forked_from=_fork_origin(snapshot.forked_from),
+        store_folder=snapshot.store_folder,
+        foreign=is_foreign(snapshot.session_id) or None,
     )
 
 
@@ -42,7 +46,7 @@ def fork_to_wire(fork: Fork) -> protocol.ForkResult:
 
 def summary_to_wire(summary: SessionSummary) -> protocol.SessionSummary:
     """A session in the list of sessions."""
-    return protocol.SessionSummary(summary.session_id, summary.title, summary.updated_at, summary.state)
+    return protocol.SessionSummary(summary.session_id, summary.title, summary.updated_at, summary.state, summary.foreign or None)
 
 
 def update_to_wire(update: session.Update) -> protocol.Update:
@@ -55,7 +59,7 @@ def update_to_wire(update: session.Update) -> protocol.Update:
         case session.ItemRemoved():
             return protocol.RemoveUpdate(update.item_id)
         case session.StateChanged():
-            return protocol.StateUpdate(update.state, _retry(update.retry))
+            return protocol.StateUpdate(update.state, _retry(update.retry), _ended(update.ended))
         case session.GaugeChanged():
             return protocol.GaugeUpdate(_gauge(update.gauge))
         case session.PlanChanged():
@@ -88,11 +92,13 @@ def item_to_wire(item: session.Item) -> wire.Item:
     """One item of the timeline."""
     match item:
         case session.UserItem():
-            return wire.UserItem(item.id, item.at, item.text, list(item.attachments), item.queued, _media(item.media))
+            return wire.UserItem(
+                item.id, item.at, item.text, list(item.attachments), item.queued, _media(item.media), item.steering or None
+            )
         case session.AssistantItem():
             return wire.AssistantItem(item.id, item.at, item.text)
         case session.ThinkingItem():
-            return wire.ThinkingItem(item.id, item.at, item.text)
+            return wire.ThinkingItem(item.id, item.at, item.text, item.seconds)
         case session.ToolCallItem():
             return _tool_call(item)
         case session.CompactionItem():
@@ -114,13 +120,21 @@ def _tool_call(item: session.ToolCallItem) -> wire.ToolCallItem:
         diff=_diff(item.diff),
         full_output=item.full_output,
         permission=[wire.PermissionOption(option.option_id, option.name, option.kind) for option in item.permission] or None,
+        permission_id=item.permission_id or None,
         permission_reason=item.permission_reason or None,
         media=_media(item.media),
+        failure=item.failure,
+        seconds=item.seconds,
     )
 
 
 def _media(shown: tuple[session.ShownMedia, ...]) -> list[wire.ShownMedia] | None:
     return [wire.ShownMedia(each.name, each.words, each.path) for each in shown] or None
+
+
+def restored_file(path: str, note: str, *, is_read: bool) -> wire.RestoredFile:
+    """A file that a compaction read again, or only named."""
+    return wire.RestoredFile(path, note, None if is_read else True)
 
 
 def _compaction(item: session.CompactionItem) -> wire.CompactionItem:
@@ -131,7 +145,7 @@ def _compaction(item: session.CompactionItem) -> wire.CompactionItem:
         trigger=item.trigger,
         tokens_before=item.tokens_before,
         summary=item.summary,
-        restored=[wire.RestoredFile(file.path, file.note) for file in item.restored],
+        restored=[restored_file(file.path, file.note, is_read=file.is_read) for file in item.restored],
         cleared=item.cleared,
         snipped=item.snipped,
         summarised=item.summarised,
@@ -143,6 +157,7 @@ def _compaction(item: session.CompactionItem) -> wire.CompactionItem:
         cost=item.cost,
         policy=item.policy or None,
         excluded_files=list(item.excluded_files) or None,
+        saves=item.saves,
     )
 
 
@@ -155,14 +170,21 @@ def _gauge(gauge: session.Gauge) -> wire.Gauge:
         level=gauge.level,
         categories=[wire.Category(category.name, category.tokens) for category in gauge.categories],
         frees=gauge.frees,
-        auto=gauge.auto,
+        next=_next(gauge.next),
         policy=gauge.policy,
         measure=gauge.measure,
         cache_hit_rate=gauge.cache_hit_rate,
         cost=gauge.cost,
         frees_cost=gauge.frees_cost,
-        waits=gauge.waits,
     )
+
+
+def _next(following: NextCompaction) -> wire.NextCompaction:
+    saving = following.saving
+    early = None
+    if saving is not None:
+        early = wire.EarlySaving(saving.when, saving.dollars, None if saving.postponed == "none" else saving.postponed)
+    return wire.NextCompaction(following.why, following.at, following.while_editing or None, early)
 
 
 def _diff(diff: FileDiff | None) -> wire.Diff | None:
@@ -175,6 +197,10 @@ def _model(model: session.ModelInfo) -> wire.ModelInfo:
 
 def _retry(retry: session.RetryInfo | None) -> wire.Retry | None:
     return None if retry is None else wire.Retry(retry.attempt, retry.at, retry.reason)
+
+
+def _ended(turn: session.EndedTurn | None) -> protocol.EndedTurn | None:
+    return None if turn is None else protocol.EndedTurn(turn.prompt_id, turn.stop_reason)
 
 
 def _plan_entry(entry: PlanEntry) -> wire.PlanEntry:

@@ -1,22 +1,33 @@
 """Reading and writing Ullage's own wire types: camelCase keys, None left out, nothing guessed.
 
 LSP's types are read and written as `lsprotocol` does it. It takes a number for a text where one is wanted; our own types do
-not, so that a wrong message is answered with what is wrong in it.
+not, so that a wrong message is answered with what is wrong in it. What is taken is what `json_schema.py` writes down.
 """
 
 from __future__ import annotations
 
-from typing import Any, cast, get_origin
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
 import attrs
 from cattrs import Converter
+from cattrs.cols import list_structure_factory
 from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
 from cattrs.strategies import configure_tagged_union
 from pygls.protocol import default_converter
 
-from ullage.lsp import items, protocol
+from ullage.lsp import history, items, protocol
+from ullage.lsp.values import AtMost, NotOfItsType
 
-_OUR_MODULES = (protocol.__name__, items.__name__)
+_OUR_MODULES = (protocol.__name__, items.__name__, history.__name__)
+
+TAGGED_UNIONS: tuple[tuple[Any, Mapping[type[Any], str]], ...] = (
+    (protocol.AttachmentRef, protocol.ATTACHMENT_KINDS),
+    (items.Item, items.ITEM_KINDS),
+    (protocol.Update, protocol.UPDATE_KINDS),
+)
+"""Types that are told apart by their key `kind`, and its values."""
 
 
 def make_converter() -> Converter:
@@ -40,25 +51,43 @@ def _is_ours(kind: Any) -> bool:
 
 def _make_converter_for_ours() -> Converter:
     converter = Converter()
-    for kind in (str, int, bool):
-        converter.register_structure_hook(kind, _exactly(kind))
+    converter.register_structure_hook(str, _text)
+    converter.register_structure_hook(bool, _boolean)
+    converter.register_structure_hook(int, _whole_number)
     converter.register_structure_hook(float, _number)
     converter.register_structure_hook(int | str, _message_id)
+    converter.register_structure_hook_func(lambda kind: get_origin(kind) is Annotated, _short_text)
+    converter.register_structure_hook_func(lambda kind: get_origin(kind) is Literal, _one_of)
 
     def structure_hook(kind: Any) -> Any:
-        return make_dict_structure_fn(kind, converter, **_keys(kind))
+        read = make_dict_structure_fn(kind, converter, **_keys(kind))
+
+        def structure(value: object, as_kind: Any) -> Any:
+            if not isinstance(value, dict):
+                raise NotOfItsType("expected an object")
+            return read(cast("dict[str, Any]", value), as_kind)
+
+        return structure
+
+    def list_hook(kind: Any) -> Any:
+        read = list_structure_factory(kind, converter)
+
+        def structure(value: object, as_kind: Any) -> Any:
+            if not isinstance(value, list):
+                raise NotOfItsType("expected an array")
+            return read(cast("list[Any]", value), as_kind)
+
+        return structure
 
     def unstructure_hook(kind: Any) -> Any:
         return make_dict_unstructure_fn(kind, converter, _cattrs_omit_if_default=True, **_keys(kind))
 
     converter.register_structure_hook_factory(attrs.has, structure_hook)
     converter.register_unstructure_hook_factory(attrs.has, unstructure_hook)
-    for union, kinds in (
-        (protocol.AttachmentRef, protocol.ATTACHMENT_KINDS),
-        (items.Item, items.ITEM_KINDS),
-        (protocol.Update, protocol.UPDATE_KINDS),
-    ):
+    converter.register_structure_hook_factory(lambda kind: get_origin(kind) is list, list_hook)
+    for union, kinds in TAGGED_UNIONS:
         configure_tagged_union(union, converter, tag_name="kind", tag_generator=kinds.__getitem__)
+        converter.register_structure_hook(union, _of_known_kind(converter.get_structure_hook(union), kinds.values()))
     return converter
 
 
@@ -66,22 +95,66 @@ def _keys(kind: Any) -> Any:
     return {field.name: override(rename=camel_case(field.name)) for field in attrs.fields(get_origin(kind) or kind)}
 
 
-def _exactly(kind: type[Any]) -> Any:
-    def structure(value: object, _: object) -> object:
-        if type(value) is not kind:
-            raise TypeError(f"expected {kind.__name__}, found {type(value).__name__}")
-        return value
+def _of_known_kind(read: Callable[[Any, Any], Any], kinds: Iterable[str]) -> Callable[[Any, Any], Any]:
+    known = tuple(kinds)
+
+    def structure(value: object, union: Any) -> Any:
+        kind = cast("dict[str, Any]", value).get("kind") if isinstance(value, dict) else None
+        if not isinstance(kind, str) or kind not in known:
+            raise NotOfItsType(f"expected an object whose kind is {_named(known)}")
+        return read(value, union)
 
     return structure
 
 
+def _text(value: object, _: object) -> str:
+    if not isinstance(value, str):
+        raise NotOfItsType("expected a text")
+    return value
+
+
+def _short_text(value: object, kind: Any) -> str:
+    text = _text(value, kind)
+    for limit in get_args(kind)[1:]:
+        if isinstance(limit, AtMost) and len(text) > limit.characters:
+            raise NotOfItsType(f"expected at most {limit.characters} characters")
+    return text
+
+
+def _boolean(value: object, _: object) -> bool:
+    if not isinstance(value, bool):
+        raise NotOfItsType("expected true or false")
+    return value
+
+
+def _whole_number(value: object, _: object) -> int:
+    if type(value) is not int or value < 0:  # a bool is an int, too
+        raise NotOfItsType("expected a whole number, not negative")
+    return value
+
+
 def _number(value: object, _: object) -> float:
-    if type(value) not in (int, float):
-        raise TypeError(f"expected a number, found {type(value).__name__}")
-    return float(cast("float", value))
+    if type(value) not in (int, float) or not 0 <= cast("float", value) < math.inf:
+        raise NotOfItsType("expected a number, not negative")
+    try:
+        return float(cast("float", value))
+    except OverflowError:
+        raise NotOfItsType("expected a number of a size that there is") from None
+
+
+def _one_of(value: object, kind: Any) -> str:
+    wanted = get_args(kind)
+    if not isinstance(value, str) or value not in wanted:
+        raise NotOfItsType(f"expected {_named(wanted)}")
+    return value
+
+
+def _named(values: Sequence[str]) -> str:
+    named = [f'"{value}"' for value in values]
+    return " or ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
 
 
 def _message_id(value: object, _: object) -> int | str:
     if type(value) not in (int, str):
-        raise TypeError(f"expected an id, found {type(value).__name__}")
+        raise NotOfItsType("expected a whole number or a text")
     return cast("int | str", value)

@@ -8,6 +8,8 @@ from pathlib import Path
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument, Workspace
 
+from ullage.lsp.pygls_fixes import EditorDocument
+
 
 def path_of(uri: str) -> Path | None:
     """The file that a URI names, symbolic links resolved; None for what is no file (an untitled document, a diff)."""
@@ -52,6 +54,16 @@ class OpenDocuments:
         return tuple(self._uris)
 
     def find(self, path: Path) -> TextDocument | None:
-        """The open document of a file; None where it is not open."""
+        """The open document of a file; None where it is not open, or too long to be kept here: then the disk has its text."""
         uri = self._uris.get(path)
-        return None if uri is None else self._workspace().get_text_document(uri)
+        document = None if uri is None else self._workspace().get_text_document(uri)
+        return document if is_mirrored(document) else None
+
+    def is_too_long(self, uri: str) -> bool:
+        """Whether it is open and its text is not kept."""
+        return uri in self._paths and not is_mirrored(self._workspace().get_text_document(uri))
+
+
+def is_mirrored(document: TextDocument | None) -> bool:
+    """Whether its text is kept here."""
+    return not isinstance(document, EditorDocument) or document.is_mirrored

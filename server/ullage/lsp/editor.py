@@ -16,6 +16,7 @@ from ullage.lsp.documents import OpenDocuments, path_of
 from ullage.lsp.protocol import DIAGNOSTICS, DiagnosticsParams, DiagnosticsResult
 from ullage.lsp.text_edits import edit_between
 from ullage.workspace.editor import Diagnostic, EditorChanged
+from ullage.workspace.without_links import LedElsewhere
 
 logger = logging.getLogger(__name__)
 
@@ -42,12 +43,15 @@ class ConnectedEditor:
     async def apply_text(self, path: Path, text: str) -> bool:
         """Replaces the text of an open document so that the user can undo it; False where the editor refused.
 
-        Raises `EditorChanged` where the document changed while the edit was on its way.
+        Raises `EditorChanged` where the document changed while the edit was on its way, `LedElsewhere` where its name leads elsewhere
+        by now.
         """
         document = self._documents.find(path)
         workspace = self._protocol.client_capabilities.workspace
         if document is None or workspace is None or not workspace.apply_edit:
             return False
+        if path_of(document.uri) != path:  # a link was put on the way since it was opened, and the editor would follow it
+            raise LedElsewhere(path)
         edit = edit_between(document.source, text, document.position_codec)
         if edit is None:
             return True

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Any, cast
 
 from lsprotocol import types
 
 from ullage.lsp.configuration import SECTION
+from ullage.lsp.documents import path_of
 from ullage.lsp.initialization import read_options
 from ullage.lsp.messages import REQUESTS_OF_CLIENT
 from ullage.lsp.server import UllageServer
 
 logger = logging.getLogger(__name__)
+
+TOO_LONG = "{} is too long to be followed as you edit it. Ullage goes by what is on disk: save it before you ask about it."
 
 
 def register_features(server: UllageServer) -> None:
@@ -47,6 +51,8 @@ async def _shutdown(ls: UllageServer, _: None) -> None:
 
 def _did_open(ls: UllageServer, params: types.DidOpenTextDocumentParams) -> None:
     path = ls.documents.opened(params.text_document.uri)
+    if path is not None and ls.documents.is_too_long(params.text_document.uri):
+        ls.warn(TOO_LONG.format(path.name))
     if path is not None and ls.bridge is not None:
         ls.bridge.sessions.document_changed(path, "opened")
 
@@ -84,8 +90,13 @@ def _did_change_configuration(ls: UllageServer, params: types.DidChangeConfigura
     ls.own(ls.configure())
 
 
-def _did_change_workspace_folders(ls: UllageServer, _: types.DidChangeWorkspaceFoldersParams) -> None:
-    ls.warn("The workspace folders have changed. Restart the Ullage server to let it work in them.")
+def _did_change_workspace_folders(ls: UllageServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
+    if ls.bridge is not None:  # else they are read when the sessions are opened
+        ls.bridge.sessions.folders_changed(_paths_of(params.event.removed), _paths_of(params.event.added))
+
+
+def _paths_of(folders: Sequence[types.WorkspaceFolder]) -> list[Path]:
+    return [path for path in (path_of(folder.uri) for folder in folders) if path is not None]
 
 
 _FEATURES: dict[str, Callable[[UllageServer, Any], object]] = {

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import attrs
 
 from ullage.lsp.items import RestoredFile
+from ullage.lsp.values import Id
 
 Rung: TypeAlias = Literal["moves", "api", "model", "digest", "tail"]
 Role: TypeAlias = Literal["user", "assistant", "tool", "notice", "record"]
@@ -60,7 +61,7 @@ class Preview:
 class PreviewParams:
     """Params of `previewCompaction`; `focus` says what the summary should favour."""
 
-    session_id: str
+    session_id: Id
     focus: str | None = None
 
 
@@ -68,9 +69,9 @@ class PreviewParams:
 class PinParams:
     """Params of `pin`: exactly one of `item_id` and `path`."""
 
-    session_id: str
+    session_id: Id
     pinned: bool
-    item_id: str | None = None
+    item_id: Id | None = None
     path: str | None = None
 
 
@@ -78,8 +79,8 @@ class PinParams:
 class ExcludeParams:
     """Params of `exclude`: exactly one of `item_id` and `path`."""
 
-    session_id: str
-    item_id: str | None = None
+    session_id: Id
+    item_id: Id | None = None
     path: str | None = None
 
 
@@ -119,8 +120,8 @@ class Epoch:
 class EpochsParams:
     """Params of `epochs`; `since` asks for the fates of that item and those after it alone."""
 
-    session_id: str
-    since: str | None = None
+    session_id: Id
+    since: Id | None = None
 
 
 @attrs.frozen
@@ -147,7 +148,7 @@ class EpochsResult:
 class EpochFatesParams:
     """Params of `epochFates`: which epoch, which of its messages, and from the how manieth of them on."""
 
-    session_id: str
+    session_id: Id
     number: int
     group: Literal["changed", "before", "kept"] | None = None
     offset: int | None = None

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ullage.lsp import history as shapes
 from ullage.lsp import protocol as wire
-from ullage.lsp.items import RestoredFile
+from ullage.lsp.convert import restored_file
+from ullage.lsp.documents import path_of
 from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # takes long to import
@@ -43,7 +44,7 @@ async def _pin(sessions: Sessions, params: shapes.PinParams) -> wire.Nothing:
         case str(item_id), None:
             history.pin_item(item_id, pinned=params.pinned)
         case None, str(path):
-            history.pin_file(path, pinned=params.pinned)
+            history.pin_file(_named_file(path), pinned=params.pinned)
         case _:
             raise SessionError("invalid", "Name either an item or a file to pin")
     return wire.Nothing()
@@ -55,13 +56,13 @@ async def _exclude(sessions: Sessions, params: shapes.ExcludeParams) -> wire.Com
         case str(item_id), None:
             return wire.CompactionResult(await history.exclude(item_id))
         case None, str(path):
-            return wire.CompactionResult(await history.exclude_file(path))
+            return wire.CompactionResult(await history.exclude_file(_named_file(path)))
         case _:
             raise SessionError("invalid", "Name either an item or a file to exclude")
 
 
 async def _epochs(sessions: Sessions, params: shapes.EpochsParams) -> shapes.EpochsResult:
-    found, fates = await sessions.get(params.session_id).history.epochs(params.since)
+    found, fates = await sessions.shown(params.session_id).history.epochs(params.since)
     return shapes.EpochsResult(
         [_epoch_to_wire(epoch) for epoch in found], [shapes.ItemFate(fate.item_id, fate.fate, fate.compaction_id) for fate in fates]
     )
@@ -72,7 +73,7 @@ async def _epoch_fates(sessions: Sessions, params: shapes.EpochFatesParams) -> s
     limit = USUAL_FATES if params.limit is None else params.limit
     if offset < 0 or limit < 1:
         raise SessionError("invalid", "The offset must not be negative, and the limit at least 1")
-    history = sessions.get(params.session_id).history
+    history = sessions.shown(params.session_id).history
     page = await history.epoch_fates(params.number, params.group or "changed", offset, min(limit, MOST_FATES))
     return shapes.EpochFatesResult(page.changed, page.before, page.kept, [_fate_to_wire(fate) for fate in page.fates])
 
@@ -97,6 +98,16 @@ HISTORY_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
 """What answers each method. The functions raise `SessionError`."""
 
 
+def _named_file(path: str) -> str:
+    """The path that a URI names; what is no URI as it is."""
+    if "://" not in path:
+        return path
+    found = path_of(path)
+    if found is None:
+        raise SessionError("invalid", f"{path} is no file")
+    return str(found)
+
+
 def _preview_to_wire(preview: Preview) -> shapes.Preview:
     return shapes.Preview(
         policy=preview.policy,
@@ -112,7 +123,7 @@ def _preview_to_wire(preview: Preview) -> shapes.Preview:
             shapes.PreviewLine(line.role, line.title, line.tokens_before, line.tokens_after, line.fate, line.item_id)
             for line in preview.lines
         ],
-        restored=[RestoredFile(file.path, file.note) for file in preview.restored],
+        restored=[restored_file(file.path, file.note, is_read=file.is_read) for file in preview.restored],
         cost=_cost_to_wire(preview.cost),
         nothing=preview.nothing or None,
     )
@@ -143,7 +154,7 @@ def _epoch_to_wire(epoch: EpochInfo) -> shapes.Epoch:
         tokens_after=made.estimated_after,
         compaction_cost=made.cost,
         cost=epoch.cost,
-        restored=[RestoredFile(file.path, file.note) for file in made.restored],
+        restored=[restored_file(file.path, file.note, is_read=file.is_read) for file in made.restored],
         cleared=made.message_counts.cleared,
         snipped=made.message_counts.snipped,
         summarised=made.message_counts.summarised,

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from ullage.store.ids import is_id
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -13,6 +15,7 @@ class Options:
 
     state_folder: Path | None = None
     trusted: bool = True
+    remembered_session: str | None = None
 
 
 def read_options(value: object) -> tuple[Options, list[str]]:
@@ -31,4 +34,8 @@ def read_options(value: object) -> tuple[Options, list[str]]:
     if trusted is not None and not isinstance(trusted, bool):
         complaints.append("initializationOptions.trusted is neither true nor false; the workspace counts as not trusted")
         trusted = False
-    return Options(None if folder is None else Path(folder), trusted is not False), complaints
+    remembered = given.get("rememberedSession")
+    if remembered is not None and not (isinstance(remembered, str) and is_id(remembered)):
+        complaints.append("initializationOptions.rememberedSession is no id of a session and is passed over")
+        remembered = None
+    return Options(None if folder is None else Path(folder), trusted is not False, remembered), complaints

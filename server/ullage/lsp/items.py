@@ -28,6 +28,7 @@ class UserItem:
     attachments: list[str]
     queued: bool
     media: list[ShownMedia] | None = None
+    steering: bool | None = None
 
 
 @attrs.frozen
@@ -46,6 +47,7 @@ class ThinkingItem:
     id: str
     at: float
     text: str
+    seconds: float | None = None
 
 
 @attrs.frozen
@@ -81,16 +83,20 @@ class ToolCallItem:
     diff: Diff | None = None
     full_output: str | None = None
     permission: list[PermissionOption] | None = None
+    permission_id: str | None = None
     permission_reason: str | None = None
     media: list[ShownMedia] | None = None
+    failure: Literal["refused", "not_found"] | None = None
+    seconds: float | None = None
 
 
 @attrs.frozen
 class RestoredFile:
-    """A file that was read again after a compaction."""
+    """A file that was read again after a compaction; with `not_read` it is only named, and `note` says why."""
 
     path: str
     note: str
+    not_read: bool | None = None
 
 
 @attrs.frozen
@@ -99,7 +105,7 @@ class CompactionItem:
 
     id: str
     at: float
-    status: Literal["in_progress", "completed", "failed", "undone"]
+    status: Literal["in_progress", "completed", "failed", "cancelled", "undone"]
     trigger: Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep", "economy"]
     tokens_before: int
     summary: str
@@ -115,6 +121,7 @@ class CompactionItem:
     cost: float | None = None
     policy: str | None = None
     excluded_files: list[str] | None = None
+    saves: float | None = None
 
 
 @attrs.frozen
@@ -125,7 +132,7 @@ class NoticeItem:
     at: float
     level: Literal["info", "warning", "error"]
     text: str
-    action: Literal["continue", "set_key", "settings", "none"]
+    action: Literal["continue", "set_key", "settings", "choose_model", "none"]
 
 
 Item: TypeAlias = UserItem | AssistantItem | ThinkingItem | ToolCallItem | CompactionItem | NoticeItem
@@ -165,6 +172,25 @@ class Category:
 
 
 @attrs.frozen
+class EarlySaving:
+    """A compaction before the line that would save about so many dollars, with the next prompt or once nobody asks for some minutes."""
+
+    when: Literal["prompt", "pause"]
+    dollars: float
+    postponed: Literal["turn", "session"] | None = None
+
+
+@attrs.frozen
+class NextCompaction:
+    """When the next compaction comes by itself: before a call that holds `at` tokens, as `why` says; never without `at`."""
+
+    why: Literal["line", "window", "undone", "grown", "unanswered", "failed", "off"]
+    at: int | None = None
+    while_editing: bool | None = None
+    saving: EarlySaving | None = None
+
+
+@attrs.frozen
 class Gauge:
     """How full the context is (tokens; costs in dollars; `cache_hit_rate` from 0 to 1)."""
 
@@ -175,13 +201,12 @@ class Gauge:
     level: Literal["normal", "warning", "error"]
     categories: list[Category]
     frees: int
-    auto: bool
+    next: NextCompaction
     policy: str
     measure: Literal["usage", "messages", "characters / 4"]
     cache_hit_rate: float | None = None
     cost: float | None = None
     frees_cost: float | None = None
-    waits: int | None = None
 
 
 @attrs.frozen

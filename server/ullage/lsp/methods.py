@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ from ullage.lsp import protocol as wire
 from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire
 from ullage.lsp.documents import path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
+from ullage.lsp.user_methods import USER_METHODS
 from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # takes long to import
@@ -17,6 +19,9 @@ if TYPE_CHECKING:  # takes long to import
     from ullage.session.sessions import Sessions
 
 _NOTHING = wire.Nothing()
+
+MOST_SESSIONS = 1_000
+"""Of the list; to write down more would keep everybody waiting, and nobody looks through so many."""
 
 MOST_ITEMS = 1_000
 """Of one answer; a client that asks for more gets so many."""
@@ -28,7 +33,8 @@ async def _new(sessions: Sessions, _: wire.Nothing) -> wire.Snapshot:
 
 
 async def _list_sessions(sessions: Sessions, _: wire.Nothing) -> wire.ListResult:
-    return wire.ListResult([summary_to_wire(summary) for summary in sessions.summaries()])
+    newest = (await asyncio.to_thread(sessions.summaries))[:MOST_SESSIONS]
+    return wire.ListResult([summary_to_wire(summary) for summary in newest])
 
 
 async def _open_session(sessions: Sessions, params: wire.OpenParams) -> wire.Snapshot:
@@ -36,14 +42,14 @@ async def _open_session(sessions: Sessions, params: wire.OpenParams) -> wire.Sna
     return snapshot_to_wire(session.snapshot())
 
 
-async def _snapshot(sessions: Sessions, params: wire.SessionParams) -> wire.Snapshot:
-    return snapshot_to_wire(sessions.get(params.session_id).snapshot())
+def _snapshot(sessions: Sessions, params: wire.SessionParams) -> wire.Snapshot:
+    return snapshot_to_wire(sessions.shown(params.session_id).snapshot())
 
 
-async def _items(sessions: Sessions, params: wire.ItemsParams) -> wire.ItemsResult:
+def _items(sessions: Sessions, params: wire.ItemsParams) -> wire.ItemsResult:
     if params.limit < 1:
         raise SessionError("invalid", "The limit must be at least 1")
-    found, earlier = sessions.get(params.session_id).items_before(params.before, min(params.limit, MOST_ITEMS))
+    found, earlier = sessions.shown(params.session_id).items_before(params.before, min(params.limit, MOST_ITEMS))
     return wire.ItemsResult([item_to_wire(item) for item in found], earlier)
 
 
@@ -61,29 +67,39 @@ async def _delete(sessions: Sessions, params: wire.SessionParams) -> wire.Nothin
     return _NOTHING
 
 
+async def _close(sessions: Sessions, params: wire.SessionParams) -> wire.Nothing:
+    await sessions.close_session(params.session_id)
+    return _NOTHING
+
+
 async def _prompt(sessions: Sessions, params: wire.PromptParams) -> wire.PromptResult:
     refs = [_ref(attachment) for attachment in params.attachments or ()]
     session = sessions.get(params.session_id)
     return wire.PromptResult(await session.prompt(params.text, refs, steer=params.delivery == "steer"))
 
 
-async def _unqueue(sessions: Sessions, params: wire.UnqueueParams) -> wire.Nothing:
+def _unqueue(sessions: Sessions, params: wire.UnqueueParams) -> wire.Nothing:
     sessions.get(params.session_id).unqueue(params.prompt_id)
     return _NOTHING
 
 
-async def _cancel(sessions: Sessions, params: wire.SessionParams) -> wire.Nothing:
+def _cancel(sessions: Sessions, params: wire.SessionParams) -> wire.Nothing:
     sessions.get(params.session_id).cancel()
     return _NOTHING
 
 
-async def _resume(sessions: Sessions, params: wire.SessionParams) -> wire.Nothing:
+def _resume(sessions: Sessions, params: wire.SessionParams) -> wire.Nothing:
     sessions.get(params.session_id).resume()
     return _NOTHING
 
 
-async def _compact(sessions: Sessions, params: wire.CompactParams) -> wire.CompactionResult:
+def _compact(sessions: Sessions, params: wire.CompactParams) -> wire.CompactionResult:
     return wire.CompactionResult(sessions.get(params.session_id).compact(params.focus or ""))
+
+
+def _postpone_compaction(sessions: Sessions, params: wire.PostponeParams) -> wire.Nothing:
+    sessions.get(params.session_id).postpone_compaction(params.until)
+    return _NOTHING
 
 
 async def _set_model(sessions: Sessions, params: wire.SetModelParams) -> wire.Nothing:
@@ -91,30 +107,43 @@ async def _set_model(sessions: Sessions, params: wire.SetModelParams) -> wire.No
     return _NOTHING
 
 
-async def _respond(sessions: Sessions, params: wire.RespondParams) -> wire.Nothing:
-    sessions.get(params.session_id).answer_permission(params.tool_call_id, params.option_id, params.reason or "")
+def _respond(sessions: Sessions, params: wire.RespondParams) -> wire.Nothing:
+    session = sessions.get(params.session_id)
+    session.answer_permission(params.tool_call_id, params.option_id, params.reason or "", permission_id=params.permission_id)
     return _NOTHING
 
+
+AT_ONCE: dict[str, Callable[[Sessions, Any], object]] = {
+    wire.SNAPSHOT: _snapshot,
+    wire.ITEMS: _items,
+    wire.UNQUEUE: _unqueue,
+    wire.CANCEL: _cancel,
+    wire.CONTINUE: _resume,
+    wire.COMPACT: _compact,
+    wire.POSTPONE_COMPACTION: _postpone_compaction,
+    wire.RESPOND: _respond,
+}
+"""What answers the methods that wait for nothing. The functions raise `SessionError`."""
 
 METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.NEW: _new,
     wire.LIST: _list_sessions,
     wire.OPEN: _open_session,
-    wire.SNAPSHOT: _snapshot,
-    wire.ITEMS: _items,
     wire.FORK: _fork,
     wire.RENAME: _rename,
     wire.DELETE: _delete,
+    wire.CLOSE: _close,
     wire.PROMPT: _prompt,
-    wire.UNQUEUE: _unqueue,
-    wire.CANCEL: _cancel,
-    wire.CONTINUE: _resume,
-    wire.COMPACT: _compact,
     wire.SET_MODEL: _set_model,
-    wire.RESPOND: _respond,
     **HISTORY_METHODS,
+    **USER_METHODS,
 }
-"""What answers each method. The functions raise `SessionError`."""
+"""What answers the others. The functions raise `SessionError`."""
+
+IN_THREADS = frozenset(
+    (wire.LIST, wire.IMPORT, wire.FORK, wire.DELETE, wire.SEARCH, wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES)
+)
+"""Methods that are mostly done in another thread, whoever asks and however often."""
 
 
 def _ref(attachment: wire.AttachmentRef) -> Ref:

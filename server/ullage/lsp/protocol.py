@@ -13,6 +13,7 @@ import attrs
 
 from ullage.lsp import history
 from ullage.lsp.items import Gauge, Item, ModelInfo, PlanEntry, Retry, SessionState
+from ullage.lsp.values import Id
 
 PROTOCOL_VERSION = 1
 
@@ -24,11 +25,13 @@ ITEMS = "ullage/session/items"
 FORK = "ullage/session/fork"
 RENAME = "ullage/session/rename"
 DELETE = "ullage/session/delete"
+CLOSE = "ullage/session/close"
 PROMPT = "ullage/session/prompt"
 UNQUEUE = "ullage/session/unqueue"
 CANCEL = "ullage/session/cancel"
 CONTINUE = "ullage/session/continue"
 COMPACT = "ullage/session/compact"
+POSTPONE_COMPACTION = "ullage/session/postponeCompaction"
 UNDO_COMPACTION = "ullage/session/undoCompaction"
 REDO_COMPACTION = "ullage/session/redoCompaction"
 PREVIEW_COMPACTION = "ullage/session/previewCompaction"
@@ -37,8 +40,13 @@ EXCLUDE = "ullage/session/exclude"
 EPOCHS = "ullage/session/epochs"
 EPOCH_FATES = "ullage/session/epochFates"
 SEARCH = "ullage/workspace/search"
+IMPORT = "ullage/workspace/import"
+IMPORTABLE = "ullage/workspace/importable"
 SET_MODEL = "ullage/session/setModel"
 RESPOND = "ullage/permission/respond"
+ALLOWED = "ullage/permission/list"
+FORGET = "ullage/permission/forget"
+MODELS = "ullage/model/list"
 UPDATE = "ullage/session/update"
 LIST_CHANGED = "ullage/session/listChanged"
 DIAGNOSTICS = "ullage/editor/diagnostics"
@@ -59,22 +67,22 @@ class Nothing:
 class SessionParams:
     """Params of all requests that name a session and nothing else."""
 
-    session_id: str
+    session_id: Id
 
 
 @attrs.frozen
 class OpenParams:
     """Params of `open`; without an id the most recent session is meant."""
 
-    session_id: str | None = None
+    session_id: Id | None = None
 
 
 @attrs.frozen
 class ItemsParams:
     """Params of `items`: those before an item, at most `limit`."""
 
-    session_id: str
-    before: str
+    session_id: Id
+    before: Id
     limit: int
 
 
@@ -90,15 +98,15 @@ class ItemsResult:
 class ForkParams:
     """Params of `fork`: up to and with an item, or before a prompt; without an item all that was said."""
 
-    session_id: str
-    item_id: str | None = None
+    session_id: Id
+    item_id: Id | None = None
 
 
 @attrs.frozen
 class RenameParams:
     """Params of `rename`."""
 
-    session_id: str
+    session_id: Id
     title: str
 
 
@@ -129,7 +137,7 @@ ATTACHMENT_KINDS: dict[type[Any], str] = {FileAttachment: "file", ProblemsAttach
 class PromptParams:
     """Params of `prompt`."""
 
-    session_id: str
+    session_id: Id
     text: str
     attachments: list[AttachmentRef] | None = None
     delivery: Literal["queue", "steer"] | None = None
@@ -139,23 +147,31 @@ class PromptParams:
 class PromptResult:
     """Result of `prompt`: the id of its item."""
 
-    prompt_id: str
+    prompt_id: Id
 
 
 @attrs.frozen
 class UnqueueParams:
     """Params of `unqueue`."""
 
-    session_id: str
-    prompt_id: str
+    session_id: Id
+    prompt_id: Id
 
 
 @attrs.frozen
 class CompactParams:
     """Params of `compact`; `focus` says what the summary should favour."""
 
-    session_id: str
+    session_id: Id
     focus: str | None = None
+
+
+@attrs.frozen
+class PostponeParams:
+    """Params of `postponeCompaction`: for how long nothing is compacted to save; `none` takes that back."""
+
+    session_id: Id
+    until: Literal["turn", "session", "none"]
 
 
 @attrs.frozen
@@ -166,8 +182,8 @@ class CompactionParams:
     that it is not.
     """
 
-    session_id: str
-    compaction_id: str | None = None
+    session_id: Id
+    compaction_id: Id | None = None
     fit: bool | None = None
 
 
@@ -175,24 +191,25 @@ class CompactionParams:
 class CompactionResult:
     """Result of the requests that make, undo or redo a compaction."""
 
-    compaction_id: str
+    compaction_id: Id
 
 
 @attrs.frozen
 class SetModelParams:
     """Params of `setModel`."""
 
-    session_id: str
+    session_id: Id
     model: str
 
 
 @attrs.frozen
 class RespondParams:
-    """Params of `ullage/permission/respond`; `reason` is the user's, for a refusal."""
+    """Params of `ullage/permission/respond`; `permission_id` is of the question that was shown, `reason` is the user's, for a refusal."""
 
-    session_id: str
-    tool_call_id: str
-    option_id: str
+    session_id: Id
+    tool_call_id: Id
+    permission_id: Id
+    option_id: Id
     reason: str | None = None
 
 
@@ -204,6 +221,7 @@ class SessionSummary:
     title: str
     updated_at: float
     state: SessionState
+    foreign: bool | None = None
 
 
 @attrs.frozen
@@ -211,6 +229,51 @@ class ListResult:
     """Result of `list`, newest first."""
 
     sessions: list[SessionSummary]
+
+
+@attrs.frozen
+class ImportParams:
+    """Params of `import`: with `mine` the user says that the sessions are theirs; `from_gone` is the path of a folder that is gone."""
+
+    mine: bool = False
+    from_gone: str | None = None
+
+
+@attrs.frozen
+class BroughtSession:
+    """A session in `.ullage` of the workspace; `waiting` are prompts that were not sent."""
+
+    title: str
+    updated_at: float
+    entries: int
+    waiting: int
+
+
+@attrs.frozen
+class GoneFolder:
+    """A folder that is gone, and of which sessions are kept."""
+
+    folder: str
+    sessions: int
+    updated_at: float
+
+
+@attrs.frozen
+class ImportableResult:
+    """Result of `importable`; `tracked`: git tracks what lies in `.ullage`, so it came with the repository."""
+
+    brought: list[BroughtSession]
+    tracked: bool
+    gone: list[GoneFolder]
+
+
+@attrs.frozen
+class ImportResult:
+    """Result of `import`: how many sessions came, entries of them that could not be read, and why others could not come."""
+
+    sessions: int
+    unreadable: int
+    failures: list[str]
 
 
 @attrs.frozen
@@ -237,6 +300,8 @@ class Snapshot:
     retry: Retry | None = None
     pins: history.Pins | None = None
     forked_from: ForkOrigin | None = None
+    store_folder: str | None = None
+    foreign: bool | None = None
 
 
 @attrs.frozen
@@ -284,6 +349,62 @@ class DiagnosticsResult:
 
 
 @attrs.frozen
+class Allowed:
+    """Something that the user always allows; `name` is for them, with backticks around what is literal."""
+
+    action: str
+    pattern: str
+    name: str
+
+
+@attrs.frozen
+class AllowedResult:
+    """Result of `ullage/permission/list`."""
+
+    allowed: list[Allowed]
+
+
+@attrs.frozen
+class ForgetParams:
+    """Params of `ullage/permission/forget`; without both everything is meant."""
+
+    action: str | None = None
+    pattern: str | None = None
+
+
+@attrs.frozen
+class ModelsParams:
+    """Params of `ullage/model/list`; with an address that one is asked, without the key."""
+
+    address: str | None = None
+
+
+@attrs.frozen
+class ModelPrices:
+    """Dollars per million tokens."""
+
+    input: float
+    output: float
+
+
+@attrs.frozen
+class OfferedModel:
+    """A model that an endpoint offers; `window` is in tokens."""
+
+    name: str
+    display_name: str
+    window: int | None = None
+    prices: ModelPrices | None = None
+
+
+@attrs.frozen
+class ModelsResult:
+    """Result of `ullage/model/list`."""
+
+    models: list[OfferedModel]
+
+
+@attrs.frozen
 class ItemUpdate:
     """An item came, or replaces the one with the same id."""
 
@@ -307,11 +428,20 @@ class RemoveUpdate:
 
 
 @attrs.frozen
+class EndedTurn:
+    """A turn that is over: of which prompt, and why."""
+
+    prompt_id: str
+    stop_reason: Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error"]
+
+
+@attrs.frozen
 class StateUpdate:
-    """What the session does now."""
+    """What the session does now; `ended` is the turn that ended just before."""
 
     state: SessionState
     retry: Retry | None = None
+    ended: EndedTurn | None = None
 
 
 @attrs.frozen

@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any, cast
 from lsprotocol import types
 from lsprotocol.types import MessageType
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcParseError
-from pygls.io_ import run_async
 from pygls.lsp.server import LanguageServer
 
 from ullage import __version__
 from ullage.lsp.agent_protocol import AgentProtocol
+from ullage.lsp.arriving import Arriving
 from ullage.lsp.configuration import SECTION, read_settings
 from ullage.lsp.converter import make_converter
 from ullage.lsp.documents import OpenDocuments, path_of
 from ullage.lsp.editor import ConnectedEditor
+from ullage.lsp.framing import NotTheProtocol
 from ullage.lsp.initialization import Options
 from ullage.lsp.log import sending_log_to
 from ullage.lsp.transport import Connection
@@ -37,6 +38,10 @@ logger = logging.getLogger(__name__)
 
 _CONFIGURATION_SECONDS = 5.0
 """A client that takes longer to tell its settings gets the defaults."""
+
+
+SEND_THERE, DO_NOT = "Send there", "Do not"
+"""What the user can answer where the environment names the model's address."""
 
 
 class UllageServer(LanguageServer):
@@ -85,9 +90,12 @@ class UllageServer(LanguageServer):
     async def _read_messages(self, connection: Connection) -> None:
         self._is_connected = True
         try:
-            await run_async(self._ended, connection.reader, self.protocol, error_handler=self.report_server_error)
-        except (asyncio.IncompleteReadError, OSError, ValueError) as error:  # ValueError: a line without an end
-            logger.warning("the client is gone or speaks another protocol: %s", type(error).__name__)
+            arriving = Arriving(connection.reader, connection.writer, self.protocol, self.report_server_error)
+            await _until_either(arriving.take_all(self._ended.is_set), connection.deaf)
+            if connection.deaf.is_set():
+                logger.warning("the client does not read any more: nobody would see what is done")
+        except (NotTheProtocol, OSError) as error:
+            logger.warning("the client is gone or speaks another protocol: %s", error)
         finally:
             self._is_connected = False
 
@@ -110,6 +118,7 @@ class UllageServer(LanguageServer):
         if self._opening is not None:
             self._opening.cancel()
         bridge, self.bridge = self.bridge, None
+        self.protocol.at_once = {}
         if bridge is not None:
             await bridge.sessions.close()
 
@@ -141,10 +150,13 @@ class UllageServer(LanguageServer):
                 settings=settings,
                 api_key=self._api_key,
                 state_folder=self.options.state_folder,
+                remembered_session=self.options.remembered_session,
             )
             opened = bridge.Bridge(self.protocol, around, self.warn, self.own)
             await opened.sessions.start()
             self.bridge = opened
+            self.protocol.at_once = opened.at_once
+            self.own(self._confirm_address())
         except Exception as error:
             logger.exception("the sessions could not be opened")
             self._show(f"Ullage cannot open its sessions: {error}", MessageType.Error)
@@ -186,6 +198,23 @@ class UllageServer(LanguageServer):
             return None
         return cast("list[object]", answer)[0] if answer else None
 
+    async def _confirm_address(self) -> None:
+        """Asks the user, once for each address, whether the model may be asked where the environment says."""
+        from ullage.models.unconfirmed import shown_address
+
+        address = "" if self.bridge is None else self.bridge.sessions.unconfirmed_address
+        if not address:
+            return
+        question = types.ShowMessageRequestParams(
+            MessageType.Warning,
+            f"ANTHROPIC_BASE_URL in the environment names {shown_address(address)} as the model's address. Your API key and all "
+            "that is said would be sent there. Did you set it?",
+            [types.MessageActionItem(SEND_THERE), types.MessageActionItem(DO_NOT)],
+        )
+        answer: object = await self.protocol.ask(types.WINDOW_SHOW_MESSAGE_REQUEST, question)
+        if isinstance(answer, types.MessageActionItem) and answer.title == SEND_THERE and self.bridge is not None:
+            self.bridge.sessions.confirm_address(address)
+
     # What the user and the log are told
 
     def warn(self, message: str) -> None:
@@ -204,6 +233,18 @@ class UllageServer(LanguageServer):
             logger.debug("refused: %s", error)
         else:
             logger.error("a message could not be handled", exc_info=error)
+
+
+async def _until_either(work: Coroutine[Any, Any, None], event: asyncio.Event) -> None:
+    """Until the work is done or the event is set; raises what the work raises."""
+    doing, waiting = asyncio.create_task(work), asyncio.create_task(event.wait())
+    try:
+        await asyncio.wait((doing, waiting), return_when=asyncio.FIRST_COMPLETED)
+        if doing.done():
+            doing.result()
+    finally:
+        doing.cancel()
+        waiting.cancel()
 
 
 async def _guarded(work: Coroutine[Any, Any, None]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol.types import Position, Range, TextEdit
 from pygls.workspace import PositionCodec
 
-from ullage.lsp.pygls_fixes import lines_of
+from ullage.lsp.document_text import lines_of
 
 
 def edit_between(old: str, new: str, codec: PositionCodec) -> TextEdit | None:

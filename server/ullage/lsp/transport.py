@@ -1,4 +1,4 @@
-"""The bytes to and from the client: stdin and stdout, or one TCP connection."""
+"""The bytes to and from the client: stdin and stdout, or a stream of a socket (`listening.py`)."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ import asyncio
 import os
 import sys
 import threading
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Protocol
 
+from ullage.lsp.framing import Reader
+
 _CHUNK = 64 * 1024
+_CHUNKS_AHEAD = 64
+"""Read before anybody wants them. Then the client has to wait: what it sends is kept in the pipe, and not here."""
+_WRITTEN_AT_ONCE = 1_000_000
+"""Bytes."""
 _CLOSE_SECONDS = 2.0
 """How long the last messages may take to leave when the server ends."""
 
@@ -26,13 +34,20 @@ class Writer(Protocol):
         """Sends what was taken and ends; what is written later is dropped."""
         ...
 
+    @property
+    def waiting(self) -> int:
+        """Bytes that were taken and that the client has not read."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Connection:
     """A client."""
 
-    reader: asyncio.StreamReader
+    reader: Reader
     writer: Writer
+    deaf: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set where the client takes no more of what is written."""
 
 
 def open_stdio() -> Connection:
@@ -44,76 +59,127 @@ def open_stdio() -> Connection:
     os.close(nothing)
     os.dup2(2, 1)
     sys.stdout = sys.stderr
-    return Connection(_read_in_thread(stdin), _ThreadWriter(stdout))
+    deaf, loop = asyncio.Event(), asyncio.get_running_loop()
+    return Connection(_PipeReader(stdin), _ThreadWriter(stdout, lambda: loop.call_soon_threadsafe(deaf.set)), deaf)
 
 
-async def open_tcp(port: int) -> tuple[int, asyncio.Future[Connection]]:
-    """Listens on the loopback address for one client; gives the port (0 takes a free one) and the connection to come.
-
-    Raises `OSError` where the port cannot be had.
-    """
-    coming: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
-
-    def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if coming.done():
-            writer.close()
-            return
-        server.close()
-        coming.set_result(Connection(reader, _StreamWriter(writer)))
-
-    server = await asyncio.start_server(connected, "127.0.0.1", port)
-    return server.sockets[0].getsockname()[1], coming
+def over_stream(reader: Reader, writer: asyncio.StreamWriter) -> Connection:
+    """A client on a socket."""
+    return Connection(reader, _StreamWriter(writer))
 
 
-def _read_in_thread(descriptor: int) -> asyncio.StreamReader:
-    # A thread, since Windows cannot wait for a pipe in the event loop; a daemon, since nothing ends a blocked read.
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader()
+class _PipeReader:
+    """Reads in a thread, since Windows cannot wait for a pipe in the event loop; a daemon, since nothing ends a blocked read."""
 
-    def read() -> None:
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+        self._chunks: deque[bytes] = deque()
+        self._may_read = threading.Semaphore(_CHUNKS_AHEAD)
+        self._came = asyncio.Event()
+        threading.Thread(target=self._read_all, name="stdin", daemon=True).start()
+
+    async def read(self, n: int) -> bytes:
+        """What there is, whole chunks up to `n` bytes and at least one; nothing at the end."""
+        while not self._chunks:
+            self._came.clear()
+            await self._came.wait()
+        taken = [self._chunks[0]]
+        if not taken[0]:
+            return b""
+        self._chunks.popleft()
+        size = len(taken[0])
+        while self._chunks and self._chunks[0] and size + len(self._chunks[0]) <= n:
+            taken.append(self._chunks.popleft())
+            size += len(taken[-1])
+        self._may_read.release(len(taken))
+        return b"".join(taken)
+
+    def _read_all(self) -> None:
         try:
-            while chunk := os.read(descriptor, _CHUNK):
-                loop.call_soon_threadsafe(reader.feed_data, chunk)
-            loop.call_soon_threadsafe(reader.feed_eof)
+            while True:
+                self._may_read.acquire()
+                chunk = self._read()
+                self._loop.call_soon_threadsafe(self._take, chunk)
+                if not chunk:
+                    return
         except RuntimeError:
             return  # the loop has ended
-        except OSError:
-            loop.call_soon_threadsafe(reader.feed_eof)
 
-    threading.Thread(target=read, name="stdin", daemon=True).start()
-    return reader
+    def _read(self) -> bytes:
+        try:
+            return os.read(self._descriptor, _CHUNK)
+        except OSError:
+            return b""
+
+    def _take(self, chunk: bytes) -> None:
+        self._chunks.append(chunk)
+        self._came.set()
 
 
 class _ThreadWriter:
     """Writes from a thread, so that a client that reads slowly does not hold up the event loop."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, on_lost: Callable[[], object]) -> None:
         self._descriptor = descriptor
-        self._waiting: SimpleQueue[bytes | None] = SimpleQueue()
+        self._on_lost = on_lost
+        self._queue: SimpleQueue[bytes | None] = SimpleQueue()
+        self._taken = self._written = 0
         self._closed = False
         self._thread = threading.Thread(target=self._write_all, name="stdout", daemon=True)
         self._thread.start()
 
     def write(self, data: bytes) -> None:
         if not self._closed:
-            self._waiting.put(data)
+            self._taken += len(data)
+            self._queue.put(data)
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that were taken and not written yet; none where the client is gone."""
+        return 0 if self._closed else self._taken - self._written
 
     def close(self) -> None:
         if not self._closed:
             self._closed = True
-            self._waiting.put(None)
+            self._queue.put(None)
             self._thread.join(_CLOSE_SECONDS)
+
+    def _next(self) -> bytes:
+        """What waits, as one piece; nothing at the end.
+
+        Each write gives up the interpreter, and waits for it again for milliseconds where the event loop is busy: written one by one,
+        some two hundred messages would leave in a second.
+        """
+        taken: list[bytes] = []
+        size = 0
+        while size < _WRITTEN_AT_ONCE and (not taken or not self._queue.empty()):
+            data = self._queue.get()
+            if data is None:
+                self._queue.put(None)  # for the next time
+                break
+            taken.append(data)
+            size += len(data)
+        return b"".join(taken)
 
     def _write_all(self) -> None:
         try:
-            while (data := self._waiting.get()) is not None:
+            while data := self._next():
                 rest = memoryview(data)
                 while rest:
                     rest = rest[os.write(self._descriptor, rest) :]
+                self._written += len(data)
         except OSError:
-            self._closed = True  # the client is gone; the end of stdin says so too
+            self._closed = True
+            self._tell()
         finally:
             os.close(self._descriptor)
+
+    def _tell(self) -> None:
+        try:
+            self._on_lost()
+        except RuntimeError:
+            return  # the loop has ended
 
 
 class _StreamWriter:
@@ -125,6 +191,11 @@ class _StreamWriter:
     def write(self, data: bytes) -> None:
         if not self._writer.is_closing():
             self._writer.write(data)
+
+    @property
+    def waiting(self) -> int:
+        """Bytes that were taken and not sent yet."""
+        return self._writer.transport.get_write_buffer_size()
 
     def close(self) -> None:
         self._writer.close()

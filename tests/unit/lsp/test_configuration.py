@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ JSON = st.recursive(
     [
         (None, Settings()),
         ({}, Settings()),
-        ({"model": None, "unknown": {"a": 1}}, Settings()),
+        ({"model": None, "compaction": {"cap": None}}, Settings()),
+        ({"server": {"command": ["ullage", "serve"], "interpreter": ""}}, Settings()),
         (
             {"model": {"name": "m", "baseUrl": "http://127.0.0.1:8080", "provider": "anthropic"}},
             Settings(model_name="m", base_url="http://127.0.0.1:8080", provider="anthropic"),
@@ -76,6 +78,36 @@ def test_a_bad_value_is_named_and_its_default_used(area: str, name: str, value: 
     assert settings == Settings()
     (complaint,) = complaints
     assert f"ullage.{area}.{name} " in complaint
+
+
+@pytest.mark.parametrize(
+    ("section", "named"),
+    [
+        ({"model.name": "m"}, ['ullage."model.name"', "nested objects"]),
+        ({"ullage.model.name": "m"}, ['ullage."ullage.model.name"', "nested objects"]),
+        ({"model": {"name": "m"}, "compaction.cap": 9_000}, ['ullage."compaction.cap"', "nested objects"]),
+        ({"unknown": {"a": 1}}, ["ullage.unknown.a"]),
+        ({"compaction": {"limit": 1, "auto": False}, "model": {"api": "x"}}, ["ullage.compaction.limit", "ullage.model.api"]),
+        ({"model": "claude"}, ["ullage.model"]),
+        ({"ullage": {"model": {"name": "m"}}}, ["ullage.ullage.model"]),
+        ([], ["no object"]),
+        ("model.name=m", ["no object"]),
+    ],
+)
+def test_what_is_no_setting_is_named_once_and_nothing_of_its_value(section: object, named: list[str]) -> None:
+    _, (complaint,) = read_settings(section, trusted=True)
+    assert [words for words in named if words not in complaint] == []
+    assert "claude" not in complaint
+
+
+def test_every_setting_of_the_extension_is_known_here() -> None:
+    manifest = json.loads((Path(__file__).parents[3] / "client-extension/package.json").read_text("utf-8"))
+    named = {name.removeprefix("ullage.") for group in manifest["contributes"]["configuration"] for name in group["properties"]}
+    section: dict[str, dict[str, object]] = {}
+    for area, _, key in (name.partition(".") for name in named):
+        section.setdefault(area, {})[key] = {}  # of no setting's type
+    _, complaints = read_settings(section, trusted=True)
+    assert [complaint for complaint in complaints if "no such settings" in complaint] == []
 
 
 def test_a_policy_that_there_is_not_is_answered_with_those_that_there_are() -> None:

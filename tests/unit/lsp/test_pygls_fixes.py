@@ -106,7 +106,7 @@ async def test_what_cannot_be_read_is_answered(wire: Wire, message: Any, message
 async def test_the_answer_says_what_is_wrong_and_not_what_was_said(wire: Wire) -> None:
     wire.receive({"id": 1, "method": PROMPT, "params": {"text": ["a secret"]}})
     message = wire.answers[0]["error"]["message"]
-    assert message == f"{PROMPT}: params.sessionId: required field missing; params.text: invalid value for type, expected str"
+    assert message == f"{PROMPT}: params.sessionId: required field missing; params.text: expected a text"
 
 
 async def test_a_notification_that_cannot_be_read_is_passed_over(wire: Wire) -> None:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from lsprotocol.types import Position, Range, TextDocumentContentChangePartial, TextEdit
 from pygls.workspace import PositionCodec
 
-from ullage.lsp.pygls_fixes import EditorDocument, lines_of
+from ullage.lsp.document_text import lines_of
+from ullage.lsp.pygls_fixes import EditorDocument
 from ullage.lsp.text_edits import edit_between
 
 CODEC = PositionCodec()

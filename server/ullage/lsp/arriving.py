@@ -1,0 +1,252 @@
+"""Messages as they arrive: read one after the other, with room for everything else between them.
+
+What takes long is read in another thread, in many small steps: parsing one large text in C would hold up every thread. What comes behind it
+waits, since the order counts; but for what only looks at a session, or stops it, and has nothing to do with what it waits behind. What
+nobody knows is passed over at a glance. Where the client does not read what it is sent, nothing more is read of it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
+
+from ullage.lsp import protocol as wire
+from ullage.lsp.agent_protocol import AgentProtocol
+from ullage.lsp.framing import LONGEST, Framing, Reader, TooLong
+from ullage.lsp.glance import glance
+from ullage.lsp.json_text import parse_body
+from ullage.lsp.transport import Writer
+
+LARGE = 128 * 1024
+"""Bytes of a message that is read in another thread: this many take about a millisecond."""
+
+BREATH_SECONDS = 0.01
+"""How long messages that are there already are taken one after the other before others have their turn."""
+
+MOST_WAITING = 16_000_000
+"""Bytes that wait for a client to read them, from which on nothing more is read of it: every request is answered."""
+
+MOST_HELD = 16_000_000
+"""Bytes of messages behind one that takes long, from which on nothing more is read before it is done."""
+
+LOOK_AGAIN_SECONDS = 0.05
+
+_MOST_UNKNOWN = 1_000
+"""Names that are remembered."""
+
+_AT_ONCE = 2_000
+"""Messages that are passed over before others have their turn: some milliseconds."""
+
+_OVERTAKE = frozenset(method.encode() for method in (wire.CANCEL, wire.SNAPSHOT, wire.ITEMS, types.CANCEL_REQUEST))
+_OURS = b"ullage/"
+
+
+class Arriving:
+    """The messages of one client. `complain` takes what a message could not be handled for."""
+
+    def __init__(self, reader: Reader, writer: Writer, protocol: AgentProtocol, complain: Callable[[Exception, object], None]) -> None:
+        self._framing = Framing(reader)
+        self._writer = writer
+        self._protocol = protocol
+        self._complain = complain
+        self._unknown: set[bytes] = set()
+        """Methods that nobody knows."""
+        self._line = _Line()
+        self._slow: asyncio.Task[None] | None = None
+        """Handles what takes long, and then what came meanwhile."""
+        self._coming: asyncio.Task[bytes | TooLong | None] | None = None
+
+    async def take_all(self, has_ended: Callable[[], bool]) -> None:
+        """Until the client has gone, or `has_ended`. Raises `NotTheProtocol`."""
+        began = perf_counter()
+        try:
+            while not has_ended():
+                body = await self._next(has_ended)
+                if body is None:
+                    break
+                if not self._passes_over(body):
+                    self._take(body)
+                if perf_counter() - began > BREATH_SECONDS:
+                    await asyncio.sleep(0)
+                    began = perf_counter()
+                while self._must_wait and not has_ended():  # noqa: ASYNC110 - a thread writes, and tells nobody
+                    await asyncio.sleep(LOOK_AGAIN_SECONDS)
+            while self._slow is not None and not has_ended():
+                await asyncio.wait({self._slow})
+        finally:
+            for task in (self._slow, self._coming):
+                if task is not None:
+                    task.cancel()
+
+    @property
+    def _must_wait(self) -> bool:
+        return self._writer.waiting > MOST_WAITING or self._line.size > MOST_HELD
+
+    @property
+    def _may_pass_over(self) -> bool:
+        return self._protocol.is_initialized and not self._protocol.is_shutting_down
+
+    async def _next(self, has_ended: Callable[[], bool]) -> bytes | TooLong | None:
+        """The next body; None at the end, also where a message that took long was the one that ends the server."""
+        if self._coming is None:
+            self._framing.pass_over(self._unknown if self._may_pass_over else frozenset(), _AT_ONCE)
+            there = self._framing.there()
+            if there is not None:
+                return there
+            if self._slow is None:
+                return await self._framing.next()
+            self._coming = asyncio.create_task(self._framing.next())
+        while self._slow is not None and not self._coming.done():
+            await asyncio.wait({self._coming, self._slow}, return_when=asyncio.FIRST_COMPLETED)
+            if has_ended():
+                return None
+        coming, self._coming = self._coming, None
+        return await coming
+
+    def _passes_over(self, body: bytes | TooLong) -> bool:
+        """Whether that is all: nobody knows such a message, or too many requests wait already. A request is answered then."""
+        if isinstance(body, TooLong) or not self._may_pass_over:
+            return False
+        seen = glance(body)
+        if seen is None:
+            return False
+        if self._known(seen.method):
+            return seen.id is not None and self._protocol.refuse_if_too_many(seen.method, seen.id)
+        if seen.id is not None:
+            self._protocol.refuse_unknown(seen.method, seen.id)
+        return True
+
+    def _known(self, method: bytes) -> bool:
+        if method in self._unknown:
+            return False
+        known = self._protocol.knows(method.decode())
+        if not known and len(self._unknown) < _MOST_UNKNOWN:
+            self._unknown.add(method)
+        return known
+
+    def _take(self, body: bytes | TooLong) -> None:
+        if self._slow is not None and not self._overtakes(body):
+            self._line.put(body)
+            return
+        with self._complaining():
+            slowly = self._handled(body)
+            if slowly is not None:
+                self._line.put(body)
+                self._slow = asyncio.create_task(self._handle_slowly(slowly))
+
+    def _overtakes(self, body: bytes | TooLong) -> bool:
+        """Whether a message may be handled before those that came before it."""
+        seen = None if isinstance(body, TooLong) or len(body) > LARGE else glance(body)
+        if seen is None or isinstance(body, TooLong) or seen.method not in _OVERTAKE:
+            return False
+        match _parsed_or_none(body):
+            case {"params": {"sessionId": str(session_id)}}:
+                return not self._line.names(session_id)
+            case {"params": {"id": message_id}}:
+                return self._protocol.is_asked(message_id)
+            case _:
+                return False
+
+    def _handled(self, body: bytes | TooLong) -> Coroutine[Any, Any, None] | None:
+        """Handles a message at once, or gives what does so in a while."""
+        if isinstance(body, TooLong):
+            most = LONGEST // (1024 * 1024)
+            self._protocol.refuse(None, JsonRpcInvalidRequest(f"A message has at most {most} MB; this one was passed over"))
+        elif len(body) > LARGE:
+            return self._handle_large(body)
+        else:
+            message = parse_body(body)
+            if self._protocol.takes_long(message):
+                return self._protocol.handle_large_message(message)
+            self._protocol.handle_message(message)
+        return None
+
+    async def _handle_large(self, body: bytes) -> None:
+        await self._protocol.handle_large_message(await asyncio.to_thread(_parsed_in_steps, body))
+
+    async def _handle_slowly(self, slowly: Coroutine[Any, Any, None] | None) -> None:
+        """The first message of the line, and then those behind it."""
+        began = perf_counter()
+        while True:
+            with self._complaining():
+                if slowly is not None:
+                    await slowly
+            self._line.done()
+            if perf_counter() - began > BREATH_SECONDS:
+                await asyncio.sleep(0)
+                began = perf_counter()
+            body, slowly = self._line.first(), None
+            if body is None:
+                self._slow = None
+                return
+            with self._complaining():
+                slowly = self._handled(body)
+
+    @contextmanager
+    def _complaining(self) -> Generator[None]:
+        """Whatever is wrong with one message, the next is read."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - the same
+            self._complain(error, JsonRpcException)
+
+
+class _Line:
+    """The message that is being handled, and those behind it."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        """Bytes."""
+        self._bodies: deque[bytes | TooLong] = deque()
+
+    def put(self, body: bytes | TooLong) -> None:
+        """At its end."""
+        self._bodies.append(body)
+        self.size += 0 if isinstance(body, TooLong) else len(body)
+
+    def first(self) -> bytes | TooLong | None:
+        """What is to be handled; None where nothing is."""
+        return self._bodies[0] if self._bodies else None
+
+    def done(self) -> None:
+        """The first one is."""
+        body = self._bodies.popleft()
+        self.size -= 0 if isinstance(body, TooLong) else len(body)
+
+    def names(self, session_id: str) -> bool:
+        """Whether any of Ullage's own messages, or one of which nothing can be seen at a glance, is about that session."""
+        name = json.dumps(session_id).encode()
+        return any(name in body for body in self._bodies if not isinstance(body, TooLong) and _may_be_ours(body))
+
+
+def _may_be_ours(body: bytes) -> bool:
+    seen = glance(body)
+    return seen is None or seen.method.startswith(_OURS)
+
+
+def _parsed_or_none(body: bytes) -> Any:
+    try:
+        return parse_body(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _parsed_in_steps(body: bytes) -> Any:
+    """The same as `json.loads`, which calls Python at each object and number, so that other threads have their turn."""
+    return parse_body(body, object_hook=_as_it_is, parse_int=_integer)
+
+
+def _as_it_is(value: dict[str, Any]) -> dict[str, Any]:
+    return value
+
+
+def _integer(digits: str) -> int:
+    return int(digits)
