@@ -6,12 +6,26 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import * as vscode from "vscode";
+import { approvalsAfter, approvalsIn } from "./approvals";
 import type { ServerConnection } from "./client";
-import type { ClientMethod, ForkPrompt, Gauge, ModelInfo, ParamsOf, ResultOf, SessionState, Snapshot, UpdateParams } from "./protocol";
+import type {
+  ClientMethod,
+  ForkPrompt,
+  Gauge,
+  ModelInfo,
+  ParamsOf,
+  ResultOf,
+  SessionState,
+  Snapshot,
+  ToolCallItem,
+  UpdateParams,
+} from "./protocol";
 import { Opening } from "./opening";
 import { reopen } from "./reopen";
 
-const REMEMBERED = "ullage.activeSession";
+/** Where the editor keeps the id of the session that was open last in this workspace: outside of it, so no repository can bring one. */
+export const REMEMBERED_SESSION = "ullage.activeSession";
+const STORE_FOLDER = "ullage.storeFolder";
 const REOPEN_PAUSE = 250;
 
 export interface SessionHead {
@@ -20,6 +34,8 @@ export interface SessionHead {
   state: SessionState;
   gauge: Gauge;
   model: ModelInfo;
+  /** Tool calls that wait for the user's answer, oldest first. */
+  approvals: readonly ToolCallItem[];
 }
 
 type SessionMethod = { [M in ClientMethod]: ParamsOf<M> extends { sessionId: string } ? M : never }[ClientMethod];
@@ -50,11 +66,17 @@ export class ActiveSession implements vscode.Disposable {
     return this.head;
   }
 
+  /** The folder in which the server keeps what belongs to sessions; until it says so, the one of the last time. */
+  get storeFolder(): string | undefined {
+    return this.memory.get<string>(STORE_FOLDER);
+  }
+
   /** Opens the session of the last time, else the most recent one, else a new one. Gives why it is not that of the last time. */
   async reopen(): Promise<string | undefined> {
     const ask = (sessionId: string | undefined) => this.connection.request("ullage/session/open", { sessionId });
-    const remembered = this.head?.sessionId ?? this.memory.get<string>(REMEMBERED);
-    const { snapshot, passedOver } = await this.opening.during(reopen(ask, remembered, () => delay(REOPEN_PAUSE)));
+    const start = () => this.connection.request("ullage/session/new", {});
+    const remembered = this.head?.sessionId ?? this.memory.get<string>(REMEMBERED_SESSION);
+    const { snapshot, passedOver } = await this.opening.during(reopen(ask, start, remembered, () => delay(REOPEN_PAUSE)));
     this.replace(snapshot);
     return passedOver;
   }
@@ -115,8 +137,9 @@ export class ActiveSession implements vscode.Disposable {
 
   private replace(snapshot: Snapshot): void {
     const { sessionId, title, state, gauge, model } = snapshot;
-    this.head = { sessionId, title, state, gauge, model };
-    void this.memory.update(REMEMBERED, sessionId);
+    this.head = { sessionId, title, state, gauge, model, approvals: approvalsIn(snapshot.items) };
+    void this.memory.update(REMEMBERED_SESSION, sessionId);
+    void this.memory.update(STORE_FOLDER, snapshot.storeFolder ?? undefined);
     this.changed.fire();
     this.replaced.fire(snapshot);
   }
@@ -144,7 +167,9 @@ function withUpdate(head: SessionHead, update: UpdateParams["update"]): SessionH
       return { ...head, title: update.title };
     case "model":
       return { ...head, model: update.model };
-    default:
-      return head;
+    default: {
+      const approvals = approvalsAfter(head.approvals, update);
+      return approvals === head.approvals ? head : { ...head, approvals };
+    }
   }
 }

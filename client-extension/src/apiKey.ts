@@ -1,8 +1,10 @@
 /** The API key: kept in the editor's secret storage, asked for without showing it, never in a setting or a message. */
 
 import * as vscode from "vscode";
+import { tell } from "./notify";
 
 const SECRET = "ullage.apiKey";
+const PROMPT = "Kept in the system's secret storage and handed to the server alone";
 
 export class ApiKey {
   /** The key was stored or cleared, in this window or another. */
@@ -25,28 +27,33 @@ export class ApiKey {
     return (await this.secrets.get(SECRET)) || undefined;
   }
 
-  /** Asks for a key and stores it. */
-  async ask(): Promise<void> {
+  /**
+   * Asks for a key; undefined where the user leaves.
+   *
+   * @param problemOf what is wrong with what was typed. @param problem what was wrong with the key that was tried before.
+   */
+  async input(problemOf: (typed: string) => string | undefined, problem?: string, prompt = PROMPT): Promise<string | undefined> {
     const key = await vscode.window.showInputBox({
-      title: "Ullage: Set API key",
-      prompt: "Kept in the system's secret storage and handed to the server alone",
+      title: "Ullage: API key",
+      prompt: problem ?? prompt,
       placeHolder: "sk-ant-…",
       password: true,
       ignoreFocusOut: true,
-      validateInput: (value) => (/\s/.test(value.trim()) ? "A key has no spaces in it" : undefined),
+      validateInput: (value) => problemOf(value) ?? (value === "" ? problem : undefined),
     });
-    if (key?.trim()) {
-      await this.secrets.store(SECRET, key.trim());
-    }
+    return key?.trim() || undefined;
+  }
+
+  /** Stores a key; undefined forgets it. */
+  async keep(key: string | undefined): Promise<void> {
+    await (key === undefined ? this.secrets.delete(SECRET) : this.secrets.store(SECRET, key));
   }
 
   /** Forgets the stored key. */
   async clear(): Promise<void> {
     await this.secrets.delete(SECRET);
     if (process.env.ANTHROPIC_API_KEY) {
-      void vscode.window.showInformationMessage(
-        "The stored key is cleared. ANTHROPIC_API_KEY is set in the environment and is used from now on.",
-      );
+      void tell("The stored key is cleared. ANTHROPIC_API_KEY is set in the environment and is used from now on.");
     }
   }
 }

@@ -6,7 +6,8 @@ import { PANEL_COMMANDS, PASS_THROUGH, type PanelView, type ToHost, type ToPanel
 import type { ActiveSession } from "./activeSession";
 import type { ServerConnection } from "./client";
 import { reasonOf } from "./refusal";
-import { WorkspaceFiles, openWorkspaceFile } from "./workspaceFiles";
+import { insertText } from "./insertText";
+import { WorkspaceFiles, openFile } from "./workspaceFiles";
 
 export class ChatView implements vscode.WebviewViewProvider {
   static readonly id = "ullage.chat";
@@ -17,8 +18,14 @@ export class ChatView implements vscode.WebviewViewProvider {
   private focusWanted = false;
   /** It has got the session that it draws. */
   private drawn = false;
+  /** The folder of images with which the page was drawn; undefined where there is none yet. */
+  private drawnWith: string | undefined;
   /** What the panel is to show once it listens. */
   private viewWanted: PanelView | undefined;
+  private badge: vscode.ViewBadge | undefined;
+  private readonly visibilityChanged = new vscode.EventEmitter<void>();
+  /** The panel came into sight, or went out of it. */
+  readonly onDidChangeVisibility = this.visibilityChanged.event;
 
   constructor(
     private readonly extensionUri: vscode.Uri,
@@ -28,31 +35,84 @@ export class ChatView implements vscode.WebviewViewProvider {
     subscriptions: vscode.Disposable[],
   ) {
     subscriptions.push(
+      this.visibilityChanged,
       connection.onDidChangeStatus((status) => this.post({ type: "server", status })),
       connection.warnings.onDidChange((texts) => this.post({ type: "warnings", texts })),
-      session.onDidReplace((snapshot) => this.post({ type: "snapshot", snapshot })),
+      session.onDidReplace((snapshot) => {
+        this.draw();
+        this.post({ type: "snapshot", snapshot });
+      }),
       session.onUpdate((params) => this.post({ type: "update", params })),
     );
   }
 
   resolveWebviewView(view: vscode.WebviewView): void {
     this.view = view;
-    const images = imagesFolder();
-    const roots = [vscode.Uri.joinPath(this.extensionUri, "dist"), ...(images === undefined ? [] : [images])];
-    view.webview.options = { enableScripts: true, localResourceRoots: roots };
+    view.badge = this.badge;
+    this.draw();
     view.webview.onDidReceiveMessage((message: ToHost) => {
       this.take(message).catch((error) => this.log.error(`Panel: ${String(error)}`));
     });
-    view.onDidChangeVisibility(() => (this.listening &&= view.visible));
+    view.onDidChangeVisibility(() => {
+      this.listening &&= view.visible;
+      this.visibilityChanged.fire();
+    });
     view.onDidDispose(() => {
       this.view = undefined;
+      this.drawnWith = undefined;
       this.listening = false;
     });
-    view.webview.html = pageOf(view.webview, this.extensionUri, images);
+  }
+
+  /** Draws the page where it was not drawn yet, or not with the folder that holds the images: only files in known folders can be shown. */
+  private draw(): void {
+    const folder = this.session.storeFolder;
+    const images = folder === undefined ? undefined : vscode.Uri.joinPath(vscode.Uri.file(folder), "media");
+    const drawing = images?.toString() ?? "";
+    if (this.view === undefined || this.drawnWith === drawing) {
+      return;
+    }
+    this.drawnWith = drawing;
+    this.listening = false;
+    const { webview } = this.view;
+    const roots = [vscode.Uri.joinPath(this.extensionUri, "dist"), ...(images === undefined ? [] : [images])];
+    webview.options = { enableScripts: true, localResourceRoots: roots };
+    webview.html = pageOf(webview, this.extensionUri, images);
   }
 
   get isVisible(): boolean {
     return this.view?.visible === true;
+  }
+
+  /** A number at the panel's icon, which is seen while the panel is not. */
+  setBadge(badge: vscode.ViewBadge | undefined): void {
+    this.badge = badge;
+    if (this.view !== undefined) {
+      this.view.badge = badge;
+    }
+  }
+
+  /** Answers the question that the panel shows. Where it is out of sight, it is shown instead: nobody allows what they do not see. */
+  async answerApproval(allow: boolean): Promise<void> {
+    if (this.listening && this.isVisible) {
+      this.post({ type: "answerApproval", allow });
+    } else {
+      await this.showNextApproval();
+    }
+  }
+
+  /** Shows the panel, and in it the question that waits; asked again, the next one. */
+  async showNextApproval(): Promise<void> {
+    if (this.listening && this.isVisible) {
+      await vscode.commands.executeCommand(`${ChatView.id}.focus`);
+      this.post({ type: "nextApproval" });
+      return;
+    }
+    const current = this.session.current;
+    const first = current?.approvals[0];
+    await (current === undefined || first === undefined
+      ? this.focus()
+      : this.show({ kind: "item", sessionId: current.sessionId, itemId: first.id }));
   }
 
   /** Shows the panel and puts the cursor into the prompt box. */
@@ -118,7 +178,9 @@ export class ChatView implements vscode.WebviewViewProvider {
         }
         return;
       case "openFile":
-        return openWorkspaceFile(message.path, message.line);
+        return openFile(message.path, this.session.storeFolder, message.line, message.near);
+      case "insert":
+        return insertText(message.text);
       case "copy":
         await vscode.env.clipboard.writeText(message.text);
         return;
@@ -144,12 +206,6 @@ export class ChatView implements vscode.WebviewViewProvider {
   private post(message: ToPanel): void {
     void this.view?.webview.postMessage(message);
   }
-}
-
-/** Where the server keeps the images that the model was shown; undefined where no folder is open. */
-function imagesFolder(): vscode.Uri | undefined {
-  const first = vscode.workspace.workspaceFolders?.[0];
-  return first === undefined ? undefined : vscode.Uri.joinPath(first.uri, ".ullage", "media");
 }
 
 function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri, images: vscode.Uri | undefined): string {

@@ -7,7 +7,7 @@
 import * as vscode from "vscode";
 import { ShowMessageNotification, type LanguageClient } from "vscode-languageclient/node";
 import { answerDiagnostics } from "./diagnostics";
-import { createLanguageClient } from "./languageClient";
+import { createLanguageClient, type Remembered } from "./languageClient";
 import { EnvironmentError } from "./managedEnvironment";
 import type { ClientMethod, ParamsOf, ResultOf, UpdateParams } from "./protocol";
 import { PROTOCOL_VERSION } from "./protocol";
@@ -16,6 +16,7 @@ import type { ServerCommand } from "./serverCommand";
 import { answered } from "./serverGone";
 import type { ServerStatus } from "./serverStatus";
 import { ServerWarnings } from "./serverWarnings";
+import { tellError, warn } from "./notify";
 
 /** Milliseconds that a server may take from its start to its first answer. */
 const START_LIMIT = 60_000;
@@ -23,11 +24,13 @@ const START_LIMIT = 60_000;
 export interface ServerLaunch {
   /** Says what it is doing where it takes long. Stops and rejects when the signal is aborted. */
   resolve: (signal: AbortSignal, report: (message: string) => void) => Promise<ServerCommand>;
+  /** The server that `resolve` named has answered. */
+  started: (command: ServerCommand) => void;
   environment: () => Promise<Record<string, string>>;
   /** A folder whose content nobody else chooses, to start the process in. */
   workingFolder: string;
   /** Where the user's own state goes. */
-  stateFolder: string;
+  remembered: Remembered;
 }
 
 export class ServerConnection implements vscode.Disposable {
@@ -133,6 +136,7 @@ export class ServerConnection implements vscode.Disposable {
     try {
       const command = await this.launch.resolve(signal, (message) => signal.aborted || this.setStatus({ ...status, message }));
       this.client = await this.connect(command, signal);
+      this.launch.started(command);
       this.setStatus({ state: "running" });
     } catch (error) {
       if (signal.aborted) {
@@ -152,7 +156,7 @@ export class ServerConnection implements vscode.Disposable {
   private async connect(command: ServerCommand, signal: AbortSignal): Promise<LanguageClient> {
     const given = Promise.withResolvers<never>();
     const giveUp = (why: string) => given.reject(new Error(why));
-    const client = createLanguageClient({ ...command, options: await this.processOptions() }, this.launch.stateFolder, this.log, () => {
+    const client = createLanguageClient({ ...command, options: await this.processOptions() }, this.launch.remembered, this.log, () => {
       giveUp("it ended while it was starting");
       this.endedUnexpectedly(client);
     });
@@ -198,7 +202,7 @@ export class ServerConnection implements vscode.Disposable {
     }
     this.log.warn("Server: ended unexpectedly, starting it again");
     const message = "The Ullage server ended unexpectedly and is started again. What was said is kept.";
-    void vscode.window.showWarningMessage(message);
+    void warn(message);
     const signal = this.supersede();
     void this.enqueue(() => this.startNow({ state: "restarting", message }, signal));
   }
@@ -213,7 +217,7 @@ export class ServerConnection implements vscode.Disposable {
 
   private async offerRestart(message: string): Promise<void> {
     this.offering = true;
-    const choice = await vscode.window.showErrorMessage(message, "Restart", "Show logs");
+    const choice = await tellError(message, "Restart", "Show logs");
     this.offering = false;
     if (choice === "Restart") {
       await this.restart();

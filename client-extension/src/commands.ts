@@ -2,15 +2,22 @@
 
 import * as vscode from "vscode";
 import type { ActiveSession } from "./activeSession";
+import { showAllowed } from "./allowedList";
 import type { ApiKey } from "./apiKey";
 import type { ChatView } from "./chatView";
 import type { ServerConnection } from "./client";
 import type { CompactionNotice } from "./compactionNotice";
 import { excludeFiles, pinFiles } from "./fileMarks";
 import { forkSession } from "./forking";
-import { pickModel, pickSession } from "./pickers";
+import { importSessions } from "./importing";
+import { pickModel } from "./modelPicker";
+import { pickSession } from "./pickers";
+import type { Postpone } from "./protocol";
 import { searchSessions } from "./search";
+import { setUpKey, setUpModel } from "./setUp";
+import { takeTour } from "./tour";
 import { undoOrRedo } from "./undoing";
+import { warn } from "./notify";
 
 export interface CommandParts {
   connection: ServerConnection;
@@ -31,6 +38,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.focus": () => chat.focus(),
     "ullage.compact": async () => notice.announce((await session.request("ullage/session/compact", {})).compactionId),
     "ullage.previewCompaction": () => chat.show({ kind: "preview" }),
+    "ullage.postponeCompaction": (until) => session.request("ullage/session/postponeCompaction", { until: postponeFor(until) }),
     "ullage.undoCompaction": () => undoOrRedo(session, "undo"),
     "ullage.redoCompaction": () => undoOrRedo(session, "redo"),
     "ullage.showTimeline": () => chat.show({ kind: "timeline" }),
@@ -43,9 +51,16 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.openSession": (id) => (typeof id === "string" ? session.open(id) : pickSession(connection, session, chat)),
     "ullage.forkSession": (itemId) => forkSession(session, chat, undefined, typeof itemId === "string" ? itemId : undefined),
     "ullage.searchSessions": (words) => searchSessions(connection, session, chat, typeof words === "string" ? words : ""),
+    "ullage.importSessions": () => importSessions(connection, session, chat),
+    "ullage.allow": () => chat.answerApproval(true),
+    "ullage.refuse": () => chat.answerApproval(false),
+    "ullage.nextApproval": () => chat.showNextApproval(),
+    "ullage.showAllowed": () => showAllowed(connection),
     "ullage.stop": () => session.request("ullage/session/cancel", {}),
-    "ullage.selectModel": () => pickModel(session),
-    "ullage.setApiKey": () => apiKey.ask(),
+    "ullage.selectModel": () => pickModel(connection, session),
+    "ullage.setUpModel": () => setUpModel({ connection, session, apiKey }),
+    "ullage.takeTour": () => takeTour(session, chat),
+    "ullage.setApiKey": () => setUpKey({ connection, session, apiKey }),
     "ullage.clearApiKey": () => apiKey.clear(),
     "ullage.openSettings": () => openSettings(),
     "ullage.restartServer": () => connection.restart(),
@@ -55,6 +70,11 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     vscode.commands.registerCommand(id, (...given: unknown[]) => report(() => handler(...given))),
   );
   return vscode.Disposable.from(...registered);
+}
+
+/** What a link of the gauge's tooltip asks for; the turn where nothing is named, as from the palette. */
+function postponeFor(until: unknown): Postpone {
+  return until === "session" || until === "none" ? until : "turn";
 }
 
 /** Where a window is a remote one, settings of the scope "machine", such as addresses, are set on the remote's page alone. */
@@ -68,6 +88,6 @@ async function report(handler: Handler): Promise<void> {
   try {
     await handler();
   } catch (error) {
-    void vscode.window.showWarningMessage(error instanceof Error ? error.message : String(error));
+    void warn(error instanceof Error ? error.message : String(error));
   }
 }

@@ -5,6 +5,7 @@ import type { ActiveSession } from "./activeSession";
 import { formatChange, formatTokens } from "./format";
 import type { CompactionItem } from "./protocol";
 import { undoOrRedo } from "./undoing";
+import { tell, tellError } from "./notify";
 
 const REMEMBERED = 20;
 
@@ -50,13 +51,13 @@ export class CompactionNotice {
 
   private async tell(item: CompactionItem): Promise<void> {
     if (item.status === "failed") {
-      await vscode.window.showErrorMessage(`Compaction failed: ${item.error || "nothing was changed"}`);
+      await tellError(`Compaction failed: ${item.error || "nothing was changed"}`);
       return;
     }
     const sizes = item.tokensAfter == null ? formatTokens(item.tokensBefore) : formatChange(item.tokensBefore, item.tokensAfter);
-    const choice = await vscode.window.showInformationMessage(`Compacted: ${sizes} tokens`, "Undo");
+    const choice = await tell(`Compacted: ${sizes} tokens`, "Undo");
     if (choice === "Undo") {
-      await undoOrRedo(this.session, "undo", item.id).catch((error: Error) => vscode.window.showErrorMessage(error.message));
+      await undoOrRedo(this.session, "undo", item.id).catch((error: Error) => tellError(error.message));
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The context keys that `when` clauses of the manifest read: `ullage.ready` and `ullage.sessionState`. */
+/** The context keys that `when` clauses of the manifest read: `ullage.ready`, `ullage.sessionState`, and how many `ullage.approvals` wait. */
 
 import * as vscode from "vscode";
 import type { ActiveSession } from "./activeSession";
@@ -13,6 +13,7 @@ export function bindContextKeys(connection: ServerConnection, session: ActiveSes
       connection.status.state === "running" && session.current !== undefined,
     );
     void vscode.commands.executeCommand("setContext", "ullage.sessionState", session.current?.state ?? "idle");
+    void vscode.commands.executeCommand("setContext", "ullage.approvals", session.current?.approvals.length ?? 0);
   };
   refresh();
   return vscode.Disposable.from(connection.onDidChangeStatus(refresh), session.onDidChange(refresh));

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import { ActiveSession } from "./activeSession";
+import { bindApprovals } from "./approvalNotice";
 import { ApiKey } from "./apiKey";
 import { ChatView } from "./chatView";
 import { ServerConnection } from "./client";
@@ -12,6 +13,8 @@ import { revealChatOnce } from "./firstRun";
 import { bindGauge } from "./gaugeBinding";
 import { Launch } from "./launch";
 import { ServerGone } from "./serverGone";
+import { warn } from "./notify";
+import { sentence } from "./shownText";
 
 let connection: ServerConnection | undefined;
 
@@ -31,6 +34,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.window.registerWebviewViewProvider(ChatView.id, chat),
     bindGauge(connection, session),
     bindContextKeys(connection, session),
+    bindApprovals(session, chat),
     registerCommands({ connection, session, chat, apiKey, notice, log }),
     ...followChanges(connection, session, apiKey, log),
   );
@@ -59,7 +63,7 @@ function followChanges(
     apiKey.onDidChange(() => void server.restart()),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void server.restart()),
     vscode.workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration("ullage.server")) {
+      if (event.affectsConfiguration("ullage.server") || event.affectsConfiguration("ullage.store")) {
         void server.restart();
       } else if (event.affectsConfiguration("ullage")) {
         void server.settingsChanged();
@@ -73,7 +77,7 @@ async function openSession(server: ServerConnection, session: ActiveSession, log
     const passedOver = await session.reopen();
     if (passedOver !== undefined) {
       log.warn(`Session: ${passedOver}`);
-      void vscode.window.showWarningMessage(`${passedOver}. Another session was opened.`);
+      void warn(`${sentence(passedOver)} A new session was started.`);
     }
   } catch (error) {
     log.error(`Session: ${String(error)}`);

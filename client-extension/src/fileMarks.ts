@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { ActiveSession } from "./activeSession";
 import { nameOfFile } from "./nameOfFile";
+import { labelText } from "./shownText";
 
 /**
  * Pins the files that were chosen in the explorer, else the one in the active editor.
@@ -14,7 +15,7 @@ export async function pinFiles(session: ActiveSession, clicked: unknown, chosen:
   for (const path of names) {
     await session.request("ullage/session/pin", { path, pinned: true });
   }
-  vscode.window.setStatusBarMessage(`$(pinned) Pinned ${names.join(", ")}: no compaction touches it`, 5_000);
+  vscode.window.setStatusBarMessage(`$(pinned) Pinned ${labelText(names.join(", "))}: no compaction touches it`, 5_000);
 }
 
 /**
@@ -27,7 +28,7 @@ export async function excludeFiles(session: ActiveSession, clicked: unknown, cho
   for (const path of names) {
     await session.request("ullage/session/exclude", { path });
   }
-  vscode.window.setStatusBarMessage(`$(eye-closed) Excluded ${names.join(", ")}, except what the model wrote itself`, 5_000);
+  vscode.window.setStatusBarMessage(`$(eye-closed) Excluded ${labelText(names.join(", "))}, except what the model wrote itself`, 5_000);
 }
 
 function filesMeant(clicked: unknown, chosen: unknown, verb: "pin" | "exclude"): string[] {

@@ -48,3 +48,13 @@ export function formatPart(part: number, whole: number): string {
 function trimmed(value: number): string {
   return value.toFixed(1).replace(/\.0$/, "");
 }
+
+/** `4 s`, `2 min 5 s`; empty below a second, and where it is not known. */
+export function durationInWords(seconds: number | null | undefined): string {
+  const whole = Math.round(seconds ?? 0);
+  if (whole < 1) {
+    return "";
+  }
+  const [minutes, rest] = [Math.floor(whole / 60), whole % 60];
+  return minutes === 0 ? `${rest} s` : rest === 0 ? `${minutes} min` : `${minutes} min ${rest} s`;
+}

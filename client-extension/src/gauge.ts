@@ -4,10 +4,11 @@
  * `render` is pure; `gaugeBinding.ts` puts its result into a status bar item.
  */
 
-import { whenByItself } from "./byItself";
+import { approvalsInWords } from "./approvals";
+import { savingAhead, whenByItself } from "./byItself";
 import { contextParts, sumOf } from "./contextParts";
 import { formatDollars, formatShare, formatTokens, formatTokensExactly } from "./format";
-import type { Gauge, SessionState } from "./protocol";
+import type { Gauge, Postpone, SessionState } from "./protocol";
 import type { ServerStatus } from "./serverStatus";
 
 export interface GaugeView {
@@ -24,16 +25,18 @@ export interface GaugeView {
 export const GAUGE_COMMANDS = [
   "ullage.compact",
   "ullage.previewCompaction",
+  "ullage.postponeCompaction",
   "ullage.showTimeline",
   "ullage.focus",
   "ullage.openSettings",
   "ullage.restartServer",
   "ullage.showLogs",
+  "ullage.nextApproval",
 ] as const;
 export type GaugeCommand = (typeof GAUGE_COMMANDS)[number];
 
-/** What the status bar shows. `gauge` is undefined until a session is open. */
-export function render(gauge: Gauge | undefined, state: SessionState, server: ServerStatus): GaugeView {
+/** What the status bar shows. `gauge` is undefined until a session is open; `approvals` says how many questions wait for the user. */
+export function render(gauge: Gauge | undefined, state: SessionState, server: ServerStatus, approvals = 0): GaugeView {
   if (server.state === "stopped") {
     return renderStopped(server);
   }
@@ -43,6 +46,16 @@ export function render(gauge: Gauge | undefined, state: SessionState, server: Se
   const percent = `${gauge.estimated ? "~" : ""}${formatShare(shareOf(gauge))}`;
   const left = formatTokens(Math.max(0, gauge.line - gauge.used));
   const compacting = state === "compacting";
+  if (approvals > 0) {
+    const words = approvalsInWords(approvals);
+    return {
+      text: `$(bell-dot) ${percent} · approve`,
+      tooltip: `**${words}** · ${link("Show", "ullage.nextApproval")}\n\n${renderTooltip(gauge, compacting)}`,
+      background: "warning",
+      ariaLabel: `Ullage: ${words}, context ${percent} full. Activate to show`,
+      command: "ullage.nextApproval",
+    };
+  }
   return {
     text: compacting ? `$(sync~spin) ${percent} · compacting` : `$(dashboard) ${percent} · ${left} left`,
     tooltip: renderTooltip(gauge, compacting),
@@ -137,10 +150,25 @@ function renderFacts(gauge: Gauge): string[] {
     const price = gauge.freesCost ? ` for about ${formatDollars(gauge.freesCost)}` : "";
     facts.push(`Compacting now would free about ${formatTokens(gauge.frees)}${price}`);
   } else {
-    facts.push("Compacting now would free little");
+    facts.push("Almost nothing to free");
+  }
+  const saving = savingAhead(gauge);
+  if (saving !== undefined) {
+    facts.push(`${saving} · ${renderPutOff(gauge)}`);
   }
   facts.push(whenByItself(gauge));
   return facts;
+}
+
+/** Ways to put off a compaction that is to save, or to allow it again. */
+function renderPutOff({ next }: Gauge): string {
+  return next.saving?.postponed == null
+    ? `${putOff("Not now", "turn")} · ${putOff("Not in this session", "session")}`
+    : putOff("Allow it", "none");
+}
+
+function putOff(title: string, until: Postpone): string {
+  return `[${title}](command:ullage.postponeCompaction?${encodeURIComponent(JSON.stringify([until]))})`;
 }
 
 function link(title: string, command: GaugeCommand): string {

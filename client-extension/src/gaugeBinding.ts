@@ -9,7 +9,8 @@ import type { ServerConnection } from "./client";
 export function bindGauge(connection: ServerConnection, session: ActiveSession): vscode.Disposable {
   const item = vscode.window.createStatusBarItem("ullage.gauge", vscode.StatusBarAlignment.Right, 100);
   item.name = "Ullage context gauge";
-  const refresh = () => show(item, render(session.current?.gauge, session.current?.state ?? "idle", connection.status));
+  const refresh = () =>
+    show(item, render(session.current?.gauge, session.current?.state ?? "idle", connection.status, session.current?.approvals.length));
   refresh();
   item.show();
   return vscode.Disposable.from(item, connection.onDidChangeStatus(refresh), session.onDidChange(refresh));

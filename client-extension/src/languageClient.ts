@@ -8,6 +8,12 @@ import { LogLineReader } from "./serverLog";
 /** Settings that concern the extension alone. */
 const EXTENSION_ONLY = new Set(["server", "trace"]);
 
+/** What the editor keeps outside of the workspace: the user's own state, and the session that was open here last. */
+export interface Remembered {
+  stateFolder: string;
+  rememberedSession: string | undefined;
+}
+
 /**
  * A client that is not started yet.
  *
@@ -15,7 +21,7 @@ const EXTENSION_ONLY = new Set(["server", "trace"]);
  */
 export function createLanguageClient(
   executable: Executable,
-  stateFolder: string,
+  { stateFolder, rememberedSession }: Remembered,
   log: vscode.LogOutputChannel,
   onClosed: () => void,
 ): LanguageClient {
@@ -23,7 +29,7 @@ export function createLanguageClient(
     documentSelector: [{ scheme: "file" }],
     outputChannel: log,
     traceOutputChannel: log,
-    initializationOptions: { stateFolder, trusted: vscode.workspace.isTrusted },
+    initializationOptions: { stateFolder, rememberedSession, trusted: vscode.workspace.isTrusted },
     initializationFailedHandler: () => false,
     errorHandler: {
       error: () => ({ action: ErrorAction.Continue, handled: true }),

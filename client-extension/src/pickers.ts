@@ -1,4 +1,4 @@
-/** Quick picks: sessions and models. */
+/** The list of sessions, as a quick pick. */
 
 import * as vscode from "vscode";
 import type { ActiveSession } from "./activeSession";
@@ -6,9 +6,8 @@ import type { ChatView } from "./chatView";
 import type { ServerConnection } from "./client";
 import { forkSession } from "./forking";
 import type { SessionSummary } from "./protocol";
-
-/** Offered by name; any other can be typed. Models of October 2026. */
-const KNOWN_MODELS = ["claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5-2"];
+import { confirm, tellError } from "./notify";
+import { labelText } from "./shownText";
 
 const RENAME: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("edit"), tooltip: "Rename" };
 const FORK: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("repo-forked"), tooltip: "Fork" };
@@ -62,7 +61,7 @@ export async function pickSession(connection: ServerConnection, session: ActiveS
 }
 
 function showError(error: Error): void {
-  void vscode.window.showErrorMessage(error.message);
+  void tellError(error.message);
 }
 
 async function rename(connection: ServerConnection, summary: SessionSummary): Promise<void> {
@@ -77,12 +76,7 @@ async function rename(connection: ServerConnection, summary: SessionSummary): Pr
 }
 
 async function remove(connection: ServerConnection, session: ActiveSession, summary: SessionSummary): Promise<void> {
-  const choice = await vscode.window.showWarningMessage(
-    `Delete "${titleOf(summary)}"?`,
-    { modal: true, detail: "The conversation cannot be brought back." },
-    "Delete",
-  );
-  if (choice !== "Delete") {
+  if (!(await confirm(`Delete "${titleOf(summary)}"?`, "The conversation cannot be brought back.", "Delete"))) {
     return;
   }
   await connection.request("ullage/session/delete", { sessionId: summary.sessionId });
@@ -91,33 +85,14 @@ async function remove(connection: ServerConnection, session: ActiveSession, summ
   }
 }
 
-/** Lets the user choose the model of this session. */
-export async function pickModel(session: ActiveSession): Promise<void> {
-  const current = session.current?.model.name;
-  const names = [...new Set([...(current ? [current] : []), ...KNOWN_MODELS])];
-  const other = { label: "$(edit) Another model…", name: undefined };
-  const picks = [...names.map((name) => ({ label: name, name, description: name === current ? "current" : undefined })), other];
-  const chosen = await vscode.window.showQuickPick(picks, {
-    title: "Ullage: model of this session",
-    placeHolder: "Which model answers from now on",
-  });
-  if (chosen === undefined) {
-    return;
-  }
-  const model =
-    chosen.name ??
-    (await vscode.window.showInputBox({ title: "Ullage: model of this session", prompt: "The model's name, as its server knows it" }));
-  if (model?.trim()) {
-    await session.request("ullage/session/setModel", { model: model.trim() });
-  }
-}
-
 function toPick(summary: SessionSummary, isActive: boolean): SessionPick {
   const state = { idle: "", running: "$(sync~spin) running", compacting: "$(sync~spin) compacting" }[summary.state];
   return {
-    label: titleOf(summary),
-    description: [isActive ? "open" : "", state, ageOf(summary.updatedAt)].filter(Boolean).join(" · "),
-    buttons: [FORK, RENAME, DELETE],
+    label: labelText(titleOf(summary)),
+    description: [isActive ? "open" : "", summary.foreign ? "imported, read only" : "", state, ageOf(summary.updatedAt)]
+      .filter(Boolean)
+      .join(" · "),
+    buttons: summary.foreign ? [RENAME, DELETE] : [FORK, RENAME, DELETE],
     summary,
   };
 }

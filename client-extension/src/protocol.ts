@@ -12,7 +12,7 @@ type Optional<T> = T | null;
 export type SessionState = "idle" | "running" | "compacting";
 export type ToolKind = "read" | "edit" | "search" | "execute" | "think" | "other";
 export type ToolStatus = "pending" | "awaiting_permission" | "running" | "completed" | "failed" | "cancelled";
-export type CompactionStatus = "in_progress" | "completed" | "failed" | "undone";
+export type CompactionStatus = "in_progress" | "completed" | "failed" | "cancelled" | "undone";
 export type CompactionTrigger = "manual" | "threshold" | "idle" | "reactive" | "tool" | "upkeep" | "economy";
 export type CompactionRung = "moves" | "api" | "model" | "digest" | "tail";
 
@@ -36,6 +36,8 @@ export interface UserItem {
   queued: boolean;
   /** Those of the attachments that are images or PDFs. */
   media?: Optional<ShownMedia[]>;
+  /** It waits for the running turn, which it joins, before all that wait for a turn of their own. */
+  steering?: Optional<boolean>;
 }
 
 export interface AssistantItem {
@@ -51,6 +53,8 @@ export interface ThinkingItem {
   id: string;
   at: number;
   text: string;
+  /** How long it took; absent while it lasts, and where the server did not see it. */
+  seconds?: Optional<number>;
 }
 
 export interface FileDiff {
@@ -81,14 +85,21 @@ export interface ToolCallItem {
   fullOutput?: Optional<string>;
   /** Not empty while the call waits for an approval. */
   permission?: Optional<PermissionOption[]>;
+  permissionId?: Optional<string>;
   permissionReason?: Optional<string>;
   /** What the model is shown with the output. */
   media?: Optional<ShownMedia[]>;
+  /** Why it failed, where that is no fault of the tool. */
+  failure?: Optional<"refused" | "not_found">;
+  /** How long it ran, as far as the server saw it. */
+  seconds?: Optional<number>;
 }
 
 export interface RestoredFile {
   path: string;
   note: string;
+  /** The model is only told its name; `note` says why. */
+  notRead?: Optional<boolean>;
 }
 
 export interface CompactionItem {
@@ -116,6 +127,8 @@ export interface CompactionItem {
   policy?: Optional<string>;
   /** Files that the user took out with it. */
   excludedFiles?: Optional<string[]>;
+  /** About how many dollars one that was made before the line was to save. */
+  saves?: Optional<number>;
   error: string;
 }
 
@@ -224,7 +237,7 @@ export interface NoticeItem {
   at: number;
   level: "info" | "warning" | "error";
   text: string;
-  action: "continue" | "set_key" | "settings" | "none";
+  action: "continue" | "set_key" | "settings" | "choose_model" | "none";
 }
 
 export type Item = UserItem | AssistantItem | ThinkingItem | ToolCallItem | CompactionItem | NoticeItem;
@@ -232,6 +245,26 @@ export type Item = UserItem | AssistantItem | ThinkingItem | ToolCallItem | Comp
 export interface GaugeCategory {
   name: string;
   tokens: number;
+}
+
+/** A compaction before the line that would save about so many dollars. */
+export interface EarlySaving {
+  /** The earliest: with the next prompt, or once nobody asks for some minutes, and with the prompt after that. */
+  when: "prompt" | "pause";
+  dollars: number;
+  postponed?: Optional<"turn" | "session">;
+}
+
+/** For how long nothing is compacted to save; `none` takes that back. */
+export type Postpone = "turn" | "session" | "none";
+
+/** When the next compaction comes by itself: before a call that holds `at` tokens, as `why` says; never without `at`. */
+export interface NextCompaction {
+  why: "line" | "window" | "undone" | "grown" | "unanswered" | "failed" | "off";
+  at?: Optional<number>;
+  /** A pause in typing is enough, since the next turn would usually reach it. */
+  whileEditing?: Optional<boolean>;
+  saving?: Optional<EarlySaving>;
 }
 
 export interface Gauge {
@@ -251,13 +284,11 @@ export interface Gauge {
   /** What a compaction now would free. */
   frees: number;
   freesCost?: Optional<number>;
-  auto: boolean;
+  next: NextCompaction;
   /** The name of the policy in force. */
   policy: string;
   /** What `used` is measured by. */
   measure: "usage" | "messages" | "characters / 4";
-  /** Set where the user undid the newest compaction: tokens that have to come before one is made by itself, beyond 100 %. */
-  waits?: Optional<number>;
 }
 
 export interface ModelInfo {
@@ -293,6 +324,10 @@ export interface Snapshot {
   model: ModelInfo;
   pins?: Optional<Pins>;
   forkedFrom?: Optional<ForkOrigin>;
+  /** The folder, outside of the workspace, in which what belongs to its sessions is kept. Absent where that is only in memory. */
+  storeFolder?: Optional<string>;
+  /** Somebody else may have written it: it can be read, and nothing can be done in it. */
+  foreign?: Optional<boolean>;
 }
 
 /** The session that a fork comes from, with its title of then. It may be gone by now. */
@@ -312,13 +347,21 @@ export interface SessionSummary {
   title: string;
   updatedAt: number;
   state: SessionState;
+  /** Somebody else may have written it: it can be read, and nothing can be done in it. */
+  foreign?: Optional<boolean>;
+}
+
+/** A turn that is over: of which prompt, and why. */
+export interface EndedTurn {
+  promptId: string;
+  stopReason: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled" | "error";
 }
 
 export type Update =
   | { kind: "item"; item: Item }
   | { kind: "append"; itemId: string; field: "text" | "output" | "input"; text: string }
   | { kind: "remove"; itemId: string }
-  | { kind: "state"; state: SessionState; retry?: Optional<RetryInfo> }
+  | { kind: "state"; state: SessionState; retry?: Optional<RetryInfo>; ended?: Optional<EndedTurn> }
   | { kind: "gauge"; gauge: Gauge }
   | { kind: "plan"; entries: PlanEntry[] }
   | { kind: "title"; title: string }
@@ -343,9 +386,42 @@ export interface Problem {
   message: string;
 }
 
+/** Something that the user always allows in this workspace. */
+export interface Allowed {
+  action: string;
+  pattern: string;
+  /** For the user, with backticks around what is literal. */
+  name: string;
+}
+
+/** A model that an endpoint offers. */
+export interface OfferedModel {
+  name: string;
+  displayName: string;
+  /** Tokens; absent where nobody tells. */
+  window?: Optional<number>;
+  /** Dollars per million tokens. */
+  prices?: Optional<{ input: number; output: number }>;
+}
+
 type Nothing = Record<string, never>;
 interface OfSession {
   sessionId: string;
+}
+
+/** A session in `.ullage` of the workspace; `waiting` are prompts that were not sent. */
+export interface BroughtSession {
+  title: string;
+  updatedAt: number;
+  entries: number;
+  waiting: number;
+}
+
+/** A folder that is gone, and of which sessions are kept. */
+export interface GoneFolder {
+  folder: string;
+  sessions: number;
+  updatedAt: number;
 }
 
 /** Requests of the client: method → [params, result]. */
@@ -358,6 +434,7 @@ export interface ClientRequests {
   "ullage/session/fork": [OfSession & { itemId?: Optional<string> }, { snapshot: Snapshot; prompt?: Optional<ForkPrompt> }];
   "ullage/session/rename": [OfSession & { title: string }, Nothing];
   "ullage/session/delete": [OfSession, Nothing];
+  "ullage/session/close": [OfSession, Nothing];
   "ullage/session/prompt": [
     OfSession & { text: string; attachments?: Optional<AttachmentRef[]>; delivery?: Optional<"queue" | "steer"> },
     { promptId: string },
@@ -366,6 +443,7 @@ export interface ClientRequests {
   "ullage/session/cancel": [OfSession, Nothing];
   "ullage/session/continue": [OfSession, Nothing];
   "ullage/session/compact": [OfSession & { focus?: Optional<string> }, { compactionId: string }];
+  "ullage/session/postponeCompaction": [OfSession & { until: Postpone }, Nothing];
   "ullage/session/undoCompaction": [OfSession & { compactionId?: Optional<string>; fit?: Optional<boolean> }, { compactionId: string }];
   "ullage/session/redoCompaction": [OfSession & { compactionId?: Optional<string>; fit?: Optional<boolean> }, { compactionId: string }];
   "ullage/session/previewCompaction": [OfSession & { focus?: Optional<string> }, Preview];
@@ -376,9 +454,20 @@ export interface ClientRequests {
     OfSession & { number: number; group?: Optional<FateGroup>; offset?: Optional<number>; limit?: Optional<number> },
     EpochFates,
   ];
+  "ullage/workspace/importable": [Nothing, { brought: BroughtSession[]; tracked: boolean; gone: GoneFolder[] }];
+  "ullage/workspace/import": [
+    { mine?: Optional<boolean>; fromGone?: Optional<string> },
+    { sessions: number; unreadable: number; failures: string[] },
+  ];
   "ullage/workspace/search": [{ query: string; limit?: Optional<number> }, { hits: SearchHit[] }];
   "ullage/session/setModel": [OfSession & { model: string }, Nothing];
-  "ullage/permission/respond": [OfSession & { toolCallId: string; optionId: string; reason?: Optional<string> }, Nothing];
+  "ullage/permission/respond": [
+    OfSession & { toolCallId: string; permissionId: string; optionId: string; reason?: Optional<string> },
+    Nothing,
+  ];
+  "ullage/permission/list": [Nothing, { allowed: Allowed[] }];
+  "ullage/permission/forget": [{ action?: Optional<string>; pattern?: Optional<string> }, Nothing];
+  "ullage/model/list": [{ address?: Optional<string> }, { models: OfferedModel[] }];
 }
 
 /** Notifications of the server: method → params. */
@@ -407,11 +496,13 @@ export const METHODS = {
     "ullage/session/fork": true,
     "ullage/session/rename": true,
     "ullage/session/delete": true,
+    "ullage/session/close": true,
     "ullage/session/prompt": true,
     "ullage/session/unqueue": true,
     "ullage/session/cancel": true,
     "ullage/session/continue": true,
     "ullage/session/compact": true,
+    "ullage/session/postponeCompaction": true,
     "ullage/session/undoCompaction": true,
     "ullage/session/redoCompaction": true,
     "ullage/session/previewCompaction": true,
@@ -419,9 +510,14 @@ export const METHODS = {
     "ullage/session/exclude": true,
     "ullage/session/epochs": true,
     "ullage/session/epochFates": true,
+    "ullage/workspace/importable": true,
+    "ullage/workspace/import": true,
     "ullage/workspace/search": true,
     "ullage/session/setModel": true,
     "ullage/permission/respond": true,
+    "ullage/permission/list": true,
+    "ullage/permission/forget": true,
+    "ullage/model/list": true,
   }),
   serverNotifications: namesOf<keyof ServerNotifications>({
     "ullage/session/update": true,

@@ -1,6 +1,7 @@
 /** Finds a Python that is new enough to run the server. Knows nothing of environments; see `managedEnvironment.ts`. */
 
 import type { RunProgram } from "./childProcess";
+import { findOnPath, liesIn } from "./outside";
 
 export const OLDEST_PYTHON = [3, 11] as const;
 
@@ -19,11 +20,32 @@ export interface PythonCandidate {
   origin: string;
 }
 
-/** Names to try on PATH, best known first. */
-export function candidatesOnPath(platform: NodeJS.Platform): PythonCandidate[] {
-  const names = ["python3.13", "python3.12", "python3.11", "python3", "python"];
-  const onPath: PythonCandidate[] = names.map((command) => ({ command, args: [], origin: "PATH" }));
-  return platform === "win32" ? [{ command: "py", args: ["-3"], origin: "the Python launcher" }, ...onPath] : onPath;
+const NAMES = ["python3.13", "python3.12", "python3.11", "python3", "python"];
+
+/**
+ * What to try, best known first: those of `chosen` that lie outside of the folders, then what PATH has outside of them. The server's
+ * environment is made once for all windows, so no workspace may bring the interpreter.
+ */
+export function candidatesOutside(
+  chosen: readonly PythonCandidate[],
+  env: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform,
+  folders: readonly string[],
+  log: (line: string) => void,
+): PythonCandidate[] {
+  const outside = chosen.filter((candidate) => {
+    const inside = liesIn(candidate.command, folders);
+    if (inside) {
+      log(`Python: ${candidate.command} (${candidate.origin}) is passed over: it lies in the workspace`);
+    }
+    return !inside;
+  });
+  const named = (name: string, args: readonly string[], origin: string): PythonCandidate[] => {
+    const command = findOnPath(name, env, platform, folders);
+    return command === undefined ? [] : [{ command, args, origin }];
+  };
+  const launcher = platform === "win32" ? named("py", ["-3"], "the Python launcher") : [];
+  return [...outside, ...launcher, ...NAMES.flatMap((name) => named(name, [], "PATH"))];
 }
 
 const PROBE = "import sys; print(sys.executable); print('%d.%d' % sys.version_info[:2])";

@@ -16,11 +16,15 @@ export interface Reopened {
  *
  * After a reload of the window the server of the old window may hold the session for a moment longer: it is waited for.
  *
+ * Where another window has it, a new one is started: any other would be one that nobody asked for.
+ *
  * @param open asks the server, and rejects with its error.
+ * @param start asks it for a new session.
  * @param pause between two attempts.
  */
 export async function reopen(
   open: (sessionId: string | undefined) => Promise<Snapshot>,
+  start: () => Promise<Snapshot>,
   remembered: string | undefined,
   pause: () => Promise<void>,
 ): Promise<Reopened> {
@@ -38,7 +42,7 @@ export async function reopen(
         throw error;
       } else {
         const passedOver = reason === "unknown_session" || !(error instanceof Error) ? undefined : error.message;
-        return { snapshot: await open(undefined), passedOver };
+        return { snapshot: await (passedOver === undefined ? open(undefined) : start()), passedOver };
       }
     }
   }

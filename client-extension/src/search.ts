@@ -7,6 +7,8 @@ import type { ServerConnection } from "./client";
 import { NewestOnly } from "./newestOnly";
 import type { SearchHit } from "./protocol";
 import { hitTexts } from "./searchText";
+import { tellError } from "./notify";
+import { labelText } from "./shownText";
 
 interface HitPick extends vscode.QuickPickItem {
   hit?: SearchHit;
@@ -19,7 +21,7 @@ export function searchSessions(connection: ServerConnection, session: ActiveSess
     async (query: string) => (query === "" ? undefined : { query, ...(await connection.request("ullage/workspace/search", { query })) }),
     (found, error) => {
       pick.busy = false;
-      pick.items = error === undefined ? toPicks(found) : [{ label: `$(warning) ${messageOf(error)}`, alwaysShow: true }];
+      pick.items = error === undefined ? toPicks(found) : [{ label: `$(warning) ${labelText(messageOf(error))}`, alwaysShow: true }];
     },
   );
   pick.title = "Ullage: search all sessions";
@@ -34,7 +36,7 @@ export function searchSessions(connection: ServerConnection, session: ActiveSess
       return;
     }
     pick.hide();
-    open(hit, session, chat).catch((error) => vscode.window.showErrorMessage(messageOf(error)));
+    open(hit, pick.value, session, chat).catch((error) => tellError(messageOf(error)));
   });
   pick.onDidHide(() => pick.dispose());
   pick.show();
@@ -45,11 +47,11 @@ export function searchSessions(connection: ServerConnection, session: ActiveSess
   }
 }
 
-async function open({ sessionId, itemId }: SearchHit, session: ActiveSession, chat: ChatView): Promise<void> {
+async function open({ sessionId, itemId }: SearchHit, words: string, session: ActiveSession, chat: ChatView): Promise<void> {
   if (session.current?.sessionId !== sessionId) {
     await session.open(sessionId);
   }
-  await (itemId == null ? chat.focus() : chat.show({ kind: "item", sessionId, itemId }));
+  await (itemId == null ? chat.focus() : chat.show({ kind: "item", sessionId, itemId, words }));
 }
 
 /** The server has searched already: all that it found is shown. */

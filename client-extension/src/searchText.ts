@@ -1,6 +1,7 @@
 /** A hit of a search in words. No VS Code in here. */
 
 import type { SearchHit } from "./protocol";
+import { labelText } from "./shownText";
 
 /** Characters shown before the first word that was searched for: a row is cut at its end, and the word has to be in it. */
 const LEAD = 24;
@@ -46,5 +47,5 @@ function fromFirstWord(text: string, query: string): string {
 }
 
 function plain(text: string): string {
-  return text.replace(/\s+/g, " ").replace(/\$\((?=[a-z])/gi, "\\$(");
+  return labelText(text.replace(/\s+/g, " "));
 }

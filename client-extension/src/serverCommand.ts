@@ -23,6 +23,8 @@ export interface ServerCommandInputs {
   command: readonly string[];
   /** `ullage.server.interpreter`. */
   interpreter: string;
+  /** Whether the last start with that interpreter went well: then it is not tried first, which takes as long as a start of Python. */
+  isKnown: (interpreter: string) => boolean;
   /** Path of the managed environment's interpreter; makes the environment where it is missing. */
   ensureEnvironment: () => Promise<string>;
   run: RunProgram;
@@ -48,7 +50,7 @@ export async function resolveServerCommand(inputs: ServerCommandInputs): Promise
     return { command, args };
   }
   if (inputs.interpreter !== "") {
-    if (await canImportUllage(inputs)) {
+    if (inputs.isKnown(inputs.interpreter) || (await canImportUllage(inputs))) {
       inputs.log(`Server: ullage.server.interpreter is set: ${inputs.interpreter}`);
       return { command: inputs.interpreter, args: SERVE };
     }

@@ -1,6 +1,7 @@
 /** What the server wants the user to know beside any session: a setting that it could not use, a folder that it cannot write to. */
 
 import * as vscode from "vscode";
+import { warn } from "./notify";
 
 /** How the server begins what it says of a setting (`configuration.py`). */
 const ABOUT_A_SETTING = "The setting ";
@@ -23,7 +24,7 @@ export class ServerWarnings implements vscode.Disposable {
       this.set([...this.texts, text]);
     }
     if (!this.isPanelVisible()) {
-      void vscode.window.showWarningMessage(text);
+      void warn(text);
     }
   }
 

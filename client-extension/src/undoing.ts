@@ -1,8 +1,8 @@
 /** Undo and redo, with the way out that is offered where the conversation would then be larger than the window. */
 
-import * as vscode from "vscode";
 import type { ActiveSession } from "./activeSession";
 import { fitOffer, reasonOf } from "./refusal";
+import { warn } from "./notify";
 
 /** @throws Error with a message for the user. */
 export async function undoOrRedo(session: ActiveSession, verb: "undo" | "redo", compactionId?: string): Promise<void> {
@@ -14,7 +14,7 @@ export async function undoOrRedo(session: ActiveSession, verb: "undo" | "redo", 
     if (offer === undefined) {
       throw error;
     }
-    const choice = await vscode.window.showWarningMessage((error as Error).message, offer);
+    const choice = await warn((error as Error).message, offer);
     if (choice !== undefined) {
       await session.request(method, { compactionId, fit: true });
     }

@@ -3,7 +3,9 @@
 import * as vscode from "vscode";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import type { FileSuggestion } from "../webview/messages";
+import { lineWith } from "./lineWith";
 import { rankFiles } from "./rankFiles";
+import { warn } from "./notify";
 
 const MOST_FILES = 20_000;
 const MOST_SUGGESTIONS = 20;
@@ -31,27 +33,44 @@ async function listFiles(): Promise<FileSuggestion[]> {
   return found.map((uri) => ({ uri: uri.toString(), path: vscode.workspace.asRelativePath(uri), open: open.has(uri.toString()) }));
 }
 
-/** Shows a file in an editor. A path that leads out of the workspace is refused: it may come from a model. */
-export async function openWorkspaceFile(path: string, line?: number): Promise<void> {
-  const uri = await locate(path);
+/** What the server keeps that the user may look at: whole outputs, images, transcripts. */
+const KEPT = ["tool-results", "media", "transcripts"];
+
+/**
+ * Shows a file of the workspace, or one that is kept of its sessions in `storeFolder`, in an editor. A path that leads elsewhere is refused:
+ * it may come from a model.
+ */
+export async function openFile(path: string, storeFolder: string | undefined, line?: number, near = ""): Promise<void> {
+  const kept = storeFolder === undefined ? [] : [storeFolder];
+  const uri = await locate(path, [
+    ...(vscode.workspace.workspaceFolders ?? []).map((folder): Place => ({ top: folder.uri.fsPath, within: [folder.uri.fsPath] })),
+    ...kept.map((top): Place => ({ top, within: KEPT.map((name) => resolve(top, name)) })),
+  ]);
   if (uri === undefined) {
-    void vscode.window.showWarningMessage(`Not in this workspace, or gone: ${path}`);
+    void warn(`File not found: ${path}`);
     return;
   }
   if (IMAGE_OR_PDF.test(path)) {
     await vscode.commands.executeCommand("vscode.open", uri, { preview: true }); // in the editor that shows such files
     return;
   }
-  const position = new vscode.Position(Math.max(0, (line ?? 1) - 1), 0);
-  const selection = line === undefined ? undefined : new vscode.Range(position, position);
-  await vscode.window.showTextDocument(uri, { selection, preview: true });
+  const document = await vscode.workspace.openTextDocument(uri);
+  const at = line === undefined ? lineWith(document.getText(), near) : line - 1;
+  const position = new vscode.Position(Math.max(0, at ?? 0), 0);
+  const selection = at === undefined ? undefined : new vscode.Range(position, position);
+  await vscode.window.showTextDocument(document, { selection, preview: true });
 }
 
-async function locate(path: string): Promise<vscode.Uri | undefined> {
-  for (const folder of vscode.workspace.workspaceFolders ?? []) {
-    const candidate = resolve(folder.uri.fsPath, path);
-    const inside = relative(folder.uri.fsPath, candidate);
-    if (inside === ".." || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
+/** Where a path may lead: one that is relative is so to `top`, and all have to lie in one of the folders `within`. */
+interface Place {
+  top: string;
+  within: string[];
+}
+
+async function locate(path: string, places: readonly Place[]): Promise<vscode.Uri | undefined> {
+  for (const { top, within } of places) {
+    const candidate = resolve(top, path);
+    if (!within.some((folder) => isInside(candidate, folder))) {
       continue;
     }
     const uri = vscode.Uri.file(candidate);
@@ -61,4 +80,9 @@ async function locate(path: string): Promise<vscode.Uri | undefined> {
     }
   }
   return undefined;
+}
+
+function isInside(path: string, folder: string): boolean {
+  const inside = relative(folder, path);
+  return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
 }

@@ -5,7 +5,7 @@ import { fitOffer } from "../src/refusal";
 import { Refused, type Host } from "./host";
 import type { PassThroughMethod } from "./messages";
 
-export interface Actions extends Pick<Host, "runCommand" | "openLink" | "openFile" | "copy" | "findFiles"> {
+export interface Actions extends Pick<Host, "runCommand" | "openLink" | "openFile" | "copy" | "insert" | "findFiles"> {
   /** A request about the session that is shown. True where the server took it; else its message is shown. */
   send<M extends PassThroughMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">): Promise<boolean>;
   /** The same for a caller that needs the answer and shows failures itself. @throws Error with a message for the user. */
@@ -14,6 +14,8 @@ export interface Actions extends Pick<Host, "runCommand" | "openLink" | "openFil
   prompt(text: string, attachments: readonly AttachmentRef[], delivery: "queue" | "steer"): Promise<boolean>;
   /** Takes a queued prompt back and lets it join the running turn. */
   steer(promptId: string, text: string): Promise<void>;
+  /** Takes a queued prompt back. What was attached to it, as far as this panel knows; undefined where the server refused. */
+  takeBack(promptId: string): Promise<readonly AttachmentRef[] | undefined>;
   /** Loads items that precede the oldest one known. */
   loadEarlier(): void;
   /** Scrolls to an item of the conversation, loading what precedes it where needed. */
@@ -78,6 +80,7 @@ export function createActions({ host, sessionId, showError, loadEarlier, showIte
     openLink: host.openLink,
     openFile: host.openFile,
     copy: host.copy,
+    insert: host.insert,
     findFiles: host.findFiles,
     send: async (method, params) => (await request(method, params)) !== undefined,
     ask,
@@ -87,6 +90,8 @@ export function createActions({ host, sessionId, showError, loadEarlier, showIte
         await prompt(text, attached.get(promptId) ?? [], "steer");
       }
     },
+    takeBack: async (promptId) =>
+      (await request("ullage/session/unqueue", { promptId })) === undefined ? undefined : (attached.get(promptId) ?? []),
     loadEarlier,
     showItem,
   };

@@ -5,10 +5,14 @@ import { compactionSizes, compactionTitle } from "./items/compactionText";
 import { element } from "./dom";
 import type { SessionView } from "./state";
 
+/** Milliseconds that a screen reader has to pick up what is said. */
+const SAID_FOR = 3_000;
+
 export class Announcer {
   private readonly polite = element("div", { attributes: { "aria-live": "polite" } });
   private readonly assertive = element("div", { attributes: { "aria-live": "assertive" } });
   readonly element = element("div", { className: "screen-reader-only" }, this.polite, this.assertive);
+  private readonly clearing = new Map<HTMLElement, ReturnType<typeof setTimeout>>();
   private before: SessionView | undefined;
 
   update(session: SessionView): void {
@@ -19,7 +23,7 @@ export class Announcer {
     }
     const last = session.items.at(-1);
     if (before.state === "running" && session.state === "idle" && last?.kind === "assistant") {
-      this.polite.textContent = last.text;
+      this.say(this.polite, last.text);
     }
     const known = new Map(before.items.slice(-20).map((item) => [item.id, item]));
     for (const item of session.items.slice(-20)) {
@@ -35,11 +39,21 @@ export class Announcer {
       item.status === "awaiting_permission" &&
       !(before?.kind === "toolCall" && before.status === item.status)
     ) {
-      this.assertive.textContent = `Approval needed: ${item.title}. ${item.permissionReason ?? ""}`;
+      this.say(this.assertive, `Approval needed: ${item.title}. ${item.permissionReason ?? ""}`);
     } else if (item.kind === "compaction" && item.status !== "in_progress") {
-      this.polite.textContent = `${compactionTitle(item)} ${compactionSizes(item)}`;
+      this.say(this.polite, `${compactionTitle(item)} ${compactionSizes(item)}`);
     } else if (item.kind === "notice") {
-      this.polite.textContent = item.text;
+      this.say(this.polite, item.text);
     }
+  }
+
+  /** What was said does not stay: who walks through the page would meet it again, and the same words twice would be said once. */
+  private say(region: HTMLElement, text: string): void {
+    region.textContent = text;
+    clearTimeout(this.clearing.get(region));
+    this.clearing.set(
+      region,
+      setTimeout(() => region.replaceChildren(), SAID_FOR),
+    );
   }
 }

@@ -8,6 +8,7 @@ import type { PanelState } from "./state";
 export class Banners {
   readonly element = element("div", { className: "banners" });
   private drawnServer: ServerStatus | undefined;
+  private drawnFromBefore = false;
   private drawnWarnings: readonly string[] = [];
   private drawnPractice = false;
   /** Warnings that the user has read and closed. */
@@ -17,10 +18,16 @@ export class Banners {
 
   update(state: PanelState): void {
     const practice = state.session?.model.practice === true && state.session.items.length > 0;
-    if (state.server === this.drawnServer && state.warnings === this.drawnWarnings && practice === this.drawnPractice) {
+    if (
+      state.server === this.drawnServer &&
+      state.isFromBefore === this.drawnFromBefore &&
+      state.warnings === this.drawnWarnings &&
+      practice === this.drawnPractice
+    ) {
       return;
     }
     this.drawnServer = state.server;
+    this.drawnFromBefore = state.isFromBefore;
     this.drawnWarnings = state.warnings;
     this.drawnPractice = practice;
     const warnings = state.warnings.filter((text) => !this.closed.has(text)).map((text) => this.warningBanner(text));
@@ -28,8 +35,8 @@ export class Banners {
   }
 
   /** Without a session the start screen says it (`startScreen.ts`). */
-  private serverBanner({ server, session }: PanelState): HTMLElement | undefined {
-    if (server.state === "running" || session === undefined) {
+  private serverBanner({ server, session, isFromBefore }: PanelState): HTMLElement | undefined {
+    if (session === undefined || (server.state === "running" && !isFromBefore)) {
       return undefined;
     }
     if (server.state === "stopped") {
@@ -46,12 +53,13 @@ export class Banners {
       "div",
       { className: "banner", attributes: { role: "status" } },
       icon("loading", "codicon-modifier-spin"),
-      element("span", { className: "banner-text", textContent: server.message ?? "The Ullage server is starting…" }),
+      element("span", { className: "banner-text", textContent: server.message ?? whatLasts(server) }),
     );
   }
 
   private warningBanner(text: string): HTMLElement {
     const aboutSettings = /\bullage\.\w+\.\w+/.test(text);
+    const aboutImport = text.includes("Import Sessions");
     const close = iconButton({
       label: "Close",
       icon: "close",
@@ -67,6 +75,8 @@ export class Banners {
       element("span", { className: "banner-text", textContent: text }),
       aboutSettings &&
         textButton({ label: "Open settings", className: "secondary", onClick: () => this.actions.runCommand("ullage.openSettings") }),
+      aboutImport &&
+        textButton({ label: "Import", className: "secondary", onClick: () => this.actions.runCommand("ullage.importSessions") }),
       close,
     );
     return banner;
@@ -80,11 +90,14 @@ export class Banners {
       element(
         "span",
         { className: "banner-text" },
-        "Practice model: no language model answers here. ",
-        textButton({ label: "Set API key", className: "link", onClick: () => this.actions.runCommand("ullage.setApiKey") }),
-        " or ",
-        textButton({ label: "use a local server", className: "link", onClick: () => this.actions.runCommand("ullage.openSettings") }),
+        "Demo: a script answers here, not an AI. ",
+        textButton({ label: "Connect a model", className: "link", onClick: () => this.actions.runCommand("ullage.setUpModel") }),
       ),
     );
   }
+}
+
+/** What one waits for until the session is there. */
+export function whatLasts(server: ServerStatus): string {
+  return server.state === "running" ? "Opening the session…" : "Starting the Ullage server…";
 }

@@ -1,6 +1,6 @@
 /** The card above the prompt box: what `/context` and `/help` show, and what went wrong. One at a time; it is no part of the conversation. */
 
-import { whenByItself } from "../src/byItself";
+import { savingAhead, whenByItself } from "../src/byItself";
 import { contextParts, sumOf } from "../src/contextParts";
 import { formatDollars, formatShare, formatTokens, formatTokensExactly } from "../src/format";
 import { shareOf } from "../src/gauge";
@@ -15,6 +15,11 @@ const KEYS = [
   ["Ctrl+Enter", "While it works: let the prompt join the running turn"],
   ["↑", "Earlier prompts"],
   ["@", "Attach a file or the problems"],
+  ["Esc", "Close what is open; else stop"],
+  ["Ctrl+Shift+Enter", "Allow what is asked, once"],
+  ["Ctrl+Shift+Backspace", "Refuse it"],
+  ["Ctrl+Alt+Shift+U", "Go to the next approval"],
+  ["Ctrl+Alt+U", "From anywhere: to the prompt box"],
 ] as const;
 
 export class Cards {
@@ -29,7 +34,7 @@ export class Cards {
       wayOut?.run();
     };
     this.show(
-      "Not done",
+      "That did not work",
       element(
         "div",
         { className: "card-error", attributes: { role: "alert" } },
@@ -63,7 +68,7 @@ export class Cards {
       textButton({
         label: command === "ullage.previewCompaction" ? "Preview" : "Timeline",
         className: "secondary",
-        title: command === "ullage.previewCompaction" ? "See what compacting would do" : "See what became of the conversation",
+        title: command === "ullage.previewCompaction" ? "See what compacting would do" : "See all compactions of this session",
         onClick: () => {
           this.hide();
           this.actions.runCommand(command);
@@ -137,7 +142,8 @@ function factsOf(gauge: Gauge): string[] {
   return [
     gauge.cacheHitRate == null ? "" : `${formatShare(gauge.cacheHitRate)} read from cache`,
     gauge.cost == null ? "" : `${formatDollars(gauge.cost)} so far`,
-    gauge.frees > 0 ? `Compacting would free about ${formatTokens(gauge.frees)}${price}` : "Compacting would free little",
+    gauge.frees > 0 ? `Compacting would free about ${formatTokens(gauge.frees)}${price}` : "Almost nothing to free",
+    savingAhead(gauge) ?? "",
     whenByItself(gauge),
   ].filter((fact) => fact !== "");
 }

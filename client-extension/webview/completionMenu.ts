@@ -11,7 +11,12 @@ export interface Completion {
 }
 
 export class CompletionMenu {
-  readonly element = element("div", { className: "menu", id: "completions", attributes: { role: "listbox", "aria-label": "Suggestions" } });
+  readonly element = element("div", {
+    className: "menu",
+    id: "completions",
+    tabIndex: 0,
+    attributes: { role: "listbox", "aria-label": "Suggestions" },
+  });
   private completions: readonly Completion[] = [];
   private selected = 0;
 
@@ -19,6 +24,12 @@ export class CompletionMenu {
   constructor(private readonly box: HTMLTextAreaElement) {
     box.setAttribute("aria-controls", this.element.id);
     box.setAttribute("aria-autocomplete", "list");
+    this.element.addEventListener("keydown", (event) => {
+      if (this.takeKey(event.key)) {
+        event.preventDefault();
+        box.focus();
+      }
+    });
     this.show([]);
   }
 
@@ -64,9 +75,11 @@ export class CompletionMenu {
     setChildren(this.element, ...options);
     if (this.isOpen) {
       this.box.setAttribute("aria-activedescendant", `completion-${this.selected}`);
+      this.element.setAttribute("aria-activedescendant", `completion-${this.selected}`);
       options[this.selected]?.scrollIntoView({ block: "nearest" });
     } else {
       this.box.removeAttribute("aria-activedescendant");
+      this.element.removeAttribute("aria-activedescendant");
     }
   }
 

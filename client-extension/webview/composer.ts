@@ -3,11 +3,11 @@
 import type { ForkPrompt } from "../src/protocol";
 import type { SessionView } from "./state";
 import type { Actions } from "./actions";
-import { Attachments } from "./attachments";
+import { type Attachment, Attachments } from "./attachments";
 import { CompletionMenu, type Completion } from "./completionMenu";
 import { ContextMeter } from "./contextMeter";
 import { element, icon, iconButton } from "./dom";
-import { PASTED, base64Of, pastedImages } from "./pasted";
+import { PASTED, base64Of, fileUris, otherFiles, pastedImages } from "./pasted";
 import { PromptHistory } from "./promptHistory";
 import { matchSlashCommands, parseSlashCommand, type SlashCommand } from "./slashCommands";
 
@@ -17,7 +17,9 @@ export interface ComposerHost {
   showContext(): void;
   /** The prompt was sent: its turn is what the user wants to see. */
   sent(): void;
-  remember(draft: string): void;
+  /** Says what could not be done. */
+  refuse(message: string): void;
+  remember(draft: string, attached: readonly Attachment[]): void;
 }
 
 const MENTION = /(^|\s)@([^\s@]*)$/;
@@ -27,9 +29,10 @@ export class Composer {
   private readonly box = element("textarea", {
     className: "prompt",
     rows: 1,
+    dir: "auto",
     attributes: { "aria-label": "Prompt", "aria-haspopup": "listbox" },
   });
-  private readonly attachments = new Attachments();
+  private readonly attachments: Attachments;
   private readonly menu = new CompletionMenu(this.box);
   private readonly history = new PromptHistory();
   private readonly meter: ContextMeter;
@@ -39,16 +42,21 @@ export class Composer {
   private session: SessionView | undefined;
   private online = false;
   private lastQuery = 0;
+  private drawnButtons = "";
+  private isDraftChecked = false;
 
   constructor(
     private readonly host: ComposerHost,
     private readonly draft: string,
+    attached: readonly Attachment[],
   ) {
     const { actions } = host;
+    this.attachments = new Attachments(attached, () => this.remember());
     this.meter = new ContextMeter(() => host.showContext());
     this.model.addEventListener("click", () => actions.runCommand("ullage.selectModel"));
     this.stop = iconButton({
       label: "Stop",
+      title: "Stop (Esc)",
       icon: "debug-stop",
       className: "stop",
       onClick: () => void actions.send("ullage/session/cancel", {}),
@@ -72,27 +80,39 @@ export class Composer {
     this.box.addEventListener("input", () => this.changed());
     this.box.addEventListener("keydown", (event) => this.keyDown(event));
     this.box.addEventListener("paste", (event) => void this.paste(event));
-    this.box.addEventListener("blur", () => this.menu.show([]));
+    this.element.addEventListener("dragover", (event) => event.preventDefault());
+    this.element.addEventListener("drop", (event) => void this.take(event, event.dataTransfer));
+    this.element.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget !== this.box && relatedTarget !== this.menu.element) {
+        this.menu.show([]);
+      }
+    });
   }
 
   update(session: SessionView | undefined, online: boolean): void {
-    this.online = online && session !== undefined;
+    this.online = online && session !== undefined && session.foreign !== true;
     if (session !== undefined && session.items !== this.session?.items) {
       this.history.setEntries(session.items.filter((item) => item.kind === "user").map((item) => item.text));
     }
-    if (session !== undefined && this.session === undefined) {
+    if (session !== undefined && online && !this.isDraftChecked) {
+      this.isDraftChecked = true;
       this.dropSentDraft(session);
     }
     this.session = session;
     if (session !== undefined) {
       this.meter.update(session.gauge);
-      const name = session.model.displayName || session.model.name;
-      this.model.replaceChildren(name, icon("chevron-down"));
-      this.model.title = `${name} – choose the model of this session`;
+      this.drawModel(session.model.displayName || session.model.name);
     }
     this.meter.element.hidden = session === undefined;
     this.model.hidden = session === undefined;
     this.drawButtons();
+  }
+
+  private drawModel(name: string): void {
+    if (this.model.textContent !== name) {
+      this.model.replaceChildren(name, icon("chevron-down"));
+      this.model.title = `${name} – choose the model of this session`;
+    }
   }
 
   focus(): void {
@@ -111,12 +131,23 @@ export class Composer {
 
   /** An image is attached; where the clipboard has words too (a cell of a table, say), the words are meant. */
   private async paste(event: ClipboardEvent): Promise<void> {
-    const images = pastedImages(event.clipboardData);
-    if (images.length === 0) {
+    await this.take(event, event.clipboardData);
+  }
+
+  /** What was pasted or dropped: images, and files of the workspace. What cannot be attached is said, and not dropped in silence. */
+  private async take(event: Event, given: DataTransfer | null): Promise<void> {
+    const images = pastedImages(given);
+    const uris = fileUris(given);
+    const others = otherFiles(given);
+    if (images.length === 0 && uris.length === 0 && others.length === 0) {
       return;
     }
     event.preventDefault();
-    for (const data of await Promise.all(images.map(base64Of))) {
+    uris.forEach((uri) => this.attachments.add(nameInUri(uri), { kind: "file", uri }));
+    if (uris.length === 0 && others.length > 0) {
+      this.host.refuse(`${others.join(", ")} cannot be attached this way. Images can; attach files of the workspace with @.`);
+    }
+    for (const data of uris.length > 0 ? [] : await Promise.all(images.map(base64Of))) {
       this.attachments.add(PASTED, { kind: "pasted", data });
     }
   }
@@ -130,12 +161,18 @@ export class Composer {
     const sent = items.some((item) => item.kind === "user" && item.text === this.draft.trim());
     if (sent && this.box.value === this.draft) {
       this.box.value = "";
+      this.attachments.clear();
       this.resized();
     }
   }
 
   private drawButtons(): void {
     const label = this.busy ? "Queue" : "Send";
+    const drawn = JSON.stringify([this.busy, this.online, this.box.value.trim() === ""]);
+    if (drawn === this.drawnButtons) {
+      return;
+    }
+    this.drawnButtons = drawn;
     this.stop.hidden = !this.busy;
     this.send.disabled = !this.online || this.box.value.trim() === "";
     this.send.title = `${label} (Enter)`;
@@ -200,11 +237,15 @@ export class Composer {
     void this.complete();
   }
 
+  private remember(): void {
+    this.host.remember(this.box.value, this.attachments.all);
+  }
+
   /** Follows the text: height, buttons, what is remembered. */
   private resized(): void {
     this.box.style.height = "auto";
     this.box.style.height = `${this.box.scrollHeight}px`;
-    this.host.remember(this.box.value);
+    this.remember();
     this.drawButtons();
   }
 

@@ -1,12 +1,13 @@
 /** The timeline of a session: its epochs, newest first, and what became of each message, with the way back. */
 
-import type { Epoch } from "../src/protocol";
+import type { Epoch, RestoredFile } from "../src/protocol";
 import type { Actions } from "./actions";
 import { element, icon, setChildren, textButton } from "./dom";
 import { EpochFatesView, type Unfolded } from "./epochFates";
 import { epochFacts, epochState } from "./epochText";
 import { BY_HAND } from "./fates";
 import { longList } from "./longList";
+import { sortRestored } from "./restoredText";
 import type { Sheet } from "./sheet";
 import type { History, SessionView } from "./state";
 
@@ -97,7 +98,7 @@ export class EpochsSheet {
         state !== "" && element("span", { className: "epoch-state", textContent: state }),
         this.wayBack(epoch),
       ),
-      element("dl", { className: "epoch-facts" }, ...facts, this.drawRestored(epoch)),
+      element("dl", { className: "epoch-facts" }, ...facts, ...this.drawFiles(epoch)),
       new EpochFatesView(this.actions, epoch, byHand, this.unfolded).element,
     );
   }
@@ -117,11 +118,16 @@ export class EpochsSheet {
     return button;
   }
 
-  private drawRestored({ restored }: Epoch): HTMLElement | undefined {
-    if (restored == null || restored.length === 0) {
+  private drawFiles({ restored }: Epoch): (HTMLElement | undefined)[] {
+    const { again, named } = sortRestored(restored ?? []);
+    return [this.drawRestored("Read again", again), this.drawRestored("Not read again", named)];
+  }
+
+  private drawRestored(name: string, files: readonly RestoredFile[]): HTMLElement | undefined {
+    if (files.length === 0) {
       return undefined;
     }
-    const links = restored.map(({ path, note }) => {
+    const links = files.map(({ path, note }) => {
       const link = element(
         "button",
         { type: "button", className: "link-button", title: `Open ${path}${note === "" ? "" : ` (${note})`}` },
@@ -130,7 +136,7 @@ export class EpochsSheet {
       link.addEventListener("click", () => this.actions.openFile(path));
       return link;
     });
-    return drawFact("Read again", ...links);
+    return drawFact(name, ...links);
   }
 }
 

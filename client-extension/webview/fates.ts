@@ -20,7 +20,7 @@ export const FATES: Record<Fate, FateWords> = {
   pinned: { icon: "pinned", word: "stays, pinned", meaning: "The model sees it as it is, since it is pinned or belongs to what is" },
 };
 
-export const EXCLUDED: FateWords = { icon: "eye-closed", word: "excluded", meaning: "You took it out: the model does not see it" };
+export const EXCLUDED: FateWords = { icon: "eye-closed", word: "excluded", meaning: "You excluded it: the model does not see it" };
 
 export const ROLES: Record<PreviewLine["role"], { icon: string; word: string }> = {
   user: { icon: "account", word: "You" },

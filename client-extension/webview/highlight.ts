@@ -25,10 +25,45 @@ for (const [name, language] of Object.entries(LANGUAGES)) {
 /** Characters over which a block stays plain: colouring it would be felt. */
 const MOST_CHARACTERS = 50_000;
 
-/** HTML with the code escaped and coloured; undefined where the language is not known or the code is too long. */
-export function highlight(code: string, language: string): string | undefined {
+/** What highlight.js writes: spans with a class, and text in which four characters are escaped. */
+const PIECES = /<span class="([^"]*)">|<\/span>|&(amp|lt|gt|quot|#x27);|[^<&]+/g;
+const ESCAPED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#x27": "'" };
+
+/** The code as coloured nodes; undefined where the language is not known or the code is too long. */
+export function colour(code: string, language: string): Node[] | undefined {
   if (code.length > MOST_CHARACTERS || hljs.getLanguage(language) === undefined) {
     return undefined;
   }
-  return hljs.highlight(code, { language, ignoreIllegals: true }).value;
+  const { value } = hljs.highlight(code, { language, ignoreIllegals: true });
+  return nodesOf(value);
+}
+
+/** Made without the page's reader of HTML: what is written there comes from a model. */
+function nodesOf(html: string): Node[] {
+  const root = document.createDocumentFragment();
+  const open: Node[] = [root];
+  let text = "";
+  const place = () => open.at(-1) ?? root;
+  const endText = () => {
+    if (text !== "") {
+      place().appendChild(document.createTextNode(text));
+      text = "";
+    }
+  };
+  for (const [piece, className, escaped] of html.matchAll(PIECES)) {
+    if (className !== undefined) {
+      endText();
+      const span = document.createElement("span");
+      span.className = className;
+      place().appendChild(span);
+      open.push(span);
+    } else if (piece === "</span>") {
+      endText();
+      open.pop();
+    } else {
+      text += escaped === undefined ? piece : (ESCAPED[escaped] ?? piece);
+    }
+  }
+  endText();
+  return [...root.childNodes];
 }

@@ -1,5 +1,6 @@
 /** The panel's way to the extension host: requests with answers, and orders without. `acquireVsCodeApi` is called here and only once. */
 
+import type { Attachment } from "./attachments";
 import type { ParamsOf, ResultOf } from "../src/protocol";
 import type { FileSuggestion, PanelCommand, PassThroughMethod, ToHost, ToPanel } from "./messages";
 
@@ -14,6 +15,9 @@ declare function acquireVsCodeApi(): VsCodeApi;
 /** What the panel itself remembers while it is hidden. */
 export interface Remembered {
   draft: string;
+  attached: readonly Attachment[];
+  /** The end of the conversation, as it was shown last (`shownBefore.ts`). */
+  shown?: unknown;
 }
 
 /** What was asked for was not done; the message is for the user. `reason` is one of PROTOCOL.md's where the server refused. */
@@ -35,8 +39,11 @@ export interface Host {
   /** With what it is about, where it takes that; empty: nothing. */
   runCommand: (command: PanelCommand, argument?: string) => void;
   openLink: (href: string) => void;
-  openFile: (path: string, line?: number) => void;
+  /** At a line, or where a text stands that is in the file. */
+  openFile: (path: string, line?: number, near?: string) => void;
   copy: (text: string) => void;
+  /** Puts a text where the cursor stands in the editor that was used last. */
+  insert: (text: string) => void;
   /** Updates are missing. */
   resync: () => void;
   recall: () => Remembered;
@@ -77,10 +84,11 @@ export function connectHost(receive: (message: Exclude<ToPanel, { type: "respons
     findFiles: (query) => ask((id) => ({ type: "findFiles", id, query })) as Promise<FileSuggestion[]>,
     runCommand: (command, argument = "") => api.postMessage({ type: "command", command, argument }),
     openLink: (href) => api.postMessage({ type: "openLink", href }),
-    openFile: (path, line) => api.postMessage({ type: "openFile", path, line }),
+    openFile: (path, line, near) => api.postMessage({ type: "openFile", path, line, near }),
+    insert: (text) => api.postMessage({ type: "insert", text }),
     copy: (text) => api.postMessage({ type: "copy", text }),
     resync: () => api.postMessage({ type: "resync" }),
-    recall: () => ({ draft: "", ...(api.getState() as Partial<Remembered> | undefined) }),
+    recall: () => ({ draft: "", attached: [], ...(api.getState() as Partial<Remembered> | undefined) }),
     remember: (state) => api.setState(state),
   };
 }

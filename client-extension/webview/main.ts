@@ -1,30 +1,40 @@
-/** Entry of the panel: messages go through the reducer, and the page is drawn once a frame. */
+/** Entry of the panel: messages go through the reducer, and the page is drawn once a frame at most. */
 
 import { createActions } from "./actions";
 import { Cards } from "./cards";
+import { Frames } from "./frames";
 import { HistoryFeed } from "./historyFeed";
-import { connectHost } from "./host";
+import { connectHost, type Remembered } from "./host";
 import type { PanelView } from "./messages";
 import { Panel } from "./panel";
+import { asKept, toKeep } from "./shownBefore";
 import { INITIAL_STATE, reduce, type PanelMessage, type PanelState } from "./state";
 import { PAGE } from "./timeline";
 
 let state: PanelState = INITIAL_STATE;
-let drawing = false;
 let loading: Promise<void> | undefined;
 
 /** Items that are asked for at a time where one of long ago is looked up. */
 const MOST_AT_ONCE = 1000;
+
+/** Milliseconds without news after which what is shown is kept for the next time. */
+const KEPT_AFTER = 1000;
 
 const host = connectHost((message) => {
   if (message.type === "focusPrompt") {
     panel.focusPrompt();
   } else if (message.type === "show") {
     show(message.view);
+  } else if (message.type === "answerApproval") {
+    panel.answerApproval(message.allow);
+  } else if (message.type === "nextApproval") {
+    panel.nextApproval();
   } else {
     take(message);
   }
 });
+let remembered = host.recall();
+let keeping: ReturnType<typeof setTimeout> | undefined;
 const sessionId = () => state.session?.sessionId;
 const actions = createActions({
   host,
@@ -42,12 +52,40 @@ const feed = new HistoryFeed(
 const panel = new Panel({
   actions,
   cards,
-  draft: host.recall().draft,
-  remember: (draft) => host.remember({ draft }),
+  remembered,
+  remember: (draft, attached) => remember({ draft, attached }),
   readsEpochs: () => void feed.refresh(),
 });
+const frames = new Frames(() => panel.update(state));
 document.body.append(panel.element);
-panel.update(state);
+showFromBefore();
+
+/** A conversation that cannot be drawn, kept by another version, is left out. */
+function showFromBefore(): void {
+  const snapshot = asKept(remembered.shown);
+  try {
+    state = snapshot === undefined ? state : reduce(state, { type: "shownBefore", snapshot });
+    panel.update(state);
+  } catch {
+    state = INITIAL_STATE;
+    panel.update(state);
+  }
+}
+
+function remember(changes: Partial<Remembered>): void {
+  remembered = { ...remembered, ...changes };
+  host.remember(remembered);
+}
+
+/** When nothing happened for a moment: it is written by the host. */
+function keepForNextTime(): void {
+  clearTimeout(keeping);
+  keeping = setTimeout(() => {
+    if (state.session?.state === "idle" && !state.isFromBefore) {
+      remember({ shown: toKeep(state.session) });
+    }
+  }, KEPT_AFTER);
+}
 
 function take(message: PanelMessage): void {
   const before = state;
@@ -56,30 +94,23 @@ function take(message: PanelMessage): void {
     host.resync();
   }
   feed.follow(message);
-  if (!drawing) {
-    drawing = true;
-    requestAnimationFrame(draw);
-  }
-}
-
-function draw(): void {
-  drawing = false;
-  panel.update(state);
+  frames.want();
+  keepForNextTime();
 }
 
 function show(view: PanelView): void {
   if (view.kind !== "item") {
     panel.show(view);
   } else if (view.sessionId === sessionId()) {
-    actions.showItem(view.itemId);
+    void showItem(view.itemId, view.words).catch(showFailure);
   }
 }
 
 /** What precedes the known items is loaded until the item is among them. */
-async function showItem(itemId: string): Promise<void> {
+async function showItem(itemId: string, words = ""): Promise<void> {
   const shown = sessionId();
   panel.update(state);
-  while (!panel.reveal(itemId)) {
+  while (!panel.reveal(itemId, words)) {
     const left = state.session?.earlier ?? 0;
     if (left > 0 && sessionId() === shown) {
       await loadEarlier(MOST_AT_ONCE);
@@ -101,7 +132,7 @@ function loadEarlier(limit: number): Promise<void> {
 async function loadPage(limit: number): Promise<void> {
   const { session } = state;
   const oldest = session?.items[0];
-  if (session === undefined || oldest === undefined) {
+  if (session === undefined || oldest === undefined || state.isFromBefore) {
     return;
   }
   const { items, earlier } = await host.request("ullage/session/items", { sessionId: session.sessionId, before: oldest.id, limit });

@@ -34,9 +34,12 @@ export const PANEL_COMMANDS = [
   "ullage.showTimeline",
   "ullage.selectModel",
   "ullage.setApiKey",
+  "ullage.setUpModel",
   "ullage.openSettings",
   "ullage.restartServer",
   "ullage.showLogs",
+  "ullage.importSessions",
+  "ullage.showAllowed",
 ] as const;
 
 export type PanelCommand = (typeof PANEL_COMMANDS)[number];
@@ -54,7 +57,8 @@ export interface FileSuggestion {
 export type PanelView =
   | { kind: "preview" }
   | { kind: "timeline" }
-  | { kind: "item"; sessionId: string; itemId: string }
+  /** `words` are marked in it. */
+  | { kind: "item"; sessionId: string; itemId: string; words?: string }
   /** Put into the prompt box, to be written in another way. */
   | { kind: "prompt"; prompt: ForkPrompt };
 
@@ -68,9 +72,11 @@ export type ToHost =
   | { type: "command"; command: PanelCommand; argument?: string }
   /** A web address. */
   | { type: "openLink"; href: string }
-  /** A path in the workspace, absolute or relative to a folder. `line` counts from 1. */
-  | { type: "openFile"; path: string; line?: number }
-  | { type: "copy"; text: string };
+  /** A path in the workspace, absolute or relative to a folder. `line` counts from 1; `near` is a line of text to look for instead. */
+  | { type: "openFile"; path: string; line?: number; near?: string }
+  | { type: "copy"; text: string }
+  /** To be put where the cursor stands in an editor. */
+  | { type: "insert"; text: string };
 
 export type ToPanel =
   | { type: "snapshot"; snapshot: Snapshot }
@@ -81,4 +87,8 @@ export type ToPanel =
   /** The answer to a `request` or `findFiles` with this id: a result, or a message for the user and, where the server refused, its reason. */
   | { type: "response"; id: number; result?: unknown; error?: string; reason?: string }
   | { type: "show"; view: PanelView }
-  | { type: "focusPrompt" };
+  | { type: "focusPrompt" }
+  /** A key answers the question that is in sight; where none is, the next one is shown. */
+  | { type: "answerApproval"; allow: boolean }
+  /** Goes to the next question that waits. */
+  | { type: "nextApproval" };

@@ -1,6 +1,8 @@
 /** The panel as a whole: its parts from top to bottom, each drawn from the state. */
 
+import { approvalsIn } from "../src/approvals";
 import type { Actions } from "./actions";
+import { approvalInSight } from "./approvalInSight";
 import { Activity } from "./activity";
 import { Announcer } from "./announcer";
 import { Banners } from "./banners";
@@ -8,6 +10,7 @@ import type { Cards } from "./cards";
 import { Composer } from "./composer";
 import { element } from "./dom";
 import { EpochsSheet } from "./epochsSheet";
+import { markWords } from "./markWords";
 import type { PanelView } from "./messages";
 import { PinsView } from "./pinsView";
 import { PlanView } from "./planView";
@@ -17,14 +20,16 @@ import { SessionHeader } from "./sessionHeader";
 import { Sheet } from "./sheet";
 import type { SlashCommand } from "./slashCommands";
 import { StartScreen } from "./startScreen";
+import type { Attachment } from "./attachments";
+import type { Remembered } from "./host";
 import type { PanelState } from "./state";
 import { Timeline } from "./timeline";
 
 export interface PanelParts {
   actions: Actions;
   cards: Cards;
-  draft: string;
-  remember: (draft: string) => void;
+  remembered: Remembered;
+  remember: (draft: string, attached: readonly Attachment[]) => void;
   /** Somebody begins to read the timeline, which has to be up to date. */
   readsEpochs: () => void;
 }
@@ -48,14 +53,14 @@ export class Panel {
   private readonly actions: Actions;
   private state: PanelState | undefined;
 
-  constructor({ actions, cards, draft, remember, readsEpochs }: PanelParts) {
+  constructor({ actions, cards, remembered, remember, readsEpochs }: PanelParts) {
     this.actions = actions;
     this.cards = cards;
     this.header = new SessionHeader(actions);
     this.banners = new Banners(actions);
     this.start = new StartScreen(actions);
     this.timeline = new Timeline(actions, this.activity.element);
-    this.queue = new QueueView(actions);
+    this.queue = new QueueView(actions, (prompt) => this.composer.put(prompt));
     this.pins = new PinsView(actions);
     this.sheet = new Sheet(
       (isOpen) => this.sheetChanged(isOpen),
@@ -73,9 +78,11 @@ export class Panel {
           this.sheet.close();
           this.timeline.goToEnd();
         },
+        refuse: (message) => cards.showError(message),
         remember,
       },
-      draft,
+      remembered.draft,
+      remembered.attached,
     );
     const above = [this.cards.element, this.plan.element, this.queue.element, this.pins.element];
     const dock = element("footer", { className: "dock" }, ...above, this.composer.element);
@@ -83,8 +90,8 @@ export class Panel {
     this.element = element("main", { className: "panel" }, this.header.element, this.banners.element, stage, dock, this.announcer.element);
     // From the prompt box too, where the cursor is while a card is open. A menu that is open takes the key first.
     this.element.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && !event.defaultPrevented && !cards.hide()) {
-        this.sheet.close();
+      if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing && !cards.hide() && !this.sheet.close()) {
+        this.stop();
       }
     });
   }
@@ -96,7 +103,7 @@ export class Panel {
     this.banners.update(state);
     this.start.update(state);
     this.timeline.element.hidden = !this.start.element.hidden;
-    this.composer.update(session, state.server.state === "running");
+    this.composer.update(session, state.server.state === "running" && !state.isFromBefore);
     this.plan.update(session?.plan ?? []);
     this.queue.update(session);
     this.pins.update(session?.pins);
@@ -104,7 +111,9 @@ export class Panel {
       this.header.update(session);
       this.activity.update(session);
       this.timeline.update(session);
-      this.announcer.update(session);
+      if (!state.isFromBefore) {
+        this.announcer.update(session);
+      }
       this.showWaiting();
       this.preview.update(session);
       this.epochs.update(session);
@@ -128,10 +137,41 @@ export class Panel {
     }
   }
 
+  /** Presses the button of the question that is in sight, else leads to the one that waits. */
+  answerApproval(allow: boolean): void {
+    const asked = approvalInSight(this.timeline.element);
+    const button = asked?.querySelector<HTMLButtonElement>(`[data-answer="${allow ? "allow_once" : "reject_once"}"]`);
+    if (button == null) {
+      this.nextApproval();
+    } else {
+      button.click();
+    }
+  }
+
+  /** Leads to the question after the one that has the focus, round and round. */
+  nextApproval(): void {
+    const waiting = approvalsIn(this.state?.session?.items ?? []);
+    const at = document.activeElement?.closest<HTMLElement>("[data-item-id]")?.dataset.itemId;
+    const next = waiting[(waiting.findIndex(({ id }) => id === at) + 1) % Math.max(1, waiting.length)];
+    if (next !== undefined) {
+      this.actions.showItem(next.id);
+    }
+  }
+
+  private stop(): void {
+    if (this.state?.session !== undefined && this.state.session.state !== "idle") {
+      void this.actions.send("ullage/session/cancel", {});
+    }
+  }
+
   /** Scrolls to an item of the session; false where it is not loaded. */
-  reveal(itemId: string): boolean {
+  reveal(itemId: string, words = ""): boolean {
     this.sheet.close();
-    return this.timeline.reveal(itemId);
+    const found = this.timeline.reveal(itemId);
+    if (found) {
+      markWords(this.timeline.element.querySelector<HTMLElement>(`[data-item-id="${CSS.escape(itemId)}"]`), words);
+    }
+    return found;
   }
 
   /** What lies under the sheet takes no key and no click. */

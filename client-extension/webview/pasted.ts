@@ -13,6 +13,20 @@ export function pastedImages(clipboard: DataTransfer | null): File[] {
   return [...clipboard.files].filter(({ type }) => TYPES.has(type));
 }
 
+/** Names of files that are no images that can be attached; none where words came, too. */
+export function otherFiles(given: DataTransfer | null): string[] {
+  if (given === null || given.getData("text/plain") !== "") {
+    return [];
+  }
+  return [...given.files].filter(({ type }) => !TYPES.has(type)).map(({ name }) => name);
+}
+
+/** Files of the editor or its explorer that were dropped or pasted. */
+export function fileUris(given: DataTransfer | null): string[] {
+  const listed = given?.getData("application/vnd.code.uri-list") || given?.getData("text/uri-list") || "";
+  return listed.split(/\r?\n/).filter((uri) => uri.startsWith("file:") || uri.startsWith("vscode-remote:"));
+}
+
 /** Bytes that become text at one go: a call takes only so many arguments. */
 const CHUNK = 8_192;
 

@@ -1,6 +1,6 @@
 /** What a compaction would do now, before it is done: with a focus that can be changed, and then applied or left. */
 
-import type { Preview, PreviewCost, PreviewLine } from "../src/protocol";
+import type { Preview, PreviewCost, PreviewLine, RestoredFile } from "../src/protocol";
 import type { Actions } from "./actions";
 import { isMessage } from "./countsText";
 import { element, icon, setChildren, textButton } from "./dom";
@@ -10,6 +10,7 @@ import { longList } from "./longList";
 import { MarkdownView } from "./markdown";
 import { breakEven, costRows, countFates, lineSizes, previewInWords, previewShares, previewSizes, previewWay } from "./previewText";
 import { recordMarkdown } from "./recordMarkdown";
+import { sortRestored } from "./restoredText";
 import type { Sheet } from "./sheet";
 import type { SessionView } from "./state";
 
@@ -123,6 +124,7 @@ export class PreviewSheet {
       return;
     }
     this.apply.disabled = false;
+    const { again, named } = sortRestored(preview.restored);
     const markdown = new MarkdownView(this.actions);
     markdown.update(recordMarkdown(preview.summary));
     setChildren(
@@ -131,19 +133,20 @@ export class PreviewSheet {
       preview.cost == null
         ? element("p", { className: "muted", textContent: "The prices of this model are not known." })
         : drawCost(preview.cost),
-      preview.restored.length > 0 && this.drawRestored(preview),
+      again.length > 0 && this.drawRestored("Would be read again", again),
+      named.length > 0 && this.drawRestored("Would not be read again", named),
       preview.summary !== "" && drawSummary(preview, markdown.element),
       this.drawLines(preview.lines),
     );
   }
 
-  private drawRestored({ restored }: Preview): HTMLElement {
+  private drawRestored(title: string, restored: readonly RestoredFile[]): HTMLElement {
     const files = restored.map(({ path, note }) => {
       const open = element("button", { type: "button", className: "link-button", title: `Open ${path}`, textContent: path });
       open.addEventListener("click", () => this.actions.openFile(path));
       return element("li", {}, open, note !== "" && element("span", { className: "muted", textContent: ` ${note}` }));
     });
-    return element("section", {}, element("h3", { textContent: "Would be read again" }), element("ul", { className: "plain" }, ...files));
+    return element("section", {}, element("h3", { textContent: title }), element("ul", { className: "plain" }, ...files));
   }
 
   private drawLines(lines: readonly PreviewLine[]): HTMLElement {

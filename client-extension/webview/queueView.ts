@@ -1,6 +1,6 @@
 /** Prompts that wait for their turn, above the prompt box: take one back, or let it join the running turn. */
 
-import type { UserItem } from "../src/protocol";
+import type { ForkPrompt, UserItem } from "../src/protocol";
 import type { Actions } from "./actions";
 import { element, icon, iconButton, setChildren, textButton } from "./dom";
 import type { SessionView } from "./state";
@@ -9,10 +9,17 @@ export class QueueView {
   readonly element = element("ul", { className: "queue", attributes: { "aria-label": "Queued prompts" } });
   private drawn: string | undefined;
 
-  constructor(private readonly actions: Actions) {}
+  /** @param edit puts a prompt that was taken back into the prompt box. */
+  constructor(
+    private readonly actions: Actions,
+    private readonly edit: (prompt: ForkPrompt) => void,
+  ) {}
 
   update(session: SessionView | undefined): void {
-    const queued = (session?.items ?? []).filter((item) => item.kind === "user").filter((item) => item.queued);
+    const queued = (session?.items ?? [])
+      .filter((item) => item.kind === "user")
+      .filter((item) => item.queued)
+      .toSorted(asSent);
     const drawn = JSON.stringify([queued, session?.state]);
     if (drawn === this.drawn) {
       return;
@@ -34,13 +41,27 @@ export class QueueView {
       icon: "close",
       onClick: () => void this.actions.send("ullage/session/unqueue", { promptId: item.id }),
     });
+    const change = iconButton({ label: "Edit: take it back into the prompt box", icon: "edit", onClick: () => void this.takeBack(item) });
     return element(
       "li",
       {},
       icon("clock"),
       element("span", { className: "queue-text", textContent: item.text, title: item.text }),
-      running && steer,
+      running && (item.steering === true ? element("span", { className: "muted", textContent: "joins next" }) : steer),
+      change,
       remove,
     );
   }
+
+  private async takeBack(item: UserItem): Promise<void> {
+    const attachments = await this.actions.takeBack(item.id);
+    if (attachments !== undefined) {
+      this.edit({ text: item.text, attachments: [...attachments] });
+    }
+  }
+}
+
+/** Those that join the running turn go first. */
+function asSent(one: UserItem, other: UserItem): number {
+  return Number(other.steering === true) - Number(one.steering === true);
 }

@@ -16,7 +16,14 @@ export class SessionHeader {
     element("span", { textContent: "Forked from" }),
     this.originTitle,
   );
+  private readonly foreign = element(
+    "div",
+    { className: "session-origin", attributes: { role: "note" } },
+    icon("lock"),
+    element("span", { textContent: "Imported, perhaps written by somebody else. Read only" }),
+  );
   readonly element: HTMLElement;
+  private drawn: string | undefined;
   private forkedFrom: ForkOrigin | undefined;
 
   constructor(actions: Actions) {
@@ -26,16 +33,22 @@ export class SessionHeader {
         actions.runCommand("ullage.openSession", this.forkedFrom.sessionId);
       }
     });
-    this.element = element("header", { className: "session-header" }, this.button, this.origin);
+    this.element = element("header", { className: "session-header" }, this.button, this.origin, this.foreign);
   }
 
   update(session: SessionView): void {
+    const drawn = JSON.stringify([session.title, session.forkedFrom, session.foreign]);
+    if (drawn === this.drawn) {
+      return;
+    }
+    this.drawn = drawn;
     const title = session.title || "New session";
     this.title.textContent = title;
     this.button.title = `${title} – open another session`;
     this.button.setAttribute("aria-label", `Session: ${title}. Open another`);
     this.forkedFrom = session.forkedFrom ?? undefined;
     this.origin.hidden = this.forkedFrom === undefined;
+    this.foreign.hidden = session.foreign !== true;
     this.originTitle.textContent = this.forkedFrom?.title || "New session";
     this.origin.title = `Forked from ${this.originTitle.textContent} – open it`;
   }

@@ -28,7 +28,7 @@ export class Sheet {
     showItem: (itemId: string) => void,
   ) {
     this.waiting = textButton({
-      label: "The agent waits for your approval: go to it",
+      label: "Waiting for your approval: show it",
       icon: "question",
       className: "sheet-waiting",
       onClick: () => this.waitingItem !== undefined && showItem(this.waitingItem),

@@ -22,15 +22,15 @@ export interface SlashCommandHelp {
 
 /** For the menu and the help, in their order. */
 export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
-  { name: "compact", argument: "[focus]", summary: "Compact the conversation, favouring what you name" },
-  { name: "preview", argument: "[focus]", summary: "See what compacting would do, before it is done" },
+  { name: "compact", argument: "[focus]", summary: "Compact the conversation; name what matters most" },
+  { name: "preview", argument: "[focus]", summary: "See what compacting would do" },
   { name: "undo", summary: "Undo the last compaction" },
   { name: "redo", summary: "Redo the compaction that was undone" },
-  { name: "timeline", summary: "Show what became of the conversation" },
+  { name: "timeline", summary: "Show all compactions of this session" },
   { name: "search", argument: "[words]", summary: "Search all sessions of this workspace" },
   { name: "context", summary: "Show what the context is made of" },
   { name: "model", argument: "[name]", summary: "Choose the model of this session" },
-  { name: "fork", summary: "Go on in a copy of this session" },
+  { name: "fork", summary: "Continue in a copy of this session" },
   { name: "new", summary: "Start a new session" },
   { name: "help", summary: "Show commands and keys" },
 ];

@@ -2,9 +2,12 @@
 
 import type { Actions } from "./actions";
 import { element, icon, setChildren, textButton } from "./dom";
+import { whatLasts } from "./banners";
 import type { PanelState } from "./state";
 
 const TOUR = "Take the tour";
+/** Works in any folder, with a question before the file is written. */
+const NOTE = "Write a note";
 
 export class StartScreen {
   readonly element = element("div", { className: "start" });
@@ -22,14 +25,17 @@ export class StartScreen {
     }
     this.drawn = drawn;
     if (session === undefined) {
-      setChildren(this.element, ...(server.state === "stopped" ? this.stopped(server.message) : this.starting(server.message)));
+      setChildren(
+        this.element,
+        ...(server.state === "stopped" ? this.stopped(server.message) : this.starting(server.message ?? whatLasts(server))),
+      );
     } else {
       setChildren(this.element, ...this.empty(session.model.practice));
     }
   }
 
-  private starting(message: string | undefined): HTMLElement[] {
-    return [icon("loading", "codicon-modifier-spin start-icon"), element("p", { textContent: message ?? "Starting Ullage…" })];
+  private starting(message: string): HTMLElement[] {
+    return [icon("loading", "codicon-modifier-spin start-icon"), element("p", { textContent: message })];
   }
 
   private stopped(message: string | undefined): HTMLElement[] {
@@ -69,14 +75,19 @@ export class StartScreen {
       element("p", {
         className: "muted",
         textContent:
-          "It is no language model: it plays a short tour, or searches your files with the real tools. Connect a model whenever you like.",
+          "A scripted demo, not an AI. It plays a short tour, writes a file, or searches your files, all with the real tools. Connect a model whenever you like.",
       }),
       element(
         "div",
         { className: "button-row" },
         textButton({ label: TOUR, className: "primary", icon: "play", onClick: () => void this.actions.prompt(TOUR, [], "queue") }),
-        textButton({ label: "Set API key", className: "secondary", onClick: () => this.actions.runCommand("ullage.setApiKey") }),
-        textButton({ label: "Use a local server", className: "secondary", onClick: () => this.actions.runCommand("ullage.openSettings") }),
+        textButton({ label: NOTE, className: "secondary", onClick: () => void this.actions.prompt(NOTE, [], "queue") }),
+        textButton({
+          label: "Connect a model",
+          className: "secondary",
+          icon: "plug",
+          onClick: () => this.actions.runCommand("ullage.setUpModel"),
+        }),
       ),
     );
   }

@@ -38,6 +38,8 @@ export interface SessionView {
   pins: Pins;
   /** The session that this one was forked from. */
   forkedFrom?: ForkOrigin | null;
+  /** Somebody else may have written it: it can only be read. */
+  foreign?: boolean | null;
   /** What became of the items, as far as it was asked for; undefined before that. */
   history: History | undefined;
 }
@@ -53,6 +55,8 @@ export interface PanelState {
   warnings: readonly string[];
   /** Undefined until the first snapshot. */
   session: SessionView | undefined;
+  /** The session is as it was shown before the window was loaded: it is not open yet. */
+  isFromBefore: boolean;
   /** A snapshot is needed before anything else can be shown. */
   resyncing: boolean;
   /** Updates that wait for that snapshot. */
@@ -61,6 +65,8 @@ export interface PanelState {
 
 export type PanelMessage =
   | { type: "snapshot"; snapshot: Snapshot }
+  /** What was shown before the window was loaded. */
+  | { type: "shownBefore"; snapshot: Snapshot }
   | { type: "update"; params: UpdateParams }
   | { type: "server"; status: ServerStatus }
   | { type: "warnings"; texts: readonly string[] }
@@ -75,6 +81,7 @@ export const INITIAL_STATE: PanelState = {
   server: { state: "starting" },
   warnings: [],
   session: undefined,
+  isFromBefore: false,
   resyncing: false,
   waiting: [],
 };
@@ -84,6 +91,8 @@ export function reduce(state: PanelState, message: PanelMessage): PanelState {
   switch (message.type) {
     case "snapshot":
       return takeSnapshot(state, message.snapshot);
+    case "shownBefore":
+      return { ...takeSnapshot(state, message.snapshot), isFromBefore: true };
     case "update":
       return takeUpdate(state, message.params);
     case "server":
@@ -101,13 +110,13 @@ function takeSnapshot(state: PanelState, snapshot: Snapshot): PanelState {
   const { retry, pins, ...rest } = snapshot;
   const history = state.session?.sessionId === snapshot.sessionId ? state.session.history : undefined;
   const session = { ...rest, retry: retry ?? undefined, pins: pins ?? NOTHING_PINNED, history };
-  const fresh: PanelState = { ...state, session, resyncing: false, waiting: [] };
+  const fresh: PanelState = { ...state, session, isFromBefore: false, resyncing: false, waiting: [] };
   return state.waiting.reduce(takeUpdate, fresh);
 }
 
 function takeUpdate(state: PanelState, params: UpdateParams): PanelState {
   const { session } = state;
-  if (session === undefined || state.resyncing) {
+  if (session === undefined || state.isFromBefore || state.resyncing) {
     return { ...state, waiting: [...state.waiting, params] };
   }
   if (params.sessionId !== session.sessionId || params.seq <= session.seq) {

@@ -1,32 +1,33 @@
 /**
- * The conversation: one view an item, kept by id. Only a part stands in the page, mostly the newest; the rest comes when the user scrolls.
- * The end stays in sight as long as the user is at the end.
+ * The conversation: one view an item. Only what shows and what is near it stands in the page, however long the conversation is and however
+ * far the user has scrolled; empty space stands for the rest (`rows.ts`). The end stays in sight as long as the user is at the end.
+ *
+ * No frame is laid out twice: where things are is read when the page is laid out anyway, after a scroll or a change of a size. That what shows
+ * stays where it is while rows above it come and go is the browser's doing (scroll anchoring).
  */
 
 import type { Item } from "../src/protocol";
 import type { Actions } from "./actions";
 import { element } from "./dom";
-import { marksOf, NO_MARK, type Mark } from "./fates";
-import { makeItemView } from "./items";
-import type { MarkedView } from "./items/itemView";
+import { marksOf, type Mark } from "./fates";
+import type { Range } from "./rowHeights";
+import { Rows } from "./rows";
 import type { SessionView } from "./state";
 
-/** Items that come at a time. */
+/** Items that are asked for at a time. */
 export const PAGE = 60;
-
-/** Items in the page over which the oldest are taken out again, while the user is at the end. */
-const MOST_SHOWN = 3 * PAGE;
 
 /** Pixels from an edge that count as being there. */
 const NEAR = 48;
 
-interface Shown {
-  item: Item;
-  view: MarkedView;
-}
+/** Pixels above and below what shows in which rows are ready. Beyond twice of that they go. */
+const MARGIN = 2000;
 
-/** Items shown before one that is looked up. */
-const LEAD = 20;
+/** Pixels of what shows, until it is known. */
+const USUAL_HEIGHT = 800;
+
+/** Milliseconds of a frame in which rows are drawn that do not show yet. */
+const BUDGET = 6;
 
 export class Timeline {
   readonly element = element("div", {
@@ -34,183 +35,217 @@ export class Timeline {
     tabIndex: 0,
     attributes: { role: "log", "aria-label": "Conversation", "aria-live": "off" },
   });
-  private readonly list = element("div", { className: "items" });
   /** Leads to the end; stands below the conversation and covers none of it. Hidden while the user is there. */
   readonly jump = element("button", { type: "button", className: "jump", title: "Go to the end", textContent: "↓ Newest" });
-  private readonly shown = new Map<string, Shown>();
+  private rows: Rows;
   private session: SessionView | undefined;
-  /** Id of the oldest item in the page; undefined means the newest page. */
-  private oldestShown: string | undefined;
-  /** Id of the newest item in the page; undefined means all to the end. Set where the user looks up something far back. */
-  private newestShown: string | undefined;
+  /** Those of the session that stand in the conversation. */
+  private items: readonly Item[] = [];
+  /** Ids of the first and the last row that stand in the page. */
+  private ends: { first: string; last: string } | undefined;
   private marks: ReadonlyMap<string, Mark> = new Map();
   private atEnd = true;
+  /** Pixels that show, and how far they are from the top, as they were when the page was last laid out. */
+  private height = 0;
+  private top = 0;
+  /** Rows are still to be drawn, in the next frame. */
+  private isFilling = false;
   /** Where the beginning of a long question is kept in sight, which counts as the end. */
   private keptAt: number | undefined;
   /** What the user folds or unfolds: it stays where they clicked it, and what comes to light is brought into view. */
   private folding: HTMLElement | undefined;
+  private readonly resized = new ResizeObserver(() => this.listResized());
 
   /** @param foot what stands below the items and scrolls with them. */
   constructor(
     private readonly actions: Actions,
-    foot: HTMLElement,
+    private readonly foot: HTMLElement,
   ) {
-    this.element.append(this.list, foot);
+    this.rows = this.freshRows();
     this.jump.hidden = true;
     this.jump.addEventListener("click", () => this.goToEnd());
     this.element.addEventListener("scroll", () => this.scrolled(), { passive: true });
-    this.list.addEventListener("click", ({ target }) => {
-      this.folding = (target instanceof Element && target.closest("summary, .tool-header")?.parentElement) || undefined;
-    });
-    new ResizeObserver(() => this.listResized()).observe(this.list);
-    new ResizeObserver(() => this.keepEnd()).observe(this.element);
+    new ResizeObserver(() => this.viewResized()).observe(this.element);
+    this.resized.observe(foot);
   }
 
   update(session: SessionView): void {
     if (session.sessionId !== this.session?.sessionId) {
-      this.shown.clear();
-      this.list.replaceChildren();
-      this.oldestShown = undefined;
-      this.newestShown = undefined;
+      this.rows = this.freshRows();
+      this.ends = undefined;
       this.atEnd = true;
       this.jump.hidden = true;
     }
     if (session.pins !== this.session?.pins || session.history !== this.session.history) {
       this.marks = marksOf(session.pins, session.history);
     }
-    const earlierCame = session.earlier !== this.session?.earlier;
+    const oldest = this.items[0];
+    const before = this.items;
     this.session = session;
-    if (this.atEnd && this.shown.size > MOST_SHOWN) {
-      this.oldestShown = undefined;
+    this.items = inConversation(session.items);
+    if (!this.atEnd && oldest !== this.items[0] && before.length > 0 && this.top <= 0) {
+      this.drawBelow();
+    } else {
+      this.draw(this.known());
     }
-    this.draw();
-    this.keepEnd();
-    if (earlierCame && !this.atEnd && this.element.scrollTop < NEAR) {
-      this.showEarlier();
-    }
+    this.askForEarlier();
   }
 
   /** Scrolls to an item, and points it out. False where it is not among the items of the session that are known. */
   reveal(itemId: string): boolean {
-    const items = this.items();
-    const index = items.findIndex((item) => item.id === itemId);
+    const index = this.items.findIndex((item) => item.id === itemId);
     if (index < 0) {
       return false;
     }
-    if (!this.shown.has(itemId)) {
-      const isFar = items.length - index > MOST_SHOWN;
-      this.oldestShown = items[Math.max(0, index - LEAD)]?.id;
-      this.newestShown = isFar ? items[Math.min(items.length - 1, index + PAGE)]?.id : undefined;
-    }
     this.atEnd = false;
-    this.draw();
-    const found = this.shown.get(itemId)?.view.element;
+    this.draw(this.around(index));
+    const found = this.rows.find(itemId);
     found?.scrollIntoView({ block: "center" });
     found?.setAttribute("tabindex", "-1");
     found?.focus({ preventScroll: true });
     found?.classList.remove("revealed");
     requestAnimationFrame(() => found?.classList.add("revealed"));
-    this.jump.hidden = this.newestShown === undefined && this.element.scrollHeight <= this.element.clientHeight;
+    this.jump.hidden = this.element.scrollHeight <= this.element.clientHeight;
     return true;
   }
 
   goToEnd(): void {
-    if (this.newestShown !== undefined) {
-      this.oldestShown = undefined;
-      this.newestShown = undefined;
-      this.draw();
-    }
     this.atEnd = true;
     this.jump.hidden = true;
+    this.draw(this.known());
     this.keepEnd();
   }
 
-  private draw(): void {
-    const items = this.items();
-    const wanted = items.slice(this.firstShown(items), this.lastShown(items) + 1);
-    this.oldestShown = wanted[0]?.id;
-    const ids = new Set(wanted.map((item) => item.id));
-    for (const [id, { view }] of this.shown) {
-      if (!ids.has(id)) {
-        view.element.remove();
-        this.shown.delete(id);
-      }
+  private freshRows(): Rows {
+    const rows = new Rows(this.actions);
+    rows.element.addEventListener("click", ({ target }) => {
+      this.folding = (target instanceof Element && target.closest("summary, .tool-header")?.parentElement) || undefined;
+    });
+    this.resized.disconnect();
+    this.resized.observe(rows.element);
+    this.resized.observe(this.foot);
+    this.element.replaceChildren(rows.element, this.foot);
+    return rows;
+  }
+
+  /** The range that stands in the page, as the items are now; at the end what is needed there. */
+  private known(): Range {
+    if (this.atEnd || this.ends === undefined) {
+      return this.atTheEnd();
     }
-    let next = this.list.firstElementChild;
-    for (const item of wanted) {
-      const view = this.viewOf(item);
-      if (view.element === next) {
-        next = next.nextElementSibling;
-      } else {
-        this.list.insertBefore(view.element, next);
-      }
+    const { first, last } = this.ends;
+    const from = this.items.findIndex(({ id }) => id === first);
+    const to = this.items.findLastIndex(({ id }) => id === last);
+    return from >= 0 && to >= from ? { first: from, last: to } : this.visible(MARGIN);
+  }
+
+  private atTheEnd(): Range {
+    const last = this.items.length - 1;
+    const needed = (this.height || USUAL_HEIGHT) + MARGIN;
+    let first = Math.max(0, last);
+    for (let height = 0; first > 0 && height < needed; first -= 1) {
+      const item = this.items[first];
+      height += item === undefined ? 0 : this.rows.heights.of(item);
     }
+    return { first, last };
   }
 
-  /** Without queued prompts: those stand above the prompt box (`queueView.ts`). */
-  private items(): readonly Item[] {
-    return this.session?.items.filter((item) => !(item.kind === "user" && item.queued)) ?? [];
+  /** So much before and after an item that it can stand in the middle. */
+  private around(index: number): Range {
+    const { heights } = this.rows;
+    const top = heights.between(this.items, 0, index);
+    const height = this.height || USUAL_HEIGHT;
+    return heights.rowsIn(this.items, top - height, top + 2 * height);
   }
 
-  private firstShown(items: readonly Item[]): number {
-    const known = this.oldestShown === undefined ? -1 : items.findIndex((item) => item.id === this.oldestShown);
-    return known >= 0 ? known : Math.max(0, items.length - PAGE);
+  /** The rows that show, and those that are so many pixels above and below. */
+  private visible(margin: number): Range {
+    return this.rows.heights.rowsIn(this.items, this.top - margin, this.top + (this.height || USUAL_HEIGHT) + margin);
   }
 
-  private lastShown(items: readonly Item[]): number {
-    const known = this.newestShown === undefined ? -1 : items.findIndex((item) => item.id === this.newestShown);
-    return known >= 0 ? known : items.length - 1;
+  private draw(range: Range): void {
+    this.rows.draw(this.items, range, this.marks);
+    const first = this.items[range.first];
+    const last = this.items[range.last];
+    this.ends = first && last && { first: first.id, last: last.id };
   }
 
-  private viewOf(item: Item): MarkedView {
-    let known = this.shown.get(item.id);
-    if (known === undefined) {
-      known = { item, view: makeItemView(item, this.actions) };
-      this.shown.set(item.id, known);
-    } else if (known.item !== item) {
-      known.item = item;
-      known.view.update(item);
-    }
-    known.view.mark(this.marks.get(item.id) ?? NO_MARK);
-    return known.view;
+  /** Draws what came before the first row, with the rows that show staying where they are: a browser keeps them there, but not at the very top. */
+  private drawBelow(): void {
+    const shown = this.ends && this.rows.find(this.ends.first);
+    const before = shown?.offsetTop ?? 0;
+    this.draw(this.known());
+    this.element.scrollTop += (shown?.offsetTop ?? 0) - before;
+    this.top = this.element.scrollTop;
   }
 
-  private scrolled(): void {
-    const { scrollTop, scrollHeight, clientHeight } = this.element;
-    const atBottom = scrollHeight - scrollTop - clientHeight < NEAR || scrollTop === this.keptAt;
-    if (atBottom && this.newestShown !== undefined) {
-      this.showLater();
+  /** Rows come near the place that shows, the nearest first and only so many in a frame; those that are far from it go. */
+  private fill(): void {
+    this.isFilling = false;
+    if (this.atEnd || this.items.length === 0) {
       return;
     }
-    this.atEnd = atBottom;
-    this.keptAt = atBottom ? this.keptAt : undefined;
-    this.jump.hidden = this.atEnd;
-    if (scrollTop < NEAR && scrollHeight > clientHeight) {
-      this.showEarlier();
+    const now = this.known();
+    const must = this.visible(0);
+    const want = this.visible(MARGIN);
+    const may = this.visible(2 * MARGIN);
+    const isApart = now.last < must.first - 1 || now.first > must.last + 1;
+    const range = isApart
+      ? { ...must }
+      : {
+          first: Math.min(must.first, Math.max(now.first, may.first)),
+          last: Math.max(must.last, Math.min(now.last, may.last)),
+        };
+    this.draw(range);
+    const until = performance.now() + BUDGET;
+    let isNew = false;
+    while ((range.first > want.first || range.last < want.last) && performance.now() < until) {
+      range.first = Math.max(want.first, range.first - 1);
+      range.last = Math.min(want.last, range.last + 1);
+      this.rows.prepare(this.items[range.first], this.items[range.last]);
+      isNew = true;
+    }
+    if (isNew) {
+      this.draw(range);
+    }
+    if (range.first > want.first || range.last < want.last) {
+      this.fillSoon();
+    }
+    this.askForEarlier();
+  }
+
+  private fillSoon(): void {
+    if (!this.isFilling) {
+      this.isFilling = true;
+      requestAnimationFrame(() => this.fill());
     }
   }
 
-  private showEarlier(): void {
-    const items = this.items();
-    const first = this.firstShown(items);
-    if (first > 0) {
-      const before = this.element.scrollHeight;
-      this.oldestShown = items[Math.max(0, first - PAGE)]?.id;
-      this.draw();
-      this.element.scrollTop += this.element.scrollHeight - before;
-    } else if (this.session !== undefined && this.session.earlier > 0) {
+  /** What precedes the known items is asked for before the user has come to the first of them. */
+  private askForEarlier(): void {
+    if (!this.atEnd && this.top < MARGIN && (this.session?.earlier ?? 0) > 0) {
       this.actions.loadEarlier();
     }
   }
 
-  private showLater(): void {
-    const items = this.items();
-    const next = this.lastShown(items) + PAGE;
-    this.newestShown = next < items.length - 1 ? items[next]?.id : undefined;
-    this.draw();
+  private scrolled(): void {
+    const { scrollTop, scrollHeight, clientHeight } = this.element;
+    this.top = scrollTop;
+    this.height = clientHeight;
+    this.atEnd = scrollHeight - scrollTop - clientHeight < NEAR || scrollTop === this.keptAt;
+    this.keptAt = this.atEnd ? this.keptAt : undefined;
+    this.jump.hidden = this.atEnd;
+    this.fill();
+  }
+
+  private viewResized(): void {
+    this.height = this.element.clientHeight;
+    this.keepEnd();
+    this.fillSoon();
   }
 
   private listResized(): void {
+    this.rows.measure();
     if (this.folding !== undefined) {
       if (isUnfolded(this.folding)) {
         this.folding.scrollIntoView({ block: "nearest" });
@@ -219,18 +254,32 @@ export class Timeline {
       this.scrolled();
     } else {
       this.keepEnd();
+      this.fillSoon();
     }
   }
 
-  /** Of a question that is longer than what shows, the beginning: its buttons stay in sight below it (`tool.css`). */
+  /**
+   * Called when the page is laid out, so that it costs nothing. Of a question that is longer than what shows, the beginning: its buttons stay
+   * in sight below it (`tool.css`).
+   */
   private keepEnd(): void {
     if (this.atEnd) {
-      const asked = [...this.list.querySelectorAll<HTMLElement>(".tool.awaiting_permission")].at(-1);
+      const waits = this.items.findLast((item) => item.kind === "toolCall" && item.status === "awaiting_permission");
+      const asked = waits && this.rows.find(waits.id);
       const isLong = asked !== undefined && asked.offsetHeight > this.element.clientHeight;
       this.element.scrollTop = isLong ? asked.offsetTop : this.element.scrollHeight;
       this.keptAt = isLong ? this.element.scrollTop : undefined;
     }
   }
+}
+
+/** Without queued prompts: those stand above the prompt box (`queueView.ts`). */
+function inConversation(items: readonly Item[]): readonly Item[] {
+  return items.some(isQueued) ? items.filter((item) => !isQueued(item)) : items;
+}
+
+function isQueued(item: Item): boolean {
+  return item.kind === "user" && item.queued;
 }
 
 /** Whether a `details`, or what a tool call shows below its line, is open. */

@@ -4,25 +4,28 @@ import { settle } from "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Snapshot } from "../../client-extension/src/protocol";
+import type { Attachment } from "../../client-extension/webview/attachments";
 import { Composer } from "../../client-extension/webview/composer";
 import { INITIAL_STATE, reduce } from "../../client-extension/webview/state";
 import { recordingActions } from "./recordingActions";
 import { snapshot, user } from "./samples";
 
-function opened(changes: Partial<Snapshot> = {}, draft = "", takesPrompts = true) {
+function opened(changes: Partial<Snapshot> = {}, draft = "", takesPrompts = true, attached: readonly Attachment[] = []) {
   const { actions, done } = recordingActions();
   if (!takesPrompts) {
     actions.prompt = async () => false;
   }
   actions.findFiles = async () => [{ uri: "file:///w/src/tank.py", path: "src/tank.py", open: false }];
+  const remembered: [string, string[]][] = [];
   const host = {
     actions,
     runSlashCommand: (command: object) => done.push(`slash ${JSON.stringify(command)}`),
     showContext: () => done.push("context"),
+    refuse: (message: string) => done.push(`refuse ${message}`),
     sent: () => undefined,
-    remember: () => undefined,
+    remember: (text: string, kept: readonly Attachment[]) => remembered.push([text, kept.map(({ name }) => name)]),
   };
-  const composer = new Composer(host, draft);
+  const composer = new Composer(host, draft, attached);
   composer.update(reduce(INITIAL_STATE, { type: "snapshot", snapshot: snapshot(changes) }).session, true);
   const box = composer.element.querySelector("textarea");
   assert.ok(box);
@@ -37,7 +40,7 @@ function opened(changes: Partial<Snapshot> = {}, draft = "", takesPrompts = true
     await settle();
   };
   const options = () => [...composer.element.querySelectorAll('[role="option"] .menu-label')].map((label) => label.textContent);
-  return { composer, box, write, press, options, done };
+  return { composer, box, write, press, options, done, remembered };
 }
 
 test("Enter sends and empties the box", async () => {
@@ -60,6 +63,16 @@ test("a draft that was sent since it was remembered is dropped; another one stay
   const items = [user("u1", { text: "fix the test" })];
   assert.equal(opened({ items }, "fix the test").box.value, "");
   assert.equal(opened({ items }, "fix another test").box.value, "fix another test");
+});
+
+test("what was attached is remembered with the text, and comes back when the page is drawn anew", async () => {
+  const pasted: Attachment = { name: "pasted image", ref: { kind: "pasted", data: "aGk=" } };
+  const { write, press, done, remembered } = opened({}, "", true, [pasted]);
+  await write("look");
+  assert.deepEqual(remembered.at(-1), ["look", ["pasted image"]]);
+  await press("Enter");
+  assert.deepEqual(done, ['prompt look [{"kind":"pasted","data":"aGk="}] queue']);
+  assert.deepEqual(remembered.at(-1), ["", []]);
 });
 
 test("blank text is not sent", async () => {
@@ -210,7 +223,10 @@ test("a pasted image is attached and sent with the words", async () => {
   assert.equal(composer.element.querySelector(".chip")?.textContent, "pasted image");
   await write("what is it?");
   await press("Enter");
-  assert.deepEqual(done, [`prompt what is it? [{"kind":"pasted","data":"${btoa("picture")}"}] queue`]);
+  assert.deepEqual(done, [
+    "refuse a.txt cannot be attached this way. Images can; attach files of the workspace with @.",
+    `prompt what is it? [{"kind":"pasted","data":"${btoa("picture")}"}] queue`,
+  ]);
 });
 
 test("words that are pasted are pasted, whatever picture comes with them", async () => {
@@ -218,4 +234,15 @@ test("words that are pasted are pasted, whatever picture comes with them", async
   const image = new File(["picture"], "image.png", { type: "image/png" });
   assert.equal((await paste(box, [image], "a cell")).defaultPrevented, false);
   assert.equal(composer.element.querySelector(".chip"), null);
+});
+
+test("a file of the workspace that is dropped is attached", async () => {
+  const { composer, box } = opened();
+  const event = new window.Event("drop", { cancelable: true, bubbles: true });
+  const given = new Map([["text/uri-list", "file:///w/src/my%20tank.py\r\n"]]);
+  Object.assign(event, { dataTransfer: { files: [], getData: (type: string) => given.get(type) ?? "" } });
+  box.dispatchEvent(event);
+  await settle();
+  assert.equal(event.defaultPrevented, true);
+  assert.equal(composer.element.querySelector(".chip")?.textContent, "my tank.py");
 });

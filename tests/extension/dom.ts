@@ -13,6 +13,10 @@ class ResizeObserver {
   observe(): void {
     observers.add(this.changed);
   }
+
+  disconnect(): void {
+    observers.delete(this.changed);
+  }
 }
 
 /** What is observed has another size. */
@@ -33,6 +37,19 @@ Object.assign(globalThis, {
 });
 
 window.Element.prototype.scrollIntoView = () => undefined;
+
+/** Lays the children of a column out below one another: each is as high as its style says, else as high as usual. */
+export function layOutColumn(column: Element, usual: number): void {
+  const heightOf = (child: Element) =>
+    child instanceof window.HTMLElement && child.style.height ? Number.parseFloat(child.style.height) : usual;
+  const of = (element: Element, height: (element: Element) => number) => (element.parentElement === column ? height(element) : 0);
+  const topOf = (child: Element): number => (child.previousElementSibling === null ? 0 : bottomOf(child.previousElementSibling));
+  const bottomOf = (child: Element): number => topOf(child) + heightOf(child);
+  Object.defineProperties(window.HTMLElement.prototype, {
+    offsetTop: { configurable: true, get: function (this: Element) { return of(this, topOf); } }, // prettier-ignore
+    offsetHeight: { configurable: true, get: function (this: Element) { return of(this, heightOf); } }, // prettier-ignore
+  });
+}
 
 /** Lets everything happen that waits for a promise. */
 export function settle(): Promise<void> {

@@ -4,6 +4,8 @@ import { render, type GaugeView } from "../../client-extension/src/gauge";
 import type { Gauge, SessionState } from "../../client-extension/src/protocol";
 import type { ServerStatus } from "../../client-extension/src/serverStatus";
 import { gauge } from "./samples";
+import { whenByItself } from "../../client-extension/src/byItself";
+import type { EarlySaving, NextCompaction } from "../../client-extension/src/protocol";
 
 const RUNNING: ServerStatus = { state: "running" };
 
@@ -69,20 +71,47 @@ test("the tooltip tells the numbers, the parts, and what a compaction would do",
 });
 
 test("the tooltip leaves out what is not known", () => {
-  const { tooltip } = render(gauge({ cacheHitRate: null, cost: undefined, frees: 0, auto: false }), "idle", RUNNING);
+  const { tooltip } = render(gauge({ cacheHitRate: null, cost: undefined, frees: 0, next: { why: "off" } }), "idle", RUNNING);
   assert.doesNotMatch(tooltip, /cache|Cost/);
-  assert.match(tooltip, /would free little/);
+  assert.match(tooltip, /Almost nothing to free/);
   assert.match(tooltip, /Does not compact by itself/);
 });
 
 test("after an undo it says why nothing is compacted at 100 %", () => {
-  const { tooltip } = render(gauge({ used: 170_000, waits: 41_750 }), "idle", RUNNING);
-  assert.match(
-    tooltip,
-    /You undid the last compaction: none is made by itself before 42k more tokens have come, or the window is nearly full/,
-  );
+  const { tooltip } = render(gauge({ used: 170_000, next: { why: "undone", at: 211_750 } }), "idle", RUNNING);
+  assert.match(tooltip, /You undid the last compaction: none is made by itself before 42k more tokens have come/);
   assert.doesNotMatch(tooltip, /by itself at 100%/);
-  assert.match(render(gauge({ auto: false, waits: 41_750 }), "idle", RUNNING).tooltip, /Does not compact by itself/);
+});
+
+const SENTENCES: [NextCompaction, RegExp][] = [
+  [{ why: "line", at: 167_000 }, /^Compacts by itself at 100%$/],
+  [
+    { why: "line", at: 167_000, whileEditing: true },
+    /^Compacts when you pause while editing, since the next turn may fill it, or at 100%$/,
+  ],
+  [{ why: "window", at: 160_000 }, /^Compacts by itself at 95%, when the window is nearly full$/],
+  [{ why: "grown", at: 175_350 }, /^The last compaction left much: compacts by itself at 105%$/],
+  [{ why: "unanswered", at: 167_000 }, /^Compacts by itself at 100%, once the model has answered$/],
+  [{ why: "failed", at: 167_000 }, /^Compacting failed several times: it is tried again in some minutes$/],
+  [{ why: "off" }, /^Does not compact by itself, unless the model refuses a prompt as too long$/],
+];
+for (const [next, expected] of SENTENCES) {
+  test(`when it compacts by itself: ${next.why}${next.whileEditing ? ", while editing" : ""}`, () => {
+    assert.match(whenByItself(gauge({ next })), expected);
+  });
+}
+
+test("a compaction that is to save is announced, and can be put off there", () => {
+  const ahead = (saving: EarlySaving) => render(gauge({ next: { why: "line", at: 167_000, saving } }), "idle", RUNNING).tooltip;
+  const soon = ahead({ when: "pause", dollars: 0.4 });
+  assert.ok(soon.includes("Will compact to save about $0.40 when you pause for 4 minutes, or with the prompt after that"), soon);
+  assert.ok(soon.includes("[Not now](command:ullage.postponeCompaction?%5B%22turn%22%5D)"), soon);
+  assert.ok(soon.includes("[Not in this session](command:ullage.postponeCompaction?%5B%22session%22%5D)"), soon);
+  assert.match(ahead({ when: "prompt", dollars: 0.4 }), /Will compact to save about \$0\.40 with your next prompt/);
+  const putOff = ahead({ when: "prompt", dollars: 0.4, postponed: "turn" });
+  assert.ok(putOff.includes("Would compact to save about $0.40: not before your next turn has ended"), putOff);
+  assert.ok(putOff.includes("[Allow it](command:ullage.postponeCompaction?%5B%22none%22%5D)"), putOff);
+  assert.doesNotMatch(render(gauge(), "idle", RUNNING).tooltip, /to save/);
 });
 
 test("what costs nothing has no price", () => {

@@ -15,6 +15,12 @@ import { INITIAL_STATE, reduce, type History, type PanelMessage, type SessionVie
 import { deferred, type Deferred } from "./deferred";
 import { recordingActions } from "./recordingActions";
 import { assistant, compaction, epoch, epochFates, fate, snapshot, toolCall, update, user } from "./samples";
+import { readAgainInWords } from "../../client-extension/webview/restoredText";
+
+const RESTORED = [
+  { path: "src/tank.py", note: "whole" },
+  { path: "src/survey.py", note: "no room", notRead: true },
+];
 
 const DONE = { status: "completed", output: "done" } as const;
 
@@ -109,7 +115,7 @@ test("the focus stays at what was undone, and at a message that was excluded", (
 
 test("what was taken out by hand leads to what it was", () => {
   const { view, done } = drawn(compaction("c1", { policy: "user" }));
-  const link = () => [...view.element.querySelectorAll("button")].find(({ textContent }) => textContent === "Go to it");
+  const link = () => [...view.element.querySelectorAll("button")].find(({ textContent }) => textContent === "Show it");
   assert.equal(link()?.hidden, true);
   view.mark({ pinned: false, gone: undefined, about: "t1" });
   assert.equal(link()?.hidden, false);
@@ -172,7 +178,7 @@ const HISTORY: History = {
     epoch(1),
     epoch(2),
     epoch(3, { status: "undone", summarised: 4 }),
-    epoch(4, { current: true, restored: [{ path: "src/tank.py", note: "whole" }], summarised: 0, cleared: 1 }),
+    epoch(4, { current: true, restored: RESTORED, summarised: 0, cleared: 1 }),
   ],
   fates: [],
 };
@@ -291,7 +297,7 @@ function facts(each: Epoch): Record<string, string> {
 
 test("an epoch says why, how, with how many tokens and for how much", () => {
   assert.deepEqual(facts(epoch(2, { trigger: "threshold", rung: "model", compactionCost: 0.1, cost: 0.16, requests: 4 })), {
-    Why: "The context reached its line",
+    Why: "Context full: compacted automatically",
     How: "Summary written by the model",
     Tokens: "142k → 38k",
     Cost: "$0.10 for the summary, $0.16 for 4 requests since",
@@ -304,6 +310,23 @@ test("an epoch says why, how, with how many tokens and for how much", () => {
   assert.deepEqual(facts(byHand), { Why: "You excluded a message", Tokens: "24,315 → 24,130", Cost: "no request since" });
   assert.equal(facts({ ...byHand, excludedFiles: ["src/tank.py"] })["Why"], "You excluded a file");
   assert.match(facts(epoch(2, { policy: "head-tail", rung: "tail" }))["How"] ?? "", /policy head-tail$/);
+});
+
+test("what had no room is named apart from the files that were read again", () => {
+  const { sheet } = timeline(HISTORY);
+  const terms = [...sheet.element.querySelectorAll("dt")].map((term) => [term.textContent, term.nextElementSibling?.textContent]);
+  assert.deepEqual(
+    terms.filter(([term]) => /read again/i.test(term ?? "")),
+    [
+      ["Read again", "src/tank.py"],
+      ["Not read again", "src/survey.py"],
+    ],
+  );
+});
+
+test("card, timeline and preview count the same files", () => {
+  assert.equal(readAgainInWords(RESTORED), "1 file read again");
+  assert.equal(readAgainInWords(RESTORED.slice(1)), "");
 });
 
 test("files that were read again are named, and can be opened", () => {

@@ -1,10 +1,15 @@
 /** What the user can do at an item, and what of it is shown when. */
 
-import "./dom";
+import { settle } from "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Item, PermissionOption } from "../../client-extension/src/protocol";
+import { lineWith } from "../../client-extension/src/lineWith";
 import { makeItemView } from "../../client-extension/webview/items";
+import { describeInput } from "../../client-extension/webview/items/toolText";
+import { rangesOf } from "../../client-extension/webview/markWords";
+import { QueueView } from "../../client-extension/webview/queueView";
+import type { SessionView } from "../../client-extension/webview/state";
 import { readFixtures } from "./repository";
 import { recordingActions } from "./recordingActions";
 import { compaction, toolCall, user } from "./samples";
@@ -26,7 +31,12 @@ const PERMISSION: PermissionOption[] = [
   { optionId: "always", name: "Always allow `pytest *`", kind: "allow_always" },
   { optionId: "no", name: "Refuse", kind: "reject_once" },
 ];
-const ASKING = toolCall("t1", { status: "awaiting_permission", permission: PERMISSION, permissionReason: "Run `pytest`" });
+const ASKING = toolCall("t1", {
+  status: "awaiting_permission",
+  permission: PERMISSION,
+  permissionId: "q1",
+  permissionReason: "Run `pytest`",
+});
 
 test("each answer to an approval is sent with its option", () => {
   for (const [label, optionId] of [
@@ -36,7 +46,7 @@ test("each answer to an approval is sent with its option", () => {
   ] as const) {
     const { element, done } = drawn(ASKING);
     button(element, label).click();
-    assert.deepEqual(done, [`ullage/permission/respond {"toolCallId":"t1","optionId":"${optionId}"}`]);
+    assert.deepEqual(done, [`ullage/permission/respond {"toolCallId":"t1","permissionId":"q1","optionId":"${optionId}"}`]);
   }
 });
 
@@ -46,7 +56,7 @@ test("a refusal takes its reason along; Enter in the reason refuses", () => {
   assert.ok(reason);
   reason.value = " use make test ";
   reason.dispatchEvent(new window.KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
-  assert.deepEqual(done, ['ullage/permission/respond {"toolCallId":"t1","optionId":"no","reason":"use make test"}']);
+  assert.deepEqual(done, ['ullage/permission/respond {"toolCallId":"t1","permissionId":"q1","optionId":"no","reason":"use make test"}']);
 });
 
 test("a reason that is being written survives updates of the call", () => {
@@ -116,6 +126,7 @@ for (const [action, label, expected] of [
   ["continue", "Continue", "ullage/session/continue {}"],
   ["set_key", "Set API key", "command ullage.setApiKey"],
   ["settings", "Open settings", "command ullage.openSettings"],
+  ["choose_model", "Choose a model", "command ullage.selectModel"],
 ] as const) {
   test(`a notice offers: ${label}`, () => {
     const { element, done } = drawn({ kind: "notice", id: "n1", at: 1, level: "error", text: "x", action });
@@ -132,8 +143,8 @@ test("every item of the fixtures can be drawn", () => {
   }
 });
 
-const IMAGE = { name: "docs/tank.png", words: "image, 800 × 600, 638 tokens", path: ".ullage/media/ab12.png" };
-const PDF = { name: "docs/tank.pdf", words: "PDF, 2 pages, about 4,600 tokens", path: ".ullage/media/cd34.pdf" };
+const IMAGE = { name: "docs/tank.png", words: "image, 800 × 600, 638 tokens", path: "media/ab12.png" };
+const PDF = { name: "docs/tank.pdf", words: "PDF, 2 pages, about 4,600 tokens", path: "media/cd34.pdf" };
 
 test("an image that the model was shown stands at its call, folded or not, and opens at a click", () => {
   document.body.dataset.images = "https://panel/media";
@@ -146,7 +157,7 @@ test("an image that the model was shown stands at its call, folded or not, and o
   );
   button(element, IMAGE.words).click();
   button(element, PDF.words).click();
-  assert.deepEqual(done, ["openFile .ullage/media/ab12.png", "openFile .ullage/media/cd34.pdf"]);
+  assert.deepEqual(done, ["openFile media/ab12.png", "openFile media/cd34.pdf"]);
   delete document.body.dataset.images;
 });
 
@@ -161,4 +172,108 @@ test("an attached image is named once, with what it is", () => {
 test("where nothing was shown nothing stands", () => {
   assert.equal(drawn(toolCall("t1")).element.querySelector<HTMLElement>(".media")?.hidden, true);
   assert.equal(drawn(user("p1")).element.querySelector<HTMLElement>(".media")?.hidden, true);
+});
+
+function mark(item: Item): string | null | undefined {
+  return drawn(item).element.querySelector(".tool-status")?.getAttribute("aria-label");
+}
+
+for (const [item, expected] of [
+  [toolCall("t1", { status: "pending", input: '{"path": "a' }), "Being written"],
+  [toolCall("t1", { status: "pending", input: '{"path": "a"}' }), "Waits for its turn"],
+  [toolCall("t1", { status: "running" }), "Running"],
+  [toolCall("t1", { status: "failed" }), "Failed"],
+  [toolCall("t1", { status: "failed", failure: "refused" }), "Refused by you"],
+  [toolCall("t1", { status: "failed", failure: "not_found" }), "File not found"],
+  [toolCall("t1", { status: "cancelled" }), "Stopped"],
+] as const) {
+  test(`a call is marked: ${expected}`, () => {
+    assert.equal(mark(item), expected);
+    const spins = drawn(item).element.querySelector(".tool-status")?.classList.contains("codicon-modifier-spin");
+    assert.equal(spins, expected === "Being written" || expected === "Running");
+  });
+}
+
+test("no two marks of calls look the same", () => {
+  const items = [
+    toolCall("t", { status: "completed" }),
+    toolCall("t", { status: "failed" }),
+    toolCall("t", { status: "failed", failure: "refused" }),
+    toolCall("t", { status: "failed", failure: "not_found" }),
+    toolCall("t", { status: "cancelled" }),
+    toolCall("t", { status: "awaiting_permission" }),
+  ];
+  const icons = items.map((item) => drawn(item).element.querySelector(".tool-status")?.className.split(" ")[1]);
+  assert.equal(new Set(icons).size, items.length);
+});
+
+test("how long a call and a thought took is said", () => {
+  assert.equal(
+    drawn(toolCall("t1", { status: "completed", seconds: 72.4 })).element.querySelector(".tool-duration")?.textContent,
+    "1 min 12 s",
+  );
+  assert.equal(drawn(toolCall("t1", { status: "completed", seconds: 0.2 })).element.querySelector(".tool-duration")?.textContent, "");
+  const { element, update } = drawn({ kind: "thinking", id: "k1", at: 1, text: "hm" });
+  assert.equal(element.querySelector("summary")?.textContent, "Thinking");
+  update({ kind: "thinking", id: "k1", at: 1, text: "hm", seconds: 4.2 });
+  assert.equal(element.querySelector("summary")?.textContent, "Thought for 4 s");
+});
+
+test("a file that is about to be created is not offered to be opened; one that was changed opens at the change", () => {
+  const diff = { path: "new.py", oldText: "", newText: "x = 1\n" };
+  const { element, update } = drawn({ ...ASKING, toolKind: "edit", diff });
+  assert.equal(element.querySelector(".tool-links button"), null);
+  update(toolCall("t1", { status: "completed", toolKind: "edit", diff }));
+  assert.ok(element.querySelector(".tool-links button"));
+  const changed = drawn(
+    toolCall("t2", { status: "completed", toolKind: "edit", diff: { path: "a.py", oldText: "a\nb\nc\n", newText: "a\nB\nc\n" } }),
+  );
+  changed.element.querySelector<HTMLButtonElement>(".tool-links button")?.click();
+  assert.deepEqual(changed.done, ["openFile a.py B"]);
+});
+
+for (const [input, expected] of [
+  ['{"path": "a.py", "old_text": "x", "new_text": "y\\nz"}', "Path: a.py\nOld text: x\nNew text:\ny\nz"],
+  ['{"path": "a.p', "Path: a.p"],
+  ['{"path": "a.py", "old_te', "Path: a.py\nOld te: "],
+  ['{"path": "a.py",', "Path: a.py"],
+  ["{", ""],
+  ["no object", "no object"],
+] as const) {
+  test(`the input of a call in words: ${input}`, () => assert.equal(describeInput(input), expected));
+}
+
+test("the line of a change is found in its file", () => {
+  assert.equal(lineWith("a\n  b = 1\nb\n", "b"), 2);
+  assert.equal(lineWith("a\n\tb = 1\n", "b = 1"), 1);
+  assert.equal(lineWith("a\n", "gone"), undefined);
+  assert.equal(lineWith("a\n\n", " "), undefined);
+});
+
+test("queued prompts stand in the order in which they are sent, and can be taken back to be edited", async () => {
+  const { actions, done } = recordingActions();
+  const edited: string[] = [];
+  const view = new QueueView(actions, ({ text }) => edited.push(text));
+  const items = [user("a", { queued: true }), user("b", { queued: true, steering: true }), user("c", { queued: true })];
+  view.update({ items, state: "running" } as unknown as SessionView);
+  const texts = () => [...view.element.querySelectorAll(".queue-text")].map((row) => row.textContent);
+  assert.deepEqual(texts(), ["prompt b", "prompt a", "prompt c"]);
+  view.element.querySelector<HTMLButtonElement>('button[aria-label^="Edit"]')?.click();
+  await settle();
+  assert.deepEqual([done, edited], [["takeBack b"], ["prompt b"]]);
+});
+
+test("a message can be copied, and a prompt sent again", () => {
+  const { element, done } = drawn(user("p1", { text: "Fix it" }));
+  element.querySelector<HTMLButtonElement>(".copy")?.click();
+  element.querySelector<HTMLButtonElement>(".again")?.click();
+  assert.deepEqual(done, ["copy Fix it", "prompt Fix it [] queue"]);
+  const withFile = drawn(user("p2", { attachments: ["a.py"] })).element;
+  assert.equal(withFile.querySelector(".again"), null, "what was attached would be lost");
+});
+
+test("words that were searched for are found wherever they stand in an item", () => {
+  const { element } = drawn(user("p1", { text: "The tank, the TANK and the datum" }));
+  assert.deepEqual(rangesOf(element, ["tank", "datum"]).map(String), ["tank", "TANK", "datum"]);
+  assert.deepEqual(rangesOf(element, ["gone"]), []);
 });

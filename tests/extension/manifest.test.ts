@@ -16,7 +16,7 @@ const groups = [manifest.contributes.configuration].flat();
 const settings = Object.assign({}, ...groups.map((group) => group.properties)) as Record<string, { scope?: string }>;
 
 void describe("settings that decide where keys go and what commands may do", () => {
-  for (const name of ["ullage.model.baseUrl", "ullage.bash.sandbox"]) {
+  for (const name of ["ullage.model.baseUrl", "ullage.bash.sandbox", "ullage.server.command", "ullage.server.interpreter"]) {
     test(`${name} cannot be set by a workspace`, () => assert.equal(settings[name]?.scope, "machine"));
   }
   for (const name of ["ullage.server.command", "ullage.server.interpreter", "ullage.model.provider"]) {

@@ -16,6 +16,7 @@ function view(): { markdown: MarkdownView; opened: Opened } {
     openLink: (href) => opened.links.push(href),
     openFile: (path, line) => opened.files.push([path, line]),
     copy: (text) => opened.copied.push(text),
+    insert: (text) => opened.copied.push(`inserted: ${text}`),
   });
   return { markdown, opened };
 }
@@ -147,6 +148,48 @@ test("blocks before the last are not drawn again when more text comes", () => {
   assert.equal(markdown.element.textContent?.replaceAll("\n", ""), "firstsecondthirdfourth");
 });
 
+/** What changes in the page while a text goes from one length to another. */
+function changes(from: string, to: string): { markdown: MarkdownView; records: MutationRecord[] } {
+  const { markdown } = view();
+  markdown.update(from);
+  const observer = new window.MutationObserver(() => undefined);
+  observer.observe(markdown.element, { subtree: true, childList: true, characterData: true, attributes: true });
+  markdown.update(to);
+  return { markdown, records: observer.takeRecords() };
+}
+
+const LINES = (line: string) => line.repeat(300);
+
+for (const [name, text, piece, most] of [
+  ["a code block", `\`\`\`python\n${LINES("a = 1\n")}b =`, " 2\nc", 1],
+  ["a code block in a list", `1. Do this:\n\n   \`\`\`python\n${LINES("   a = 1\n")}   b =`, " 2\n   c", 1],
+  ["a table", `| a | b |\n|---|---|\n${LINES("| 1 | **2** |\n")}| 3 |`, " 4 |\n| 5 | 6 |\n", 2],
+  ["a list", `${LINES("- one **tank**\n")}- thr`, "ee\n- four", 2],
+  ["a nested list", `- all\n${LINES("  - one **tank**\n")}  - thr`, "ee\n  - four", 2],
+  ["a quote", `${LINES("> one **tank**\n>\n")}> thr`, "ee\n>\n> four", 2],
+  ["paragraphs", `${LINES("one **tank**\n\n")}thr`, "ee\n\nfour", 2],
+] as const) {
+  test(`of ${name} that grows only the end is drawn`, () => {
+    const { records } = changes(text, text + piece);
+    assert.ok(records.length > 0 && records.length <= most, `${records.length} changes`);
+  });
+}
+
+test("a long code block is coloured when it is whole", async () => {
+  const code = LINES("if a < b:\n");
+  const { markdown, records } = changes(`\`\`\`python\n${code}`, `\`\`\`python\n${code}\`\`\`\n`);
+  assert.deepEqual(records, []);
+  assert.equal(markdown.element.querySelector(".hljs-keyword"), null);
+  await new Promise((done) => setTimeout(done, 20));
+  assert.equal(markdown.element.querySelectorAll(".hljs-keyword").length, 300);
+  assert.equal(markdown.element.querySelector("code")?.textContent, code);
+});
+
+test("code is coloured without its text being changed", () => {
+  const code = "a = \"<b> & 'c' &amp; </span>\" # &#x27;\n";
+  assert.equal(rendered(`\`\`\`python\n${code}\`\`\`\n`).querySelector("code")?.textContent, code);
+});
+
 test("a text that does not go on from the one before is drawn anew", () => {
   const { markdown } = view();
   markdown.update("one\n\ntwo");
@@ -159,4 +202,66 @@ test("a name in a record keeps its underscores, also where they would mean empha
   markdown.update(recordMarkdown("- __init__.py: _private readings_ `__main__`"));
   assert.equal(markdown.element.textContent?.trim(), "__init__.py: _private readings_ __main__");
   assert.equal(markdown.element.querySelector("strong, em"), null);
+});
+
+test("formulas keep their backslashes", () => {
+  for (const formula of ["\\(\\alpha_1 \\{x\\}\\)", "\\[\\frac{a}{b} \\\\ c\\]", "$$\\sum_i x_i * y_i$$"]) {
+    assert.equal(rendered(`It is ${formula}.`).textContent, `It is ${formula}.`);
+    assert.equal(rendered(formula).querySelector("em"), null);
+  }
+  assert.equal(rendered("5\\* and \\(open").textContent, "5* and (open");
+  assert.equal(rendered("It costs $4 and $5").textContent, "It costs $4 and $5");
+});
+
+test("tasks have boxes", () => {
+  assert.deepEqual(
+    [...rendered("- [ ] open\n- [x] done\n- [link](a.py) no task\n").querySelectorAll("li")].map((item) => item.textContent?.trim()),
+    ["☐ open", "☑ done", "link no task"],
+  );
+});
+
+for (const [text, links] of [
+  ["See src/a.py:12 and `tests/b_test.ts:3:7`.", ["src/a.py:12", "tests/b_test.ts:3:7"]],
+  ["Go to https://example.org/a?b=c, then.", ["https://example.org/a?b=c"]],
+  ["(https://example.org)", ["https://example.org"]],
+  ["At 12:30:45, v1.2.3, localhost:8080, a:1, `x = 1`", []],
+  ["[named](a.py) https://a.b", ["named", "https://a.b"]],
+  ["javascript:alert(1) file:///etc/passwd:1", []],
+] as const) {
+  test(`places and addresses are links: ${text}`, () => {
+    const element = rendered(text);
+    assert.deepEqual(
+      [...element.querySelectorAll("a")].map((link) => link.textContent),
+      links,
+    );
+    assert.equal(element.textContent?.replaceAll("`", ""), text.replaceAll("`", "").replace("[named](a.py)", "named"));
+  });
+}
+
+test("a place opens at its line", () => {
+  const { markdown, opened } = view();
+  markdown.update("`src/a.py:12`");
+  markdown.element.querySelector("a")?.click();
+  assert.deepEqual(opened.files, [["src/a.py", 12]]);
+});
+
+test("an image is named and opened by a click; nothing is loaded", () => {
+  const { markdown, opened } = view();
+  markdown.update("![A tank](docs/tank.png) ![far](https://x.example/p.png)");
+  assert.equal(markdown.element.querySelector("img"), null);
+  for (const link of markdown.element.querySelectorAll("a")) {
+    link.click();
+  }
+  assert.deepEqual([opened.files, opened.links], [[["docs/tank.png", undefined]], ["https://x.example/p.png"]]);
+});
+
+test("code can be put where the cursor stands", () => {
+  const { markdown, opened } = view();
+  markdown.update("```python\nx = 1\n```\n");
+  markdown.element.querySelector<HTMLButtonElement>(".code-insert")?.click();
+  assert.deepEqual(opened.copied, ["inserted: x = 1"]);
+});
+
+test("a paragraph finds its own direction", () => {
+  assert.equal(rendered("שלום").querySelector("p")?.dir, "auto");
 });

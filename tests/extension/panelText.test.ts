@@ -51,9 +51,9 @@ test("two large texts with nothing in common do not take long", () => {
   assert.deepEqual(countChanges(diffLines(many("a"), many("b"))), { added: 20_000, removed: 20_000 });
 });
 
-test("a tool's input is shown key by key; what is not whole is shown as it is", () => {
-  assert.equal(describeInput('{"path": "a.py", "limit": 3, "text": "x\\ny"}'), "path: a.py\nlimit: 3\ntext:\nx\ny");
-  assert.equal(describeInput('{"path": "a'), '{"path": "a');
+test("a tool's input is shown key by key, also while it is being written", () => {
+  assert.equal(describeInput('{"path": "a.py", "limit": 3, "text": "x\\ny"}'), "Path: a.py\nLimit: 3\nText:\nx\ny");
+  assert.equal(describeInput('{"path": "a'), "Path: a");
   assert.equal(commandOf('{"command": "ls -l"}'), "ls -l");
   assert.equal(commandOf('{"path": "a.py"}'), undefined);
   assert.equal(commandOf("[]"), undefined);
@@ -77,16 +77,16 @@ test("a compaction says why, how and what it saved", () => {
   const done = compaction("c1", { trigger: "threshold", rung: "digest", summarised: 96, cleared: 1, cost: 0.042, focus: "tests" });
   assert.equal(compactionTitle(done), "Compacted");
   assert.equal(compactionSizes(done), "142k → 38k tokens");
-  assert.equal(compactionReason(done), "The context reached its line · Summary written from the log, without a model");
+  assert.equal(compactionReason(done), "Context full: compacted automatically · Summary written from the log, without a model");
   assert.deepEqual(compactionFacts(done), ["96 messages summarised", "1 tool result set aside", "Focus: tests", "Cost: $0.04"]);
 });
 
 test("what the user took out is called so, and no compaction", () => {
   const byHand = compaction("c1", { policy: "user", rung: "moves", cleared: 1 });
-  assert.equal(compactionTitle(byHand), "Taken out");
+  assert.equal(compactionTitle(byHand), "Excluded");
   assert.equal(compactionReason(byHand), "The model no longer sees what you excluded");
   assert.deepEqual(compactionFacts(byHand), []);
-  assert.equal(compactionTitle({ ...byHand, status: "undone" }), "Put back");
+  assert.equal(compactionTitle({ ...byHand, status: "undone" }), "Included again");
   const file = { ...byHand, excludedFiles: ["src/tank.py"] };
   assert.equal(compactionReason(file), "The model no longer sees the text of src/tank.py, except what it wrote itself");
   assert.equal(compactionReason({ ...file, status: "undone" }), "src/tank.py is no longer excluded");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { reopen } from "../../client-extension/src/reopen";
+import { sentence } from "../../client-extension/src/shownText";
 import { snapshot } from "./samples";
 
 function refusal(reason: string): Error {
@@ -19,7 +20,12 @@ async function check(errors: Error[]): Promise<{ opened: string; passedOver: str
     }
     return snapshot({ sessionId: sessionId ?? "recent" });
   };
-  const { snapshot: found, passedOver } = await reopen(open, "remembered", async () => undefined);
+  const { snapshot: found, passedOver } = await reopen(
+    open,
+    async () => snapshot({ sessionId: "new" }),
+    "remembered",
+    async () => undefined,
+  );
   return { opened: found.sessionId, passedOver, asked };
 }
 
@@ -32,9 +38,9 @@ test("one that the old window still holds is waited for", async () => {
   assert.deepEqual(await check([busy, busy, busy]), { opened: "remembered", passedOver: undefined, asked: 4 });
 });
 
-test("one that stays busy is passed over, with the server's reason", async () => {
+test("in the place of one that another window has, a new one is started, and no unrelated one opened", async () => {
   const result = await check(Array.from({ length: 100 }, () => refusal("session_busy")));
-  assert.deepEqual([result.opened, result.passedOver], ["recent", "refused: session_busy"]);
+  assert.deepEqual([result.opened, result.passedOver], ["new", "refused: session_busy"]);
   assert.ok(result.asked < 100);
 });
 
@@ -52,6 +58,15 @@ test("without a session of the last time the server chooses", async () => {
     asked.push(sessionId);
     return snapshot();
   };
-  await reopen(open, undefined, async () => undefined);
+  await reopen(
+    open,
+    async () => snapshot({ sessionId: "new" }),
+    undefined,
+    async () => undefined,
+  );
   assert.deepEqual(asked, [undefined]);
+});
+
+test("a message of the server ends with one full stop", () => {
+  assert.deepEqual(["It is busy", "It is busy.", " Is it busy? "].map(sentence), ["It is busy.", "It is busy.", "Is it busy?"]);
 });

@@ -12,9 +12,12 @@ import type {
   Snapshot,
   ToolCallItem,
   Update,
+  NextCompaction,
   UpdateParams,
   UserItem,
 } from "../../client-extension/src/protocol";
+
+const AT_THE_LINE: NextCompaction = { why: "line", at: 167_000 };
 
 export function gauge(changes: Partial<Gauge> = {}): Gauge {
   const categories = [
@@ -26,7 +29,7 @@ export function gauge(changes: Partial<Gauge> = {}): Gauge {
     cost: 0.4172,
     frees: 40_000,
     freesCost: 0.05,
-    auto: true,
+    next: AT_THE_LINE,
     policy: "ullage",
     measure: "usage" as const,
   };

@@ -21,6 +21,7 @@ function check(name: string, { inputs, importable = true, expected, logged, ran 
       trusted: true,
       command: [],
       interpreter: "",
+      isKnown: () => false,
       ensureEnvironment: async () => MANAGED.command,
       run: async (command) => {
         started.push(command);
@@ -47,6 +48,11 @@ check("an interpreter that has the package", {
   logged: /ullage\.server\.interpreter is set/,
   ran: ["/venv/bin/python"],
 });
+check("an interpreter with which the server ran last is not tried first", {
+  inputs: { interpreter: "/venv/bin/python", isKnown: (path) => path === "/venv/bin/python" },
+  expected: { command: "/venv/bin/python", args: ["-P", "-X", "utf8", "-m", "ullage", "serve"] },
+  logged: /ullage\.server\.interpreter is set/,
+});
 check("an interpreter without the package is passed over, and the log says why", {
   inputs: { interpreter: "/usr/bin/python3" },
   importable: false,
@@ -65,6 +71,7 @@ test("a managed environment that cannot be made is the caller's to explain", asy
     trusted: true,
     command: [],
     interpreter: "",
+    isKnown: () => false,
     ensureEnvironment: () => Promise.reject(new Error("no Python")),
     run: async () => ({ code: 0, output: "" }),
     log: () => undefined,

@@ -4,10 +4,16 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RunProgram } from "../../client-extension/src/childProcess";
 import { runProgram } from "../../client-extension/src/childProcess";
-import { candidatesOnPath, findPython, isNewEnough } from "../../client-extension/src/python";
+import { findPython, isNewEnough } from "../../client-extension/src/python";
 import { RestartPolicy } from "../../client-extension/src/restartPolicy";
 import { serverEnvironment } from "../../client-extension/src/serverEnvironment";
 import { LogLineReader, type LogLine } from "../../client-extension/src/serverLog";
+
+const CANDIDATES = ["python3.13", "python3.12", "python3.11", "python3", "python"].map((command) => ({
+  command,
+  args: [],
+  origin: "PATH",
+}));
 
 const MINUTE = 60_000;
 
@@ -28,7 +34,7 @@ test("the first Python that runs and is new enough is taken; the log says why no
     return version ? { code: 0, output: `/usr/bin/${command}\n${version}\n` } : { code: null, output: "not found" };
   };
   const log: string[] = [];
-  const found = await findPython(candidatesOnPath("linux"), run, "/", (line) => log.push(line));
+  const found = await findPython(CANDIDATES, run, "/", (line) => log.push(line));
   assert.deepEqual(found, { path: "/usr/bin/python", version: "3.12" });
   assert.match(log.join("\n"), /python3\.13 \(PATH\) does not run[\s\S]*python3 \(PATH\) is 3\.9, 3\.11 or newer is needed/);
 });

@@ -4,6 +4,9 @@ import type { PermissionOption, ToolCallItem } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, textButton, withCode } from "../dom";
 
+/** Tooltips: the keys of the manifest. */
+const KEYS: Partial<Record<PermissionOption["kind"], string>> = { allow_once: "Ctrl+Shift+Enter", reject_once: "Ctrl+Shift+Backspace" };
+
 /** What is asked; where that says no more than the title above it, only that it is a question. */
 function questionOf({ permissionReason, title }: ToolCallItem): string {
   return permissionReason && permissionReason !== title ? permissionReason : "Allow this?";
@@ -24,6 +27,7 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
     const given = option.kind === "reject_once" ? reason.value.trim() : "";
     const taken = await actions.send("ullage/permission/respond", {
       toolCallId: item.id,
+      permissionId: item.permissionId ?? "",
       optionId: option.optionId,
       ...(given === "" ? {} : { reason: given }),
     });
@@ -36,19 +40,31 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
       void respond(refusal);
     }
   });
-  const buttons = options.map((option) =>
-    textButton({
+  const buttons = options.map((option) => {
+    const button = textButton({
       label: option.name,
       className: option.kind === "allow_once" ? "primary" : "secondary",
+      title: KEYS[option.kind],
       onClick: () => void respond(option),
-    }),
-  );
+    });
+    button.dataset.answer = option.kind;
+    return button;
+  });
   root.append(
     element("div", { className: "approval-question" }, ...withCode(questionOf(item))),
     element("div", { className: "button-row" }, ...buttons),
   );
   if (refusal !== undefined) {
     root.append(reason);
+  }
+  if (options.some((option) => option.kind === "allow_always")) {
+    const list = textButton({
+      label: "What is always allowed…",
+      className: "link approval-list",
+      title: "See it, and take it back",
+      onClick: () => actions.runCommand("ullage.showAllowed"),
+    });
+    root.append(list);
   }
   return root;
 }

@@ -1,10 +1,11 @@
 /** A compaction: why, how, what it saved, what the model keeps of the past, and the way back. */
 
-import type { CompactionItem, CompactionStatus } from "../../src/protocol";
+import type { CompactionItem, CompactionStatus, RestoredFile } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, setChildren, textButton } from "../dom";
 import { MarkdownView } from "../markdown";
 import { recordMarkdown } from "../recordMarkdown";
+import { readAgainInWords, sortRestored } from "../restoredText";
 import { compactionFacts, compactionReason, compactionSizes, compactionTitle } from "./compactionText";
 import type { MakeItemView } from "./itemView";
 
@@ -12,6 +13,7 @@ const ICONS: Record<CompactionStatus, string> = {
   in_progress: "loading codicon-modifier-spin",
   completed: "fold",
   failed: "error",
+  cancelled: "circle-slash",
   undone: "discard",
 };
 
@@ -20,7 +22,7 @@ export const makeCompactionView: MakeItemView<CompactionItem> = (item, actions) 
   const summary = new MarkdownView(actions);
   const details = element("details", { className: "compaction-details" });
   let about: string | undefined;
-  const link = textButton({ label: "Go to it", className: "link", onClick: () => about !== undefined && actions.showItem(about) });
+  const link = textButton({ label: "Show it", className: "link", onClick: () => about !== undefined && actions.showItem(about) });
   link.hidden = true;
   const update = (next: CompactionItem) => {
     root.className = `item compaction ${next.status}`;
@@ -84,16 +86,18 @@ function hasDetails(item: CompactionItem): boolean {
 }
 
 function drawDetails(details: HTMLElement, item: CompactionItem, summary: MarkdownView, actions: Actions): void {
-  const restored = item.restored.map(({ path, note }) => {
+  const { again, named } = sortRestored(item.restored);
+  const drawFile = ({ path, note }: RestoredFile) => {
     const open = element("button", { type: "button", className: "link-button", title: `Open ${path}`, textContent: path });
     open.addEventListener("click", () => actions.openFile(path));
     return element("li", {}, open, note !== "" && element("span", { className: "muted", textContent: ` ${note}` }));
-  });
+  };
   setChildren(
     details,
     element("summary", { className: "fold" }, icon("chevron-right", "fold-mark"), detailsTitle(item)),
     element("div", { className: "compaction-facts", textContent: compactionFacts(item).join(" · ") }),
-    restored.length > 0 && section("Read again", element("ul", {}, ...restored)),
+    again.length > 0 && section("Read again", element("ul", {}, ...again.map(drawFile))),
+    named.length > 0 && section("Not read again", element("ul", {}, ...named.map(drawFile))),
     item.skipped.length > 0 &&
       section("Did not work", element("ul", {}, ...item.skipped.map((why) => element("li", { textContent: why })))),
     item.summary !== "" && section("Summary", summary.element),
@@ -101,11 +105,7 @@ function drawDetails(details: HTMLElement, item: CompactionItem, summary: Markdo
 }
 
 function detailsTitle(item: CompactionItem): string {
-  const parts = [item.summary === "" ? "Details" : "Summary"];
-  if (item.restored.length > 0) {
-    parts.push(`${item.restored.length} ${item.restored.length === 1 ? "file" : "files"} read again`);
-  }
-  return parts.join(", ");
+  return [item.summary === "" ? "Details" : "Summary", readAgainInWords(item.restored)].filter(Boolean).join(", ");
 }
 
 function section(title: string, content: HTMLElement): HTMLElement {

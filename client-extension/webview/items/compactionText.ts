@@ -8,11 +8,11 @@ import { BY_HAND } from "../fates";
 /** Why it was done, in words. */
 export const TRIGGERS: Record<CompactionTrigger, string> = {
   manual: "You asked for it",
-  threshold: "The context reached its line",
+  threshold: "Context full: compacted automatically",
   idle: "Prepared while you were editing",
   reactive: "The model said that the prompt was too long",
   tool: "The agent asked for it",
-  economy: "Carrying the context on would have cost more",
+  economy: "Compacted early to save money",
   upkeep: "The policy does this before every call",
 };
 
@@ -32,16 +32,20 @@ export function compactionTitle(item: CompactionItem): string {
       return "Compacting…";
     case "failed":
       return "Compaction failed";
+    case "cancelled":
+      return "Compaction stopped";
     case "undone":
-      return item.policy === BY_HAND ? "Put back" : "Compaction undone";
+      return item.policy === BY_HAND ? "Included again" : "Compaction undone";
     case "completed":
-      return item.policy === BY_HAND ? "Taken out" : "Compacted";
+      return item.policy === BY_HAND ? "Excluded" : "Compacted";
   }
 }
 
 /** `142k → 38k tokens`; empty while it is not known, and where nothing was changed. */
 export function compactionSizes(item: CompactionItem): string {
-  return item.tokensAfter == null || item.status === "failed" ? "" : `${formatChange(item.tokensBefore, item.tokensAfter)} tokens`;
+  return item.tokensAfter == null || item.status === "failed" || item.status === "cancelled"
+    ? ""
+    : `${formatChange(item.tokensBefore, item.tokensAfter)} tokens`;
 }
 
 /** Why, and how, in one line. */
@@ -55,7 +59,8 @@ export function compactionReason(item: CompactionItem): string {
   if (item.policy === BY_HAND) {
     return item.status === "undone" ? "It is no longer excluded" : "The model no longer sees what you excluded";
   }
-  return [TRIGGERS[item.trigger], item.rung == null ? "" : RUNGS[item.rung]].filter(Boolean).join(" · ");
+  const why = item.saves == null ? TRIGGERS[item.trigger] : `Compacted early to save about ${formatDollars(item.saves)}`;
+  return [why, item.rung == null ? "" : RUNGS[item.rung]].filter(Boolean).join(" · ");
 }
 
 /** What was done, as facts for a list. */

@@ -1,6 +1,7 @@
 /** A change of one file: added and removed lines, with what surrounds them. */
 
 import type { FileDiff } from "../../src/protocol";
+import { visibleLine, visibleText } from "../../src/visible";
 import { element } from "../dom";
 import { countChanges, diffLines, type DiffLine } from "../lineDiff";
 
@@ -19,7 +20,7 @@ export interface DrawnDiff {
 export function drawDiff(diff: FileDiff): DrawnDiff {
   const lines = diffLines(diff.oldText, diff.newText);
   const body = element("tbody", {}, ...lines.slice(0, FIRST_LINES).map(drawLine));
-  const table = element("table", { className: "diff", attributes: { "aria-label": `Changes of ${diff.path}` } }, body);
+  const table = element("table", { className: "diff", attributes: { "aria-label": `Changes of ${visibleLine(diff.path)}` } }, body);
   const root = element("div", { className: "diff-scroll", tabIndex: 0 }, table);
   const rest = lines.slice(FIRST_LINES);
   if (rest.length > 0) {
@@ -38,6 +39,6 @@ function drawLine(line: DiffLine): HTMLTableRowElement {
     "tr",
     { className: `diff-${line.kind}` },
     element("td", { className: "diff-sign", textContent: SIGNS[line.kind] }),
-    element("td", { className: "diff-text", textContent: line.text }),
+    element("td", { className: "diff-text", textContent: visibleText(line.text) }),
   );
 }

@@ -5,7 +5,7 @@ import type { Actions } from "../actions";
 import { element, icon, iconButton, setChildren } from "../dom";
 import { EXCLUDED, FATES, NO_MARK, type Mark } from "../fates";
 
-const FORK = "Fork from here: go on otherwise after this, in a session of its own";
+const FORK = "Fork from here: continue from this point in a new session";
 const ENDED = new Set(["completed", "failed", "cancelled"]);
 
 /** Whether the model sees, or saw, what the item shows as a message of its own: a prompt, a text of the model, a result. */
@@ -20,6 +20,7 @@ export class Marking {
   private readonly pin: HTMLButtonElement;
   private readonly exclude: HTMLButtonElement;
   private drawn: Mark = NO_MARK;
+  private latest: Item;
 
   constructor(
     private readonly root: HTMLElement,
@@ -40,11 +41,30 @@ export class Marking {
       onClick: () => void actions.send("ullage/session/exclude", { itemId }),
     });
     const fork = iconButton({
-      label: item.kind === "user" ? "Fork from here: write this prompt in another way, in a session of its own" : FORK,
+      label: item.kind === "user" ? "Fork from here: rewrite this prompt in a new session" : FORK,
       icon: "repo-forked",
       className: "fork",
       onClick: () => actions.runCommand("ullage.forkSession", itemId),
     });
+    this.latest = item;
+    if (item.kind !== "toolCall") {
+      const copy = iconButton({
+        label: "Copy this message",
+        icon: "copy",
+        className: "copy",
+        onClick: () => actions.copy(textOf(this.latest)),
+      });
+      this.tools.append(copy);
+    }
+    if (item.kind === "user" && item.attachments.length === 0) {
+      const again = iconButton({
+        label: "Send this prompt again",
+        icon: "refresh",
+        className: "again",
+        onClick: () => void actions.prompt(textOf(this.latest), [], "queue"),
+      });
+      this.tools.append(again);
+    }
     // What is pinned shows its pin always: at the edge it stays where it is when the other comes and goes.
     this.tools.append(fork, this.exclude, this.pin);
     this.mark.hidden = true;
@@ -53,6 +73,7 @@ export class Marking {
   }
 
   update(item: Item): void {
+    this.latest = item;
     if (isMarkable(item) && !this.tools.isConnected && this.tools.parentElement === null) {
       this.root.prepend(this.mark);
       this.root.append(this.tools);
@@ -91,4 +112,8 @@ export class Marking {
 
 function capital(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function textOf(item: Item): string {
+  return "text" in item ? item.text : "";
 }

@@ -1,6 +1,7 @@
 /** Images and PDFs that the model was shown: what they are, small, and opened by a click. */
 
 import type { ShownMedia } from "../../src/protocol";
+import { visibleLine } from "../../src/visible";
 import type { Actions } from "../actions";
 import { element, icon } from "../dom";
 
@@ -11,8 +12,11 @@ export function drawMedia(media: readonly ShownMedia[], actions: Actions, named 
 
 function drawOne({ name, words, path }: ShownMedia, actions: Actions, named: boolean): HTMLElement {
   const label = named && name !== "" ? `${name}: ${words}` : words;
-  const button = element("button", { type: "button", className: "media-button", title: `Open ${name || path}` });
-  button.append(thumbnail(path) ?? icon(path.endsWith(".pdf") ? "file-pdf" : "file-media"), element("span", { textContent: label }));
+  const button = element("button", { type: "button", className: "media-button", title: `Open ${visibleLine(name || path)}` });
+  button.append(
+    thumbnail(path) ?? icon(path.endsWith(".pdf") ? "file-pdf" : "file-media"),
+    element("bdi", { textContent: visibleLine(label) }),
+  );
   button.addEventListener("click", () => actions.openFile(path));
   return button;
 }

@@ -36,8 +36,14 @@ function actionButtons(notice: NoticeItem, actions: Actions): HTMLElement[] {
         textButton({ label: "Set API key", icon: "key", onClick: () => actions.runCommand("ullage.setApiKey") }),
         goOn("Try again", "refresh"),
       ];
+    case "choose_model":
+      return [
+        textButton({ label: "Choose a model", icon: "server-process", onClick: () => actions.runCommand("ullage.selectModel") }),
+        goOn("Try again", "refresh"),
+      ];
     case "settings":
       return [
+        textButton({ label: "Connect a model", icon: "plug", onClick: () => actions.runCommand("ullage.setUpModel") }),
         textButton({ label: "Open settings", icon: "gear", onClick: () => actions.runCommand("ullage.openSettings") }),
         goOn("Try again", "refresh"),
       ];

@@ -7,7 +7,10 @@ import { drawApproval } from "./approval";
 import { drawDiff } from "./diffView";
 import type { ItemView } from "./itemView";
 import { drawMedia } from "./media";
-import { commandOf, describeInput, plainOutput, proposedDiff } from "./toolText";
+import { visibleLine, visibleText } from "../../src/visible";
+import { changedLine } from "../lineDiff";
+import { durationInWords } from "../../src/format";
+import { commandOf, describeInput, isWhole, plainOutput, proposedDiff } from "./toolText";
 
 const KIND_ICONS: Record<ToolKind, string> = {
   read: "file",
@@ -18,14 +21,34 @@ const KIND_ICONS: Record<ToolKind, string> = {
   other: "tools",
 };
 
-const STATUS: Record<ToolStatus, { icon: string; label: string }> = {
-  pending: { icon: "loading codicon-modifier-spin", label: "Being written" },
-  awaiting_permission: { icon: "question", label: "Waits for your approval" },
-  running: { icon: "loading codicon-modifier-spin", label: "Running" },
-  completed: { icon: "check", label: "Done" },
-  failed: { icon: "error", label: "Failed" },
-  cancelled: { icon: "circle-slash", label: "Stopped" },
+interface StatusMark {
+  icon: string;
+  label: string;
+  /** Class for its colour. */
+  name: string;
+}
+
+const STATUS: Record<ToolStatus, StatusMark> = {
+  pending: { icon: "loading codicon-modifier-spin", label: "Being written", name: "pending" },
+  awaiting_permission: { icon: "question", label: "Waits for your approval", name: "awaiting_permission" },
+  running: { icon: "loading codicon-modifier-spin", label: "Running", name: "running" },
+  completed: { icon: "check", label: "Done", name: "completed" },
+  failed: { icon: "error", label: "Failed", name: "failed" },
+  cancelled: { icon: "debug-stop", label: "Stopped", name: "cancelled" },
 };
+const WAITS: StatusMark = { icon: "clock", label: "Waits for its turn", name: "pending" };
+const FAILURES: Record<NonNullable<ToolCallItem["failure"]>, StatusMark> = {
+  refused: { icon: "circle-slash", label: "Refused by you", name: "refused" },
+  not_found: { icon: "search-stop", label: "File not found", name: "not_found" },
+};
+
+/** What stands at the end of its line. A call whose input is whole and that does not run yet waits for those before it. */
+function statusOf({ status, failure, input }: ToolCallItem): StatusMark {
+  if (status === "failed" && failure != null) {
+    return FAILURES[failure];
+  }
+  return status === "pending" && isWhole(input) ? WAITS : STATUS[status];
+}
 
 /** While these last, the card is unfolded by itself. */
 const UNFOLDED = new Set<ToolStatus>(["awaiting_permission", "running"]);
@@ -41,11 +64,16 @@ class ToolCallView implements ItemView<ToolCallItem> {
   /** The user folded or unfolded it: from then on it stays as they left it. */
   private chosen = false;
   private drawnDiff: FileDiff | undefined;
+  private drawnLinks = "";
   private askedFor: string | undefined;
+  private isDrawn = false;
+  /** The end of the output is kept in sight, until the user scrolls away from it. */
+  private followsOutput = true;
 
   private readonly kindIcon = element("span");
   private readonly title = element("span", { className: "tool-title" });
   private readonly changes = element("span", { className: "tool-changes" });
+  private readonly duration = element("span", { className: "tool-duration" });
   private readonly statusIcon = element("span", { className: "tool-status" });
   private readonly header = element("button", { type: "button", className: "tool-header" });
   private readonly body = element("div", { className: "tool-body" });
@@ -57,6 +85,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
     attributes: { role: "region", "aria-label": "Output" },
   });
   private readonly outputText = document.createTextNode("");
+  private readonly inputText = document.createTextNode("");
   private readonly diff = element("div", { className: "tool-diff" });
   private readonly links = element("div", { className: "tool-links" });
   private readonly approval = element("div");
@@ -67,7 +96,11 @@ class ToolCallView implements ItemView<ToolCallItem> {
   ) {
     this.item = item;
     this.output.append(this.outputText);
-    this.header.append(icon("chevron-right", "fold-mark"), this.kindIcon, this.title, this.changes, this.statusIcon);
+    this.output.addEventListener("scroll", () => {
+      this.followsOutput = this.output.scrollHeight - this.output.scrollTop - this.output.clientHeight < 20;
+    });
+    this.input.append(this.inputText);
+    this.header.append(icon("chevron-right", "fold-mark"), this.kindIcon, this.title, this.changes, this.duration, this.statusIcon);
     this.header.addEventListener("click", () => this.toggle());
     this.body.append(this.input, this.diff, this.output, this.links, this.approval);
     this.element = element("article", { className: "item tool" }, this.header, this.media, this.body);
@@ -75,11 +108,16 @@ class ToolCallView implements ItemView<ToolCallItem> {
   }
 
   update(item: ToolCallItem): void {
+    const { status, title, name, toolKind } = this.item;
+    const isNews = !this.isDrawn || item.status !== status || item.title !== title || item.name !== name || item.toolKind !== toolKind;
+    this.isDrawn = true;
     this.item = item;
     if (!this.chosen) {
       this.open = UNFOLDED.has(item.status) || (item.status === "completed" && item.diff != null);
     }
-    this.drawHeader();
+    if (isNews) {
+      this.drawHeader();
+    }
     this.drawMedia();
     this.drawBody();
   }
@@ -105,12 +143,17 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.element.className = `item tool ${status}`;
     this.header.setAttribute("aria-expanded", String(this.open));
     this.kindIcon.className = `codicon codicon-${KIND_ICONS[toolKind]} tool-kind`;
-    this.title.textContent = title || name;
-    this.title.title = title || name;
-    this.statusIcon.className = `codicon codicon-${STATUS[status].icon} tool-status`;
-    this.statusIcon.title = STATUS[status].label;
+    const shown = visibleLine(title || name);
+    if (this.title.textContent !== shown) {
+      this.title.textContent = shown;
+      this.title.title = shown;
+    }
+    this.duration.textContent = durationInWords(this.item.seconds);
+    const mark = statusOf(this.item);
+    this.statusIcon.className = `codicon codicon-${mark.icon} tool-status ${mark.name}`;
+    this.statusIcon.title = [mark.label, this.duration.textContent].filter(Boolean).join(", ");
     this.statusIcon.setAttribute("role", "img");
-    this.statusIcon.setAttribute("aria-label", STATUS[status].label);
+    this.statusIcon.setAttribute("aria-label", mark.label);
   }
 
   private drawBody(): void {
@@ -127,20 +170,19 @@ class ToolCallView implements ItemView<ToolCallItem> {
   /** A diff says all that the input says; a command is shown as one would type it, unless the title has all of it. */
   private drawInput(): void {
     const command = commandOf(this.item.input);
-    const text = command === undefined ? describeInput(this.item.input) : `$ ${command}`;
-    this.input.hidden = this.drawnDiff !== undefined || text === "" || text === "{}" || text === this.item.title;
-    if (this.input.textContent !== text) {
-      this.input.textContent = text;
-    }
+    const text = visibleText(command === undefined ? describeInput(this.item.input) : `$ ${command}`);
+    const inTitle = text === this.item.title && this.item.status !== "awaiting_permission"; // which may be cut where the card is narrow
+    this.input.hidden = this.drawnDiff !== undefined || text === "" || text === "{}" || inTitle;
+    growText(this.inputText, text);
   }
 
   private drawOutput(): void {
     const text = plainOutput(this.item.output);
     this.output.hidden = text.trim() === "" || (this.item.diff != null && this.item.status === "completed");
-    const atEnd = this.output.scrollHeight - this.output.scrollTop - this.output.clientHeight < 20;
     growText(this.outputText, text.replace(/\n$/, ""));
-    if (atEnd && this.item.status === "running") {
-      this.output.scrollTop = this.output.scrollHeight;
+    if (this.followsOutput && this.item.status === "running") {
+      // When all of the frame is drawn: where it is scrolled to has the page laid out.
+      queueMicrotask(() => (this.output.scrollTop = this.output.scrollHeight));
     }
   }
 
@@ -171,22 +213,37 @@ class ToolCallView implements ItemView<ToolCallItem> {
   private drawLinks(): void {
     const { fullOutput } = this.item;
     const diff = this.drawnDiff;
+    const drawn = JSON.stringify([diff?.path, fullOutput, diff !== undefined && this.isToBeMade(diff)]);
+    if (drawn === this.drawnLinks) {
+      return;
+    }
+    this.drawnLinks = drawn;
     setChildren(
       this.links,
-      diff !== undefined && this.fileLink(`Open ${diff.path}`, diff.path),
+      diff !== undefined && !this.isToBeMade(diff) && this.fileLink(`Open ${diff.path}`, diff.path, changedLine(diff)),
       fullOutput != null && this.fileLink("Open the whole output", fullOutput),
     );
   }
 
-  private fileLink(label: string, path: string): HTMLElement {
-    const link = element("button", { type: "button", className: "link-button", title: path }, icon("go-to-file"), label);
-    link.addEventListener("click", () => this.actions.openFile(path));
+  /** A file that is about to be created cannot be opened yet. */
+  private isToBeMade({ oldText }: FileDiff): boolean {
+    return oldText === "" && this.item.status !== "completed";
+  }
+
+  private fileLink(label: string, path: string, near?: string): HTMLElement {
+    const link = element(
+      "button",
+      { type: "button", className: "link-button", title: visibleLine(path) },
+      icon("go-to-file"),
+      element("bdi", { textContent: visibleLine(label) }),
+    );
+    link.addEventListener("click", () => this.actions.openFile(path, undefined, near));
     return link;
   }
 
   /** Drawn once for each question, so that a reason being typed survives updates. */
   private drawApproval(): void {
-    const asked = this.item.permission?.length ? JSON.stringify(this.item.permission) : undefined;
+    const asked = this.item.permission?.length ? (this.item.permissionId ?? "") : undefined;
     if (asked !== this.askedFor) {
       this.askedFor = asked;
       if (this.approval.contains(document.activeElement)) {

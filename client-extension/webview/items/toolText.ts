@@ -2,11 +2,19 @@
 
 import type { FileDiff } from "../../src/protocol";
 
-/** A tool's input, one line per key: short values beside their key, long or several-line ones below it. Not whole JSON is shown as it is. */
+/** Whether a tool's input has been written to its end. */
+export function isWhole(input: string): boolean {
+  return input.trimEnd().endsWith("}") && parseObject(input) !== undefined;
+}
+
+/**
+ * A tool's input, one line per key: short values beside their key, long or several-line ones below it. While it is being written, what there
+ * is of it; what is no JSON is shown as it is.
+ */
 export function describeInput(input: string): string {
-  const parsed = parseObject(input);
+  const parsed = parseObject(input) ?? (input.length < MOST_READ_ANEW ? parseBeginning(input) : undefined);
   if (parsed === undefined) {
-    return input;
+    return input.startsWith("{") && input.length < MOST_READ_ANEW ? "" : input;
   }
   return Object.entries(parsed)
     .map(([key, value]) => describeValue(key, typeof value === "string" ? value : JSON.stringify(value, null, 2)))
@@ -36,7 +44,29 @@ export function plainOutput(output: string): string {
 }
 
 function describeValue(key: string, value: string): string {
-  return value.includes("\n") ? `${key}:\n${value}` : `${key}: ${value}`;
+  const name = inWords(key);
+  return value.includes("\n") ? `${name}:\n${value}` : `${name}: ${value}`;
+}
+
+/** `old_text` → `Old text`. */
+function inWords(key: string): string {
+  const words = key.replaceAll("_", " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Characters over which an input that is still being written is shown as it comes: to read it anew with each piece would be felt. */
+const MOST_READ_ANEW = 20_000;
+
+/** What there is of an object that is still being written. */
+function parseBeginning(text: string): Record<string, unknown> | undefined {
+  const endings = ['"}', "}", '":""}', "null}", '"]}', "]}"];
+  for (const ending of endings) {
+    const parsed = parseObject(text.replace(/[\\,\s]+$/, "") + ending);
+    if (parsed !== undefined) {
+      return parsed;
+    }
+  }
+  return undefined;
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

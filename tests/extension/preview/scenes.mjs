@@ -1,6 +1,6 @@
 /** What the preview shows: messages for the panel, and what is done in it before the picture is taken. */
 
-import { answer, approval, bash, bashApproval, edit, notice, plan, read, search, thinking, user } from "./items.mjs";
+import { answer, approval, bash, bashApproval, spoofedApproval, edit, notice, plan, read, search, thinking, user } from "./items.mjs";
 import { compaction, conversation, epochFates, epochs, pins, preview } from "./past.mjs";
 import { gauge, practice, shows } from "./session.mjs";
 
@@ -51,6 +51,7 @@ export const SCENES = [
     theme: "contrast",
     messages: shows({ state: "running", items: [user, thinking, bash, read, answer, search], plan }),
   },
+  { name: "approval-spoofed", messages: shows({ state: "running", items: [user, spoofedApproval], model: practice }) },
   { name: "approval", messages: shows({ state: "running", items: [user, bash, read, approval], model: practice }) },
   {
     name: "approval-command-narrow",

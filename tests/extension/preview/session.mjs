@@ -19,7 +19,7 @@ export const gauge = {
   cost: 0.4172,
   frees: 71_000,
   freesCost: 0.05,
-  auto: true,
+  next: { why: "line", at: 167_000 },
   policy: "ullage",
   measure: "usage",
 };

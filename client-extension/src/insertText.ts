@@ -1,0 +1,15 @@
+/** Putting code of an answer into a file: at the cursor, so that it can be undone there. */
+
+import * as vscode from "vscode";
+import { warn } from "./notify";
+
+/** In the place of what is selected in the editor that was used last. */
+export async function insertText(text: string): Promise<void> {
+  const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
+  if (editor === undefined) {
+    void warn("Open the file that the code belongs into, and put the cursor where it goes.");
+    return;
+  }
+  await editor.edit((edit) => edit.replace(editor.selection, text));
+  await vscode.window.showTextDocument(editor.document, { viewColumn: editor.viewColumn });
+}

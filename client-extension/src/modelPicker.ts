@@ -1,0 +1,63 @@
+/** Choosing the model of a session: what its endpoint offers, with window and price; any other name can be typed. */
+
+import * as vscode from "vscode";
+import type { ActiveSession } from "./activeSession";
+import type { ServerConnection } from "./client";
+import { offerInWords } from "./endpoints";
+import type { OfferedModel } from "./protocol";
+import { labelText } from "./shownText";
+
+const TITLE = "Ullage: model of this session";
+
+/** Offered where the endpoint cannot be asked. Models of October 2026. */
+const KNOWN_MODELS = ["claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5-2"];
+
+interface ModelPick extends vscode.QuickPickItem {
+  name?: string;
+  elsewhere?: boolean;
+}
+
+/** Asks the endpoint what it offers, and lets the user choose. Where it does not tell, the placeholder says why. */
+export async function pickModel(connection: ServerConnection, session: ActiveSession): Promise<void> {
+  const asked = connection.request("ullage/model/list", {});
+  const { models, problem } = await asked.then(
+    (result) => ({ models: result.models, problem: undefined }),
+    (error: Error) => ({ models: KNOWN_MODELS.map((name) => ({ name, displayName: name })), problem: error.message }),
+  );
+  await chooseModel(session, models, problem);
+}
+
+/** Lets the user choose among these. `problem` says why they are not what the endpoint offers. */
+export async function chooseModel(session: ActiveSession, models: readonly OfferedModel[], problem?: string): Promise<void> {
+  const current = session.current?.model.name;
+  const known = models.some(({ name }) => name === current) || current === undefined ? [] : [{ name: current, displayName: current }];
+  const picks: ModelPick[] = [...known, ...models].map((model) => ({
+    label: labelText(model.displayName),
+    description: [model.name === current ? "current" : "", model.displayName === model.name ? "" : labelText(model.name)]
+      .filter(Boolean)
+      .join(" · "),
+    detail: offerInWords(model),
+    name: model.name,
+  }));
+  const others: ModelPick[] = [
+    { label: "", kind: vscode.QuickPickItemKind.Separator },
+    { label: "$(edit) Another model by its name…" },
+    { label: "$(plug) Connect another server or key…", elsewhere: true },
+  ];
+  const chosen = await vscode.window.showQuickPick([...picks, ...others], {
+    title: TITLE,
+    placeHolder: problem === undefined ? "Which model answers from now on" : labelText(problem),
+    matchOnDescription: true,
+  });
+  if (chosen === undefined) {
+    return;
+  }
+  if (chosen.elsewhere === true) {
+    await vscode.commands.executeCommand("ullage.setUpModel");
+    return;
+  }
+  const model = chosen.name ?? (await vscode.window.showInputBox({ title: TITLE, prompt: "The model's name, as its server knows it" }));
+  if (model?.trim()) {
+    await session.request("ullage/session/setModel", { model: model.trim() });
+  }
+}

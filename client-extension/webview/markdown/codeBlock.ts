@@ -1,0 +1,97 @@
+/**
+ * A code block that grows. While it does, its text is only appended to. A short one is coloured meanwhile; a long one when it is whole and
+ * the page has nothing else to do.
+ */
+
+import { element, growText, icon, iconButton } from "../dom";
+import { colour } from "../highlight";
+import { whenIdle } from "../idle";
+import type { Block } from "./blocks";
+import type { MarkdownHost } from "./text";
+
+/** Milliseconds for which a copy button says that it has copied. */
+const COPIED_SHOWN = 1500;
+
+/** Characters that are coloured again with each piece: some two milliseconds. */
+const COLOURED_AT_ONCE = 2000;
+
+export class CodeBlock {
+  readonly element = document.createElement("div");
+  private readonly code = document.createElement("code");
+  /** What has come since the text was coloured last; at first all of it. */
+  private rest = document.createTextNode("");
+  private content = "";
+  /** Characters before `rest`. */
+  private coloured = 0;
+  private closed = false;
+
+  constructor(
+    private readonly language: string,
+    host: MarkdownHost,
+  ) {
+    this.element.className = "code-block";
+    const block = document.createElement("pre");
+    block.tabIndex = 0;
+    if (language !== "") {
+      this.code.className = `language-${language}`;
+    }
+    this.code.append(this.rest);
+    block.append(this.code);
+    const copy = iconButton({
+      label: "Copy code",
+      icon: "copy",
+      className: "code-copy",
+      onClick: () => {
+        host.copy(this.content.replace(/\n$/, ""));
+        copy.replaceChildren(icon("check"));
+        setTimeout(() => copy.replaceChildren(icon("copy")), COPIED_SHOWN);
+      },
+    });
+    const insert = iconButton({
+      label: "Insert at the cursor",
+      icon: "insert",
+      className: "code-insert",
+      onClick: () => host.insert(this.content.replace(/\n$/, "")),
+    });
+    this.element.append(block, element("div", { className: "code-tools" }, insert, copy));
+  }
+
+  update({ content, closed }: Block): void {
+    const grew = content.startsWith(this.content);
+    const isWhole = closed && !this.closed;
+    if (content === this.content && !isWhole) {
+      return;
+    }
+    this.content = content;
+    this.closed = closed;
+    if (content.length <= COLOURED_AT_ONCE) {
+      this.drawColoured();
+      return;
+    }
+    if (grew) {
+      growText(this.rest, content.slice(this.coloured));
+    } else {
+      this.drawPlain();
+    }
+    if (isWhole) {
+      whenIdle(() => this.content === content && this.drawColoured());
+    }
+  }
+
+  private drawPlain(): void {
+    this.coloured = 0;
+    this.rest = document.createTextNode(this.content);
+    this.code.replaceChildren(this.rest);
+  }
+
+  private drawColoured(): void {
+    const nodes = colour(this.content, this.language);
+    if (nodes === undefined) {
+      growText(this.rest, this.content.slice(this.coloured));
+      return;
+    }
+    this.coloured = this.content.length;
+    this.rest = document.createTextNode("");
+    this.code.replaceChildren(...nodes, this.rest);
+  }
+}

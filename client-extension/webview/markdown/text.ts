@@ -1,0 +1,106 @@
+/**
+ * The text of a block as DOM: made node by node, so that nothing a model writes is ever read as HTML. Links carry no address that the page
+ * could follow by itself, they are opened by the host.
+ */
+
+import type { Token } from "markdown-it";
+import { icon } from "../dom";
+import { linkTarget } from "../links";
+
+/** What a click in a model's text asks for. */
+export interface MarkdownHost {
+  openLink: (href: string) => void;
+  openFile: (path: string, line?: number) => void;
+  copy: (text: string) => void;
+  /** Puts a text where the cursor stands in the editor. */
+  insert: (text: string) => void;
+}
+
+/** Elements that hold other text, by the type of the token. */
+const ELEMENTS: Readonly<Record<string, keyof HTMLElementTagNameMap>> = { em_open: "em", strong_open: "strong", s_open: "s" };
+
+/** The nodes for the tokens of a text. */
+export function drawText(tokens: readonly Token[], host: MarkdownHost): Node[] {
+  const root = document.createDocumentFragment();
+  const open: Node[] = [root];
+  for (const token of tokens) {
+    const place = open.at(-1) ?? root;
+    if (token.nesting < 0) {
+      open.pop();
+      continue;
+    }
+    const node = nodeOf(token, host);
+    place.appendChild(node);
+    if (token.nesting > 0) {
+      open.push(node);
+    }
+  }
+  root.normalize();
+  return [...root.childNodes];
+}
+
+function nodeOf(token: Token, host: MarkdownHost): Node {
+  switch (token.type) {
+    case "code_inline": {
+      const code = document.createElement("code");
+      code.textContent = token.content;
+      return code;
+    }
+    case "math": {
+      const formula = document.createElement("span");
+      formula.className = "math";
+      formula.textContent = token.content;
+      return formula;
+    }
+    case "image":
+      return imageOf(token, host);
+    case "softbreak":
+      return document.createTextNode("\n");
+    case "hardbreak":
+      return document.createElement("br");
+    case "link_open":
+      return linkOf(token, host);
+    default: {
+      const tag = ELEMENTS[token.type];
+      return tag === undefined ? emptyOrText(token) : document.createElement(tag);
+    }
+  }
+}
+
+/** An image is not loaded: what it shows is named, and a click opens it, in the editor or after a question in the browser. */
+function imageOf(token: Token, host: MarkdownHost): Node {
+  const href = String(token.attrGet("src") ?? "");
+  const shown = linkNode(href, host);
+  shown.append(icon("file-media"), token.content || href);
+  shown.classList.add("image-link");
+  return shown;
+}
+
+/** Text as it is. What holds other text and is not known adds nothing to it. */
+function emptyOrText(token: Token): Node {
+  return token.nesting > 0 ? document.createElement("span") : document.createTextNode(token.content);
+}
+
+function linkOf(token: Token, host: MarkdownHost): HTMLElement {
+  return linkNode(String(token.attrGet("href") ?? ""), host);
+}
+
+function linkNode(href: string, host: MarkdownHost): HTMLElement {
+  const target = linkTarget(href);
+  if (target.kind === "none") {
+    return document.createElement("span");
+  }
+  const anchor = document.createElement("a");
+  anchor.setAttribute("href", target.kind === "web" ? target.href : "#");
+  anchor.title = target.kind === "web" ? target.href : `Open ${target.path}`;
+  anchor.addEventListener("click", (event) => {
+    event.preventDefault();
+    event.stopPropagation();
+    if (target.kind === "web") {
+      host.openLink(target.href);
+    } else {
+      host.openFile(target.path, target.line);
+    }
+  });
+  return anchor;
+}

@@ -1,0 +1,134 @@
+/** Questions that wait: what the host knows of them, what a notification asks, which one a key answers. */
+
+import "./dom";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { groupsOf } from "../../client-extension/src/allowedText";
+import { approvalsAfter, approvalsIn, questionOf } from "../../client-extension/src/approvals";
+import { render } from "../../client-extension/src/gauge";
+import type { ToolCallItem, Update } from "../../client-extension/src/protocol";
+import { approvalInSight } from "../../client-extension/webview/approvalInSight";
+import { makeItemView } from "../../client-extension/webview/items";
+import { recordingActions } from "./recordingActions";
+import { gauge, toolCall, user } from "./samples";
+
+function asking(id: string, more: Partial<ToolCallItem> = {}): ToolCallItem {
+  const permission = [
+    { optionId: "once", name: "Allow once", kind: "allow_once" },
+    { optionId: "no", name: "Refuse", kind: "reject_once" },
+  ] as const;
+  return toolCall(id, {
+    status: "awaiting_permission",
+    permission: [...permission],
+    permissionId: `q-${id}`,
+    permissionReason: "Run `ls`",
+    ...more,
+  });
+}
+
+const put = (item: ToolCallItem): Update => ({ kind: "item", item });
+
+test("what waits is known from the snapshot on, and is gone when it is answered or removed", () => {
+  let waiting = approvalsIn([user("p1"), asking("t1"), toolCall("t2")]);
+  assert.deepEqual(
+    waiting.map(({ id }) => id),
+    ["t1"],
+  );
+  waiting = approvalsAfter(waiting, put(asking("t3")));
+  waiting = approvalsAfter(waiting, put(asking("t3", { permissionId: "q-again" })));
+  assert.deepEqual(
+    waiting.map(({ permissionId }) => permissionId),
+    ["q-t1", "q-again"],
+  );
+  waiting = approvalsAfter(waiting, put(toolCall("t1", { status: "running" })));
+  waiting = approvalsAfter(waiting, { kind: "remove", itemId: "t3" });
+  assert.deepEqual(waiting, []);
+});
+
+test("an update of something else changes nothing", () => {
+  const waiting = approvalsIn([asking("t1")]);
+  for (const update of [
+    { kind: "title", title: "x" },
+    put(toolCall("t9")),
+    { kind: "append", itemId: "t1", field: "input", text: "x" },
+  ] as Update[]) {
+    assert.equal(approvalsAfter(waiting, update), waiting);
+  }
+});
+
+for (const [what, item, whole] of [
+  ["a short command", asking("t1"), true],
+  ["a command that is cut", asking("t1", { permissionReason: `Run ${"x".repeat(500)}` }), false],
+  ["an edit, whose change is not in it", asking("t1", { toolKind: "edit", permissionReason: "Edit a.py" }), false],
+] as const) {
+  test(`a notification offers to allow only what can be read in it: ${what}`, () => {
+    const question = questionOf(item);
+    assert.equal(question.whole, whole);
+    assert.match(question.text, /^Ullage waits for your approval: (Run|Edit)/);
+    assert.ok(question.text.length < 250);
+  });
+}
+
+test("the gauge says that something waits, and leads there", () => {
+  const { text, background, command, ariaLabel } = render(gauge({ used: 70_000 }), "running", { state: "running" }, 2);
+  assert.equal(text, "$(bell-dot) 41% · approve");
+  assert.deepEqual([background, command], ["warning", "ullage.nextApproval"]);
+  assert.match(ariaLabel, /2 approvals wait for you/);
+});
+
+function timelineOf(...places: { top: number; bottom: number }[]): { timeline: HTMLElement; done: string[] } {
+  const { actions, done } = recordingActions();
+  const timeline = document.createElement("div");
+  timeline.getBoundingClientRect = () => ({ top: 0, bottom: 100 }) as DOMRect;
+  for (const [index, place] of places.entries()) {
+    const { element } = makeItemView(asking(`t${index}`), actions);
+    timeline.append(element);
+    const row = element.querySelector(".approval > .button-row");
+    assert.ok(row);
+    row.getBoundingClientRect = () => place as DOMRect;
+  }
+  document.body.replaceChildren(timeline);
+  return { timeline, done };
+}
+
+const SEEN = { top: 10, bottom: 30 };
+const BELOW = { top: 110, bottom: 130 };
+
+test("a key answers the question that is in sight, and none that is not", () => {
+  const { timeline } = timelineOf(BELOW, SEEN);
+  assert.equal(approvalInSight(timeline)?.closest<HTMLElement>(".item")?.dataset.itemId, "t1");
+  assert.equal(approvalInSight(timelineOf(BELOW).timeline), undefined);
+});
+
+test("of two in sight a key answers the one with the focus", () => {
+  const { timeline } = timelineOf(SEEN, SEEN);
+  assert.equal(approvalInSight(timeline), undefined);
+  timeline.querySelectorAll<HTMLButtonElement>('[data-answer="allow_once"]')[1]?.focus();
+  assert.equal(approvalInSight(timeline)?.closest<HTMLElement>(".item")?.dataset.itemId, "t1");
+});
+
+test("what is always allowed stands in groups", () => {
+  const allowed = [
+    { action: "command", pattern: "runs: pytest", name: "`pytest *`" },
+    { action: "edit", pattern: "src/**", name: "edits of `src/**`" },
+    { action: "command", pattern: "harmless: ls", name: "`ls *`" },
+    { action: "flight", pattern: "x", name: "`x`" },
+  ];
+  assert.deepEqual(
+    groupsOf(allowed).map(({ title, members }) => [title, members.length]),
+    [
+      ["Commands", 2],
+      ["Edits", 1],
+      ["flight", 1],
+    ],
+  );
+});
+
+test("where something can be allowed for good, the list of what is leads from the question", () => {
+  const { actions, done } = recordingActions();
+  const always = { optionId: "always", name: "Always allow `ls *`", kind: "allow_always" } as const;
+  const { element } = makeItemView(asking("t1", { permission: [...(asking("t1").permission ?? []), always] }), actions);
+  element.querySelector<HTMLButtonElement>(".approval-list")?.click();
+  assert.deepEqual(done, ["command ullage.showAllowed"]);
+  assert.equal(makeItemView(asking("t2"), actions).element.querySelector(".approval-list"), null);
+});
