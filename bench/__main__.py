@@ -2,6 +2,8 @@
 
 python -m bench [MESSAGES …]
 python -m bench growth [MESSAGES …]
+python -m bench memory [TURNS]
+python -m bench stalls [SCENARIO …]
 python -m bench peers
 python -m bench policies [POLICY …]
 """
@@ -12,7 +14,7 @@ import asyncio
 import sys
 from datetime import UTC, datetime
 
-from bench import growth, latency, policies
+from bench import growth, latency, memory, policies, stalls
 from bench.peers.report import section
 from bench.peers.run import LONGEST, SIZES, run
 from bench.results import FILE, write_section
@@ -29,6 +31,12 @@ def main(words: list[str]) -> int:
                 write_section("policies", policies.section(today, names))
             case ["growth", *sizes] if all(each.isdecimal() for each in sizes):
                 asyncio.run(growth.main([int(each) for each in sizes] or growth.SIZES))
+                return 0
+            case ["memory", *turns] if all(each.isdecimal() for each in turns):
+                asyncio.run(memory.main(int(turns[0]) if turns else memory.TURNS))
+                return 0
+            case ["stalls", *names] if all(each in stalls.SCENARIOS for each in names):
+                asyncio.run(stalls.main(names, today))
                 return 0
             case _ if all(each.isdecimal() for each in words):
                 asyncio.run(latency.main([int(each) for each in words] or [100, 1_000, 10_000]))

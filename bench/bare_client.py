@@ -22,7 +22,7 @@ class BareClient:
 
     async def initialize(self, folder: Path, state: Path, settings: Mapping[str, Any]) -> Any:
         """`initialize` and `initialized`; the answer of the first."""
-        self._settings = settings
+        self._settings = {"store": {"location": str(state)}, **settings}
         answer = await self.ask(
             "initialize",
             {

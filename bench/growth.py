@@ -38,6 +38,7 @@ from ullage.session.session import Session
 from ullage.session.sessions import Sessions
 from ullage.session.settings import Settings
 from ullage.session.uncollected import uncollected
+from ullage.store.location import folder_of
 from ullage.store.log_store import LogStore
 from ullage.workspace.editor import Diagnostic
 
@@ -123,16 +124,21 @@ async def measure(messages: int) -> None:
     sys.stdout.write(f"\n{messages:,} messages\n")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary).resolve() / "workspace"
-        fill(folder, messages)
+        location = str(folder.parent / "store")
+        kept = folder_of(folder, Path(location))
+        folder.mkdir()
+        fill(kept, messages)
         model, idle = Echo(), asyncio.Event()
 
         def told(session_id: str, seq: int, update: Update) -> None:
             idle.set()
 
-        def choose(*, provider: Provider, name: str, base_url: str, api_key: str | None, media: MediaBytes) -> Model:
+        def choose(
+            *, provider: Provider, name: str, base_url: str, api_key: str | None, media: MediaBytes, is_confirmed: Callable[[str], bool]
+        ) -> Model:
             return model
 
-        settings = Settings(line_cap=NO_LINE, summary_engine="digest")
+        settings = Settings(line_cap=NO_LINE, summary_engine="digest", store_location=location)
         sessions = Sessions((folder,), NoEditor(), settings, None, None, told, lambda: None, lambda text: None, choose=choose)
         estimate_text.cache_clear()
         session = await timed("open it", lambda: sessions.open(None))
@@ -164,12 +170,11 @@ async def measure(messages: int) -> None:
             await timed("undo, in a session that was opened again", session.history.undo)
         await timed("redo", session.history.redo)
         await sessions.close()
-        plan_and_digest(folder, session.id)
+        plan_and_digest(kept, session.id)
 
 
 def fill(folder: Path, messages: int) -> None:
-    """A generated session of that many messages, as a user left it."""
-    folder.mkdir()
+    """A generated session of that many messages, as a user left it, in the folder that is kept for a workspace."""
     store, writer = LogStore.open(folder), Writer()
     session = store.create_session("Generated", 0.0)
     entries = [entry for message in islice(Generated().messages(), messages) for entry in writer.entries(message)]

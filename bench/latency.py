@@ -20,6 +20,7 @@ from bench.bare_client import start_server
 from bench.stamping_api import StampingApi
 from ullage.context.blocks import Text, Usage
 from ullage.context.entries import AssistantReply, TurnEnded, UserPrompt
+from ullage.store.location import folder_of
 from ullage.store.log_store import LogStore
 
 PROMPTS = 60
@@ -45,7 +46,8 @@ async def measure(messages: int) -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary).resolve() / "workspace"
         folder.mkdir()
-        fill(folder, messages)
+        state = Path(temporary).resolve() / "state"
+        fill(folder_of(folder, state), messages)
         async with StampingApi() as api:
             sent: list[int] = []
             notified: list[float] = []
@@ -62,7 +64,7 @@ async def measure(messages: int) -> None:
 
             settings = {"model": {"provider": "anthropic", "name": "claude-opus-5-5", "baseUrl": f"http://127.0.0.1:{api.port}"}}
             client = await start_server(server_command(), environment(), heard)
-            await client.initialize(folder, Path(temporary) / "state", settings)
+            await client.initialize(folder, state, settings)
             session = (await client.ask("ullage/session/open", {}))["sessionId"]
             for number in range(PROMPTS):
                 idle.clear()
@@ -80,10 +82,11 @@ async def measure_start() -> None:
     times: list[float] = []
     for _ in range(STARTS):
         with tempfile.TemporaryDirectory() as temporary:
-            folder = Path(temporary).resolve()
+            folder = Path(temporary).resolve() / "workspace"
+            folder.mkdir()
             began = time.perf_counter_ns()
             client = await start_server(server_command(), environment(), lambda read, message: None)
-            await client.initialize(folder, folder / "state", {"model": {"provider": "practice"}})
+            await client.initialize(folder, folder.parent / "state", {"model": {"provider": "practice"}})
             times.append((time.perf_counter_ns() - began) / 1e6)
             await client.close()
     show("process start to initialize", times)

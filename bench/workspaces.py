@@ -1,4 +1,4 @@
-"""Generated sessions laid down as a workspace of Ullage, as a user would have left them, for whatever reads such a folder."""
+"""Generated sessions laid down as the log of a workspace, as a user would have left them, for whatever reads such a folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BEGAN = 1_770_000_000.0
 
 
 def lay_down(folder: Path, lengths: Sequence[int], seed: int = 1) -> None:
-    """One session for each of `lengths` (messages), into the `.ullage` of `folder`."""
+    """One session for each of `lengths` (messages), as the log that is kept for a workspace."""
     folder.mkdir(parents=True, exist_ok=True)
     with closing(LogStore.open(folder)) as store:
         for number, length in enumerate(lengths):

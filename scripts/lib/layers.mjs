@@ -2,6 +2,7 @@
 
 import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { provideBubblewrap } from "./bubblewrap.mjs";
 import { Failure } from "./console.mjs";
 import { ROOT, STATE, VENV_PYTHON } from "./paths.mjs";
 import { run } from "./processes.mjs";
@@ -24,17 +25,34 @@ export const LAYERS = [
   { name: "e2e", run: endToEnd },
 ];
 
+/** What a release needs beside them; `npm test` runs a sample of it. @type {Layer} */
+export const DEEP = { name: "deep", run: deep };
+
 /** The checks count as one test. @returns {Promise<Outcome>} */
 async function checks() {
   const code = await run([process.execPath, join(ROOT, "scripts", "check.mjs")]);
   return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** @returns {Promise<Outcome>} */
+/** A process for each core: the tests share nothing but the machine. @returns {Promise<Outcome>} */
 async function python() {
+  await provideBubblewrap();
   const report = await freshReport("python");
-  const code = await run([VENV_PYTHON, "-m", "pytest", "-q", `--junitxml=${report}`, "tests/unit", "tests/server"]);
+  const workers = ["-n", "auto", "--dist", "worksteal"];
+  const code = await run([VENV_PYTHON, "-m", "pytest", "-q", ...workers, `--junitxml=${report}`, "tests/unit", "tests/server"]);
   return outcome(report, code);
+}
+
+/**
+ * The long form of the tests that bear the marker `deep`: one test may take an hour.
+ *
+ * @returns {Promise<Outcome>}
+ */
+async function deep() {
+  await provideBubblewrap();
+  const report = await freshReport("deep");
+  const command = [VENV_PYTHON, "-m", "pytest", "-q", "-m", "deep", "--timeout=3600", `--junitxml=${report}`, "tests/unit", "tests/server"];
+  return outcome(report, await run(command, { env: { ...process.env, ULLAGE_DEEP: "1" } }));
 }
 
 /** Node 20 does not read TypeScript, so the tests are bundled with what they test. @returns {Promise<Outcome>} */

@@ -116,7 +116,7 @@ export async function startVsCodeWeb(web, { folder, place, port, settings = {}, 
     // A process group of its own, so that it can be ended as a whole.
     detached: true,
     stdio: ["ignore", output.fd, output.fd],
-    env: { ...cleanEnvironment(), ...env, ULLAGE_RUN: id },
+    env: { ...cleanEnvironment(), ULLAGE_STORE_LOCATION: join(place.userData, "sessions"), ...env, ULLAGE_RUN: id },
   });
   await output.close();
   /** @type {Promise<void>} */

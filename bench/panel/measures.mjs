@@ -1,0 +1,164 @@
+/** What is measured at the panel: content that streams in, and a long conversation that is scrolled. Each gives figures, and judges nothing. */
+
+import { AT } from "../../tests/extension/preview/items.mjs";
+import { session } from "../../tests/extension/preview/session.mjs";
+import { MARK } from "./contents.mjs";
+
+/** @typedef {import("playwright-core").Page} Page */
+
+/** Four characters a token, 140 pieces a second, a thousand tokens a second. */
+const PIECE = Math.round((1000 * 4) / 140);
+
+/** Milliseconds between two keys of somebody who types fast. */
+const KEY_EVERY = 120;
+
+const SELECTORS = { assistant: ".assistant", thinking: ".thinking", output: ".tool-output", input: ".tool-input" };
+
+/** Opens the panel on a session. @param {Page} page @param {string} url @param {object} snapshot */
+export async function openPanel(page, url, snapshot) {
+  await page.goto(url);
+  await page.waitForFunction(() => probe.page()?.querySelector(".panel") !== null);
+  await page.evaluate((fields) => {
+    probe.send({ type: "server", status: { state: "running" } });
+    probe.send({ type: "snapshot", snapshot: fields });
+  }, snapshot);
+  await page.waitForFunction(() => probe.page().querySelector("button.model-button")?.textContent !== "");
+}
+
+/**
+ * @typedef {object} Streamed
+ * @property {number} lag milliseconds from the last piece to its frame
+ * @property {number[]} frames milliseconds of each frame meanwhile
+ * @property {number[]} keys milliseconds from each key to its frame
+ * @property {number} nodes
+ */
+
+/** Lets a content stream in while somebody types. @param {Page} page @param {string} url @param {import("./contents.mjs").Content} content @returns {Promise<Streamed>} */
+export async function streamed(page, url, { into, text }) {
+  const isTool = into === "output" || into === "input";
+  const call = {
+    kind: "toolCall",
+    id: "x",
+    at: AT,
+    name: "bash",
+    title: "$ pytest",
+    toolKind: "execute",
+    input: "",
+    output: "",
+    status: "running",
+  };
+  const item = isTool ? call : { kind: into, id: "x", at: AT, text: "" };
+  await openPanel(page, url, {
+    ...session,
+    state: "running",
+    items: [{ kind: "user", id: "p", at: AT, text: "Go on", attachments: [], queued: false }, item],
+  });
+  if (into === "thinking") await page.frameLocator("iframe").locator(".thinking summary").click();
+  const pieces = text.match(new RegExp(`[^]{1,${PIECE}}`, "g")) ?? [];
+  await page.locator("textarea").focus();
+  await page.evaluate(() => probe.watch());
+  const what = {
+    sessionId: session.sessionId,
+    itemId: "x",
+    field: isTool ? into : "text",
+    pieces,
+    seq: session.seq + 1,
+    shown: SELECTORS[into],
+    mark: MARK,
+  };
+  let over = false;
+  const drawn = page.evaluate((all) => probe.stream(all), what).finally(() => (over = true));
+  while (!over) {
+    await page.keyboard.press("a", { delay: 0 });
+    await page.waitForTimeout(KEY_EVERY);
+  }
+  const lag = await drawn;
+  return { lag, ...(await page.evaluate(() => probe.stopWatching())) };
+}
+
+/** Keys while nothing happens. @param {Page} page @param {string} url @returns {Promise<number[]>} */
+export async function idleKeys(page, url) {
+  await openPanel(page, url, session);
+  await page.locator("textarea").focus();
+  await page.evaluate(() => probe.watch());
+  for (let pressed = 0; pressed < 60; pressed += 1) {
+    await page.keyboard.press("a");
+    await page.waitForTimeout(KEY_EVERY);
+  }
+  return (await page.evaluate(() => probe.stopWatching())).keys;
+}
+
+/**
+ * @typedef {object} Scrolled
+ * @property {number} opened milliseconds until a long conversation was drawn
+ * @property {number[]} frames
+ * @property {number} nodesAtFirst
+ * @property {number} nodesMost
+ * @property {number} nodes when all was scrolled through
+ * @property {number} heap bytes then, after a collection
+ * @property {number} passed items that were scrolled through
+ * @property {number} found milliseconds until an item of long ago was shown
+ */
+
+/** Scrolls back through a long conversation for so many seconds, then looks up an item of long ago. @param {Page} page @param {string} url @param {any[]} items @param {number} seconds @returns {Promise<Scrolled>} */
+export async function scrolled(page, url, items, seconds) {
+  const newest = items.slice(-200);
+  const snapshot = { ...session, items: newest, earlier: items.length - newest.length };
+  await openPanel(page, url, session);
+  const opened = await page.evaluate(
+    ({ all, fields }) => {
+      probe.all = all;
+      const since = performance.now();
+      probe.send({ type: "snapshot", snapshot: { ...fields, sessionId: "long" } });
+      return new Promise((done) => {
+        const last = fields.items.at(-1).id;
+        const look = () =>
+          probe.page().querySelector(`[data-item-id="${last}"]`) === null
+            ? setTimeout(look)
+            : requestAnimationFrame(() => setTimeout(() => done(performance.now() - since)));
+        look();
+      });
+    },
+    { all: items, fields: snapshot },
+  );
+  await page.waitForTimeout(500);
+  const nodesAtFirst = await page.evaluate(() => probe.nodes());
+  await page.evaluate(() => probe.watch());
+  const { nodesMost, oldest } = await page.evaluate(async (limit) => {
+    const timeline = probe.page().querySelector(".timeline");
+    const until = performance.now() + limit * 1000;
+    let most = 0;
+    while (performance.now() < until) {
+      timeline.scrollBy(0, -600);
+      most = Math.max(most, probe.nodes());
+      await new Promise((done) => probe.panel().requestAnimationFrame(done));
+    }
+    return { nodesMost: most, oldest: probe.page().querySelector("[data-item-id]").dataset.itemId };
+  }, seconds);
+  const { frames, nodes } = await page.evaluate(() => probe.stopWatching());
+  const passed = items.length - items.findIndex(({ id }) => id === oldest);
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send("HeapProfiler.collectGarbage");
+  const { usedSize: heap } = await cdp.send("Runtime.getHeapUsage");
+  await openPanel(page, url, session);
+  const found = await page.evaluate(
+    ({ all, fields, itemId }) => {
+      probe.all = all;
+      probe.send({ type: "snapshot", snapshot: { ...fields, sessionId: "long" } });
+      return new Promise((done) => setTimeout(done, 500)).then(() => {
+        const since = performance.now();
+        probe.send({ type: "show", view: { kind: "item", sessionId: "long", itemId } });
+        return new Promise((done) => {
+          const look = () => {
+            const box = probe.page().querySelector(`[data-item-id="${itemId}"]`)?.getBoundingClientRect();
+            if (box && box.top >= 0 && box.top < 800) requestAnimationFrame(() => setTimeout(() => done(performance.now() - since)));
+            else setTimeout(look, 5);
+          };
+          look();
+        });
+      });
+    },
+    { all: items, fields: snapshot, itemId: items[Math.floor(items.length / 10) + 1].id },
+  );
+  return { opened, frames, nodesAtFirst, nodesMost, nodes, heap, passed, found };
+}
