@@ -1,4 +1,5 @@
-"""The command line: `ullage serve`, `replay`, `policies` and `inspect`. Imports nothing that takes long before it knows what is wanted."""
+"""The command line: `ullage serve`, `replay`, `policies`, `import` and `inspect`. Imports nothing that takes long before it is known
+what is wanted."""
 
 from __future__ import annotations
 
@@ -10,9 +11,13 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ullage.replay_arguments import add_replay_options, policy_names
 from ullage.taken_secrets import take_secret
+
+if TYPE_CHECKING:  # takes long to import
+    from ullage.lsp.transport import Connection
 
 logger = logging.getLogger("ullage")
 
@@ -22,10 +27,13 @@ _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 _REPLAY = """
 Reports what was recorded in sessions of Claude Code (JSONL, as in ~/.claude/projects), Codex (rollouts, as in ~/.codex/sessions)
-and Ullage (.ullage/ullage.db), plain or compressed: tokens, dollars, cache reads, sizes, and what was needed after the compactions
-that took place. With --policy it carries the sessions through other ways of compacting, and reports what each would have cost and kept
-over the same work. It changes no transcript, asks no model and sends nothing anywhere.
+and Ullage (a workspace, or its ullage.db), plain or compressed: tokens, dollars, cache reads, sizes, and what was needed after the
+compactions that took place. With --policy it carries the sessions through other ways of compacting, and reports what each would have
+cost and kept over the same work. It changes no transcript, asks no model and sends nothing anywhere.
 """
+
+
+_STORE = "where sessions are kept, if ullage.store.location says so (default: ULLAGE_STORE_LOCATION, else the system's place for it)"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,20 +53,37 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"ullage {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     serve = commands.add_parser("serve", help="speak to an editor over stdin and stdout (PROTOCOL.md)")
-    serve.add_argument("--tcp", type=_port, metavar="PORT", help="listen on this port of the loopback address instead; 0 takes a free one")
+    listening = serve.add_mutually_exclusive_group()
+    listening.add_argument(
+        "--tcp", type=_port, metavar="PORT", help="listen on this port of the loopback address instead; 0 takes a free one"
+    )
+    listening.add_argument(
+        "--socket", type=Path, metavar="PATH", help="listen on a Unix socket there instead, in a folder that is yours alone"
+    )
     serve.add_argument("--log-level", type=str.upper, choices=_LEVELS, default="INFO", help="how much is logged (default: INFO)")
     serve.set_defaults(run=_serve)
     replay = commands.add_parser("replay", help="report what recorded sessions cost and what their compactions kept", description=_REPLAY)
     replay.add_argument("traces", nargs="+", metavar="TRACE", help="a transcript, a folder of transcripts, or a workspace of Ullage")
+    replay.add_argument("--store", default="", metavar="DIR", help=_STORE)
     add_replay_options(replay)
     replay.set_defaults(run=_replay)
     policies = commands.add_parser("policies", help="list the ways of compacting, or show the whole of one")
     policies.add_argument("name", nargs="?", metavar="POLICY", help="show everything of this one")
     policies.add_argument("--format", choices=("table", "json"), default="table", help="how it is written (default: table)")
     policies.set_defaults(run=_policies)
+    importing = commands.add_parser("import", help="give a folder the sessions in its .ullage, or those of a folder that was moved")
+    importing.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="the workspace that gets them")
+    which = importing.add_mutually_exclusive_group()
+    which.add_argument("--mine", action="store_true", help="those in its .ullage are yours: they can be gone on with (asks)")
+    which.add_argument("--from", type=Path, dest="gone", metavar="OLD", help="take over the sessions of a folder that is gone")
+    which.add_argument("--list-gone", action="store_true", help="list the folders that are gone and of which sessions are kept")
+    importing.add_argument("--yes", action="store_true", help="with --mine: do not ask")
+    importing.add_argument("--store", default="", metavar="DIR", help=_STORE)
+    importing.set_defaults(run=_import)
     inspect = commands.add_parser("inspect", help="print the epochs of a session of a workspace")
     inspect.add_argument("session", metavar="SESSION", help="the session's id, the beginning of it, or `last`")
     inspect.add_argument("--folder", type=Path, default=Path(), metavar="DIR", help="the workspace (default: the current folder)")
+    inspect.add_argument("--store", default="", metavar="DIR", help=_STORE)
     inspect.add_argument("--messages", action="store_true", help="also print every message and what became of it")
     inspect.add_argument("--format", choices=("table", "json"), default="table", help="how it is written (default: table)")
     inspect.set_defaults(run=_inspect)
@@ -73,6 +98,9 @@ def _port(text: str) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    from ullage.processes.environment import drop_relative_entries
+
+    drop_relative_entries(os.environ)
     api_key, auth_token = take_secret("ANTHROPIC_API_KEY"), take_secret("ANTHROPIC_AUTH_TOKEN")
     from ullage.lsp.log import log_to_stderr
 
@@ -80,8 +108,8 @@ def _serve(options: argparse.Namespace) -> int:
     if auth_token and not api_key:
         logger.warning("ANTHROPIC_AUTH_TOKEN is not used; set ANTHROPIC_API_KEY")
     try:
-        return asyncio.run(_serve_client(options.tcp, api_key))
-    except PortNotFree as error:
+        return asyncio.run(_serve_client(options.tcp, options.socket, api_key))
+    except CannotListen as error:
         return _failed(str(error))
     except KeyboardInterrupt:
         return 130
@@ -102,6 +130,7 @@ def _replay(options: argparse.Namespace) -> int:
         economy=options.economy,
         views=options.views,
         report=options.report,
+        store=options.store,
         jobs=options.jobs,
     )
     return _reporting(lambda: run(options.traces, asked))
@@ -125,37 +154,74 @@ def _reporting(run: Callable[[], int]) -> int:
         return 1
 
 
+def _import(options: argparse.Namespace) -> int:
+    from ullage.importing import Wanted, list_gone, run
+
+    if options.list_gone:
+        return list_gone(options.store)
+    if options.folder is None:
+        return _failed("ullage import: name the FOLDER that gets the sessions")
+    return run(options.folder, options.store, Wanted(options.mine, options.gone, options.yes))
+
+
 def _inspect(options: argparse.Namespace) -> int:
     from ullage.inspection import run
 
-    return run(options.session, options.folder, options.format, messages=options.messages)
+    return run(options.session, options.folder, options.format, messages=options.messages, location=options.store)
 
 
-class PortNotFree(Exception):
-    """`str()` says which port cannot be listened on, and why."""
+class CannotListen(Exception):
+    """`str()` says which port or socket cannot be listened on, and why."""
 
 
-async def _serve_client(port: int | None, api_key: str | None) -> int:
+async def _serve_client(port: int | None, path: Path | None, api_key: str | None) -> int:
     # What is imported lives as long as the process: passes of the collector over it would be an eighth of the time to `initialize`.
     gc.disable()
     from ullage.lsp.features import register_features
     from ullage.lsp.server import UllageServer
-    from ullage.lsp.transport import open_stdio, open_tcp
+    from ullage.lsp.transport import open_stdio
 
     gc.freeze()
     gc.enable()
-    if port is None:
-        connection = open_stdio()
+    if port is not None:
+        connection = await _client_on_port(port)
+    elif path is not None:
+        connection = await _client_on_socket(path)
     else:
-        try:
-            listening_on, coming = await open_tcp(port)
-        except OSError as error:
-            raise PortNotFree(f"Cannot listen on port {port}: {error.strerror or error}. Choose another port.") from error
-        logger.info("listening on 127.0.0.1:%d", listening_on)
-        connection = await coming
+        connection = open_stdio()
     server = UllageServer(api_key)
     register_features(server)
     return await server.serve(connection)
+
+
+async def _client_on_port(port: int) -> Connection:
+    from ullage.lsp.listening import listen_on_port, make_token
+
+    token = make_token()
+    try:
+        listening_on, listener = await listen_on_port(port, token)
+    except OSError as error:
+        raise CannotListen(f"Cannot listen on port {port}: {error.strerror or error}. Choose another port.") from error
+    logger.info("listening on 127.0.0.1:%d", listening_on)
+    sys.stderr.write(f"token: {token}\n")  # not logged: a log may be kept, and be sent to the client
+    sys.stderr.flush()
+    return await listener.client()
+
+
+async def _client_on_socket(path: Path) -> Connection:
+    from ullage.lsp.listening import UnsafePlace, listen_on_socket
+
+    try:
+        listener = await listen_on_socket(path)
+    except UnsafePlace as error:
+        raise CannotListen(str(error)) from error
+    except OSError as error:
+        raise CannotListen(f"Cannot listen on {path}: {error.strerror or error}. Name another place.") from error
+    logger.info("listening on %s", path)
+    try:
+        return await listener.client()
+    finally:
+        path.unlink(missing_ok=True)
 
 
 def _failed(message: str) -> int:

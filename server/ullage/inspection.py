@@ -21,6 +21,7 @@ from ullage.session.history.epochs import EpochInfo, epochs
 from ullage.session.history.places import items_of_entry
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreFailed
+from ullage.store.location import folder_of, store_location
 from ullage.store.log_store import LogStore, SessionRecord
 from ullage.store.read_only import NoLog, open_to_read
 
@@ -36,13 +37,14 @@ class NotFound(Exception):
     """`str()` says what is not there, and what is."""
 
 
-def run(session: str, workspace: Path, format: Format, *, messages: bool) -> int:
+def run(session: str, workspace: Path, format: Format, *, messages: bool, location: str = "") -> int:
     """Prints the session; gives the exit code: 0, or 1 where it is not there or cannot be read (stderr says why).
 
-    `session` is an id, the beginning of one, or `last`; without `messages` the epochs alone are printed.
+    `session` is an id, the beginning of one, or `last`; without `messages` the epochs alone are printed. `location` says where what is kept
+    of all workspaces lies, where that is not the system's own place.
     """
     try:
-        store = _opened(workspace)
+        store = _opened(workspace, location)
         try:
             record = _record(store.sessions(), session)
             entries = store.load(record.id)
@@ -60,10 +62,13 @@ def run(session: str, workspace: Path, format: Format, *, messages: bool) -> int
     return 0
 
 
-def _opened(workspace: Path) -> LogStore:
-    path = ullage_folder.database(workspace)
+def _opened(workspace: Path, location: str) -> LogStore:
+    path = ullage_folder.database(folder_of(workspace, store_location(location)))
     if not path.is_file():
-        raise NotFound(f"{workspace} has no sessions of Ullage ({path} does not exist). Name the workspace with --folder")
+        raise NotFound(
+            f"{workspace} has no sessions of Ullage ({path} does not exist). Name the workspace with --folder, "
+            "and with --store the folder that the setting ullage.store.location names, if any"
+        )
     return open_to_read(path)
 
 
@@ -111,7 +116,7 @@ def _epoch_lines(epoch: EpochInfo) -> Iterator[str]:
     if made.focus:
         yield f"  in favour of: {' '.join(made.focus.split())}"
     yield from (f"  excluded: {file.path}" for file in made.without_files)
-    yield from (f"  read again: {file.path} ({file.note})" for file in made.restored)
+    yield from (f"  {'read again' if file.is_read else 'not read again'}: {file.path} ({file.note})" for file in made.restored)
     yield from (f"  tried before: {reason}" for reason in made.skipped)
 
 
@@ -169,7 +174,8 @@ def _epoch_json(epoch: EpochInfo) -> Json:
             "messages_summarised": made.message_counts.summarised,
             "messages_snipped": made.message_counts.snipped,
             "results_cleared": made.message_counts.cleared,
-            "files_restored": [{"path": file.path, "note": file.note} for file in made.restored],
+            "files_restored": [{"path": file.path, "note": file.note} for file in made.restored if file.is_read],
+            "files_not_restored": [{"path": file.path, "note": file.note} for file in made.restored if not file.is_read],
             "files_excluded": [file.path for file in made.without_files],
             "tried_before": [*made.skipped],
         },

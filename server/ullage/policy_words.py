@@ -41,7 +41,7 @@ _MEASURES: Mapping[Measure, str] = {
     "characters / 4": ", by a quarter of the messages' characters",
 }
 
-_UNITS = ("tokens", "characters", "messages", "results", "turns", "lines", "files", "seconds", "words", "facts")
+_UNITS = ("tokens", "characters", "messages", "results", "turns", "lines", "files", "seconds", "words", "facts", "sections")
 """As names of numbers end."""
 _UNITS_BY_ENDING = {"fanout": "summaries", "factor": "times"} | dict.fromkeys(
     ("chunk", "target", "smallest", "fallback", "most", "least"), "tokens"

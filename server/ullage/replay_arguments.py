@@ -46,8 +46,8 @@ def add_replay_options(replay: argparse.ArgumentParser) -> None:
     replay.add_argument(
         "--economy",
         choices=("cheapest", "balanced", "fullest"),
-        default="balanced",
-        help="how much a policy that saves does to save by compacting before its line (default: balanced)",
+        default="fullest",
+        help="how much a policy that saves does to save by compacting before its line (default: fullest)",
     )
     replay.add_argument(
         "--views",

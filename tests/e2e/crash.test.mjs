@@ -41,11 +41,14 @@ stage("crash", {}, (scenario) => {
     await gauge(page).getByText("%").waitFor();
 
     const stopped = panel.getByText("keeps ending");
+    let asked = 0;
     for (let kills = 0; kills < 5; kills++) {
+      // One that is killed while it starts could not be started, and is not started again.
+      await expectEventually(async () => (await questionsForModels(api)) > asked, "the server has opened the session");
       const pid = await serverProcess();
-      await gauge(page).getByText("%").waitFor();
       process.kill(pid, "SIGKILL");
       await expectEventually(() => hasEnded(pid), "the process ends");
+      asked = await questionsForModels(api);
     }
     await stopped.waitFor();
     await gauge(page).getByText("Ullage stopped").waitFor();
@@ -62,6 +65,11 @@ stage("crash", {}, (scenario) => {
     await screenshot("2-restarted");
   });
 });
+
+/** How often the endpoint was asked for its models, which each server does for its session. @param {import("./harness/fake-api.mjs").FakeApi} api */
+async function questionsForModels(api) {
+  return (await api.requests()).filter(({ path }) => path === "/v1/models").length;
+}
 
 /** @param {number} pid */
 function hasEnded(pid) {

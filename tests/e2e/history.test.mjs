@@ -106,10 +106,10 @@ stage("history", { window: 60_000 }, (scenario) => {
     await clickAtItem(survey, /^Pin/);
     await survey.getByRole("button", { name: "Unpin" }).waitFor();
     await clickAtItem(itemsOf(panel, "assistant").nth(1), /^Exclude/);
-    await itemsOf(panel, "compaction").getByText("Taken out").waitFor();
+    await itemsOf(panel, "compaction").getByText("Excluded", { exact: true }).waitFor();
     await itemsOf(panel, "assistant").nth(1).getByText("excluded").waitFor();
     await openFile(page, "tankgauge/table.py");
-    await runCommand(page, "Ullage: Pin file");
+    await runCommand(page, "Pin file in Ullage");
     await panel.getByRole("list", { name: "Pinned files" }).getByText("table.py").waitFor();
     await screenshot("1-pinned");
     const [before] = (await repliesAsked(api)).slice(-1);
@@ -132,11 +132,11 @@ stage("history", { window: 60_000 }, (scenario) => {
     await panel.getByRole("button", { name: "Unpin tankgauge/table.py" }).click();
     await panel.getByRole("list", { name: "Pinned files" }).waitFor({ state: "hidden" });
     await itemsOf(panel, "compaction").first().getByRole("button", { name: "Undo" }).click();
-    await itemsOf(panel, "compaction").first().getByText("Put back").waitFor();
+    await itemsOf(panel, "compaction").first().getByText("Included again").waitFor();
     await screenshot("3-put-back");
 
     await openFile(page, "docs/survey-notes.md");
-    await runCommand(page, "Ullage: Exclude file");
+    await runCommand(page, "Exclude file from Ullage");
     const taken = itemsOf(panel, "compaction").last();
     await taken.getByText("The model no longer sees the text of docs/survey-notes.md").waitFor();
     await survey.getByText("excluded").waitFor();

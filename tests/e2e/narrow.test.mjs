@@ -29,7 +29,7 @@ stage("narrow", {}, (scenario) => {
     await sendPrompt(panel, "Mend the tank");
     await approval(panel).waitFor();
     await page.setViewportSize({ width: 900, height: 420 });
-    const buttons = approval(panel).getByRole("button");
+    const buttons = approval(panel).locator(".button-row").getByRole("button");
     const beginning = panel.locator(".diff").getByText("line 1 of");
     await expectEventually(
       async () => (await isWithin(beginning, timeline)) && (await areWithin(buttons, timeline)),

@@ -35,7 +35,7 @@ stage("reload", {}, (scenario) => {
     await screenshot("2-reloaded");
 
     await api.enqueue({ say: "It holds 40,000 litres." });
-    await panel.getByRole("button", { name: "Continue" }).click();
+    await panel.getByRole("button", { name: "Continue", exact: true }).click();
     await itemsOf(panel, "assistant").getByText("It holds 40,000 litres.").waitFor();
     await turnIsOver(panel);
     await screenshot("3-went-on");

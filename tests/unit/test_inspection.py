@@ -10,6 +10,7 @@ import pytest
 from tests.unit.context.logs import calls, compaction, prompt, returned, says
 from ullage.context.entries import Cleared, CompactionUndone, Entry, EntryPinned, Summarised
 from ullage.inspection import run
+from ullage.store.location import folder_of, store_location
 from ullage.store.log_store import LogStore
 
 ENTRIES: tuple[Entry, ...] = (
@@ -27,7 +28,7 @@ ENTRIES: tuple[Entry, ...] = (
 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
-    store = LogStore.open(tmp_path)
+    store = LogStore.open(folder_of(tmp_path, store_location()))
     for title in ("An older one", "Measure the tank"):
         record = store.create_session(title, 1_700_000_000.0)
         store.append_many(record.id, ENTRIES, 1_700_000_060.0)
@@ -86,7 +87,8 @@ def test_an_unknown_session_is_named_with_those_that_there_are(
 def test_a_folder_without_sessions_and_a_file_that_is_no_log_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("last", tmp_path, "table", messages=False) == 1
     assert "has no sessions of Ullage" in printed(capsys)[1]
-    (tmp_path / ".ullage").mkdir()
-    (tmp_path / ".ullage" / "ullage.db").write_text("no database")
+    kept = folder_of(tmp_path, store_location())
+    kept.mkdir(parents=True)
+    (kept / "ullage.db").write_text("no database")
     assert run("last", tmp_path, "table", messages=False) == 1
     assert "no database that can be read" in printed(capsys)[1]

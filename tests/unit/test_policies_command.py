@@ -28,7 +28,8 @@ def run(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment, timeout=50)
 
 
-def test_the_list_has_every_policy_with_its_line_and_moves(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_list_has_every_policy_with_its_line_and_moves(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     assert main(["policies"]) == 0
     listed = capsys.readouterr().out
     for policy in BUILT_IN.values():

@@ -4,7 +4,7 @@ under the policies that were asked for."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from ullage.replay.report_json import as_json
 from ullage.replay.report_short import as_short
 from ullage.replay.report_table import as_table
 from ullage.replay.rows import Report, Row
+from ullage.store.location import BadLocation, store_location, workspaces_in
 
 _USAGE_ERROR = 2
 
@@ -44,7 +45,12 @@ def run(names: Sequence[str], options: Options) -> int:
     if wanted and not options.policies:
         return _USAGE_ERROR
     failures: list[str] = []
-    works = list(_works(_files(names, failures), failures, options))
+    try:
+        kept = workspaces_in(store_location(options.store))
+    except BadLocation as error:
+        _complain(str(error))
+        return _USAGE_ERROR
+    works = list(_works(_files(names, failures, kept), failures, options))
     for failure in failures:
         _complain(failure)
     rows = tuple(_told_twice(row for work in works for row in work.rows))
@@ -72,12 +78,12 @@ def _known(wanted: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in dict.fromkeys(wanted) if name in known)
 
 
-def _files(names: Sequence[str], failures: list[str]) -> Sequence[Path]:
+def _files(names: Sequence[str], failures: list[str], kept: Mapping[Path, Path]) -> Sequence[Path]:
     """The files behind the names, each once."""
     found: dict[Path, Path] = {}
     for name in names:
         try:
-            for path in transcripts_in(Path(name), failures):
+            for path in transcripts_in(Path(name), failures, kept):
                 found.setdefault(path.resolve(), path)
         except (NothingFound, OSError) as error:
             failures.append(str(error))

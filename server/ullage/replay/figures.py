@@ -12,6 +12,7 @@ from ullage.context.blocks import Usage
 from ullage.replay.cost import Dollars, cost_of, summary_calls, total_usage
 from ullage.replay.fact_patterns import FactKind
 from ullage.replay.file_calls import file_calls
+from ullage.replay.named import Named, named
 from ullage.replay.needed_later import session_facts
 from ullage.replay.predicted import predict
 from ullage.replay.prices import prices_of
@@ -68,6 +69,7 @@ class Kept:
     names_beside_their_file: Share = field(default_factory=Share)
     files_read_again: int = 0
     at_least: bool = False
+    named: Named = field(default_factory=Named)
 
     def __add__(self, other: Kept) -> Kept:
         return Kept(
@@ -77,6 +79,7 @@ class Kept:
             self.names_beside_their_file + other.names_beside_their_file,
             self.files_read_again + other.files_read_again,
             self.at_least or other.at_least,
+            self.named + other.named,
         )
 
 
@@ -180,5 +183,6 @@ def _kept(transcript: Transcript) -> Kept:
         kinds=by_kind(each for each in judgements if each.needed.after_seq in places),
         names_beside_their_file=tied(entries, calls, told),
         files_read_again=read_again,
+        named=named(entries, told),
         at_least=bool(told) and (transcript.source == "ullage" or KEPT_MESSAGES.what in mended),
     )

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from ullage.store.folder import database
+
 _DATABASE = "ullage.db"
-_OF_A_WORKSPACE = Path(".ullage", _DATABASE)
+_OF_EARLIER_VERSIONS = Path(".ullage", _DATABASE)
 _ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".jsonl.bz2")
 
 
@@ -18,10 +20,11 @@ class NothingFound(Exception):
     """A name stands for no file; `str()` says which and why."""
 
 
-def transcripts_in(name: Path, failures: list[str]) -> Sequence[Path]:
+def transcripts_in(name: Path, failures: list[str], kept: Mapping[Path, Path]) -> Sequence[Path]:
     """The file itself, or the transcripts in a folder and the folders below it, in the order of their names.
 
-    Of a workspace of Ullage it is the log alone: other JSON lines in it are the user's own. Folders below it that cannot be listed,
+    Of a workspace of Ullage it is the log alone: other JSON lines in it are the user's own. `kept` has the folder that holds the log of
+    each workspace, by its path with links resolved. Folders below it that cannot be listed,
     and what is called like a transcript and is no file (a pipe would be waited for), are added to `failures`. Raises `NothingFound`.
     """
     if not name.exists():
@@ -32,22 +35,22 @@ def transcripts_in(name: Path, failures: list[str]) -> Sequence[Path]:
     if not name.is_dir():
         raise NothingFound(f"{name} is {_NO_FILE}")
     told = len(failures)
-    found = tuple(_below(name, failures))
+    found = tuple(_below(name, failures, kept))
     if not found and len(failures) == told:
-        raise NothingFound(f"{name} holds no transcripts: neither *.jsonl (plain or as .gz, .xz, .bz2) nor {_OF_A_WORKSPACE.as_posix()}")
+        raise NothingFound(f"{name} holds no transcripts: neither *.jsonl (plain or as .gz, .xz, .bz2) nor sessions of Ullage")
     return found
 
 
-def _below(top: Path, failures: list[str]) -> Iterator[Path]:
+def _below(top: Path, failures: list[str], kept: Mapping[Path, Path]) -> Iterator[Path]:
     def unreadable(error: OSError) -> None:
         failures.append(f"{error.filename} cannot be read: {error.strerror}")
 
     for folder, folders, names in os.walk(top, onerror=unreadable):
         here = Path(folder)
-        database = next((each for each in (here / _OF_A_WORKSPACE, here / _DATABASE) if each.is_file()), None)
-        if database is not None:
+        log = _log_of(here, kept)
+        if log is not None:
             folders.clear()
-            yield database
+            yield log
             continue
         folders.sort()
         for path in (here / name for name in sorted(names) if name.endswith(_ENDINGS)):
@@ -55,3 +58,9 @@ def _below(top: Path, failures: list[str]) -> Iterator[Path]:
                 failures.append(f"{path} is {_NO_FILE}")
             else:
                 yield path
+
+
+def _log_of(folder: Path, kept: Mapping[Path, Path]) -> Path | None:
+    own = kept.get(folder.resolve())
+    candidates = [] if own is None else [database(own)]
+    return next((each for each in (*candidates, folder / _OF_EARLIER_VERSIONS, folder / _DATABASE) if each.is_file()), None)

@@ -25,10 +25,12 @@ class Options:
     summary: Summaries = "recorded"
     window: int | None = None
     """Tokens, instead of the model's own."""
-    economy: Economy = "balanced"
+    economy: Economy = "fullest"
     """How much policies that save do to save."""
     views: Path | None = None
     """A folder for the requests that follow compactions."""
     report: Path | None = None
     """A file for the report as a page."""
+    store: str = ""
+    """Where what is kept of all workspaces lies; empty: the system's own place."""
     jobs: int | None = None

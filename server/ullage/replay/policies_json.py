@@ -9,6 +9,7 @@ from ullage.context.blocks import Json
 from ullage.replay.fact_patterns import FactKind
 from ullage.replay.html.choice import Choice, choose
 from ullage.replay.html.comparison import Standing, compared
+from ullage.replay.named import Named
 from ullage.replay.retention import KindRetention
 from ullage.replay.rows import Report
 from ullage.replay.runs import CompactionPoint, RequestPoint, Retained, Run
@@ -119,10 +120,21 @@ def _retained(retained: Retained) -> Json:
         "compactions": retained.compactions,
         "kinds": _kinds(retained.kinds),
         "all_kinds": _fates(sum(retained.kinds.values(), KindRetention())),
-        "in_summary": {kind.replace(" ", "_"): {"hits": of_it.in_view, "of": of_it.needed} for kind, of_it in retained.in_summary.items()},
+        "in_summary": _hits(retained.in_summary),
         "identifier_beside_its_file": _share(retained.tied),
         "files_in_view": _share(retained.restored),
+        "with_files_put_back": _hits(retained.with_files),
+        "summaries": named_json(retained.named),
     }
+
+
+def named_json(named: Named) -> Json:
+    """Summaries: how many, how long, and what of the names in them was used."""
+    return {"written": named.summaries, "mean_characters": named.mean_characters, "identifiers_then_used": _share(named.names)}
+
+
+def _hits(kinds: Mapping[FactKind, KindRetention]) -> Json:
+    return {kind.replace(" ", "_"): {"hits": of_it.in_view, "of": of_it.needed} for kind, of_it in kinds.items()}
 
 
 def _kinds(kinds: Mapping[FactKind, KindRetention]) -> Json:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ullage.replay.columns import ABSENT, columns, money, number, percent
 from ullage.replay.html.comparison import Comparison, Standing
+from ullage.replay.named import Named
 from ullage.replay.runs import Retained
 from ullage.replay.shares import Share
 
@@ -60,6 +61,8 @@ def kept_lines(standings: Iterable[Standing]) -> Iterator[str]:
         "user's|messages",
         "names by|file",
         "files|in view",
+        "characters|a summary",
+        "names in it|then used",
         "violations",
         "seconds",
     ]
@@ -68,16 +71,20 @@ def kept_lines(standings: Iterable[Standing]) -> Iterator[str]:
 
 def _kept_cells(standing: Standing) -> list[str]:
     if not standing.runs:
-        return [ABSENT] * 10
+        return [ABSENT] * 12
     kept = standing.retained
     is_blank = bool(standing.stood_in.get("blank"))
-    shares = _shares(kept) if kept.compactions and not is_blank else [ABSENT] * 7
+    shares = [*_shares(kept), *_summaries(kept.named)] if kept.compactions and not is_blank else [ABSENT] * 9
     mark = "*" if standing.unjudged else ""
     return [number(kept.compactions) + mark, *shares, number(len(standing.violations)), f"{standing.seconds:.1f}"]
 
 
 def _shares(kept: Retained) -> list[str]:
     return [_share(each) for each in (*(of_kind.kept for of_kind in kept.kinds.values()), kept.tied, kept.restored)]
+
+
+def _summaries(named: Named) -> list[str]:
+    return [number(named.mean_characters), _share(named.names)]
 
 
 def _share(share: Share) -> str:

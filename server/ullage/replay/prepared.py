@@ -27,7 +27,7 @@ class Settings:
     summary: Summaries = "digest"
     as_model: str | None = None
     window: int | None = None
-    economy: Economy = "balanced"
+    economy: Economy = "fullest"
     """How much policies that save do to save."""
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Generator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
+from ullage.processes.askers import Asker
+from ullage.processes.start import worker_pool
 from ullage.replay.file_work import FileWork, file_work
 from ullage.replay.options import Options
 
@@ -22,7 +24,7 @@ def work_through(paths: Sequence[Path], options: Options) -> Generator[FileWork]
     if jobs < 2 or (options.jobs is None and sum(_size(path) for path in paths) < WORTH_A_PROCESS):
         yield from (file_work(path, options) for path in paths)
         return
-    with ProcessPoolExecutor(jobs, initializer=_let_go_at_once) as executor:
+    with worker_pool(Asker.REPLAY, jobs, _let_go_at_once) as executor:
         try:
             waiting: list[Future[FileWork]] = [executor.submit(file_work, path, options) for path in paths]
             waiting.reverse()

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from ullage.context.blocks import Json
 from ullage.replay.cost import Dollars
 from ullage.replay.figures import Figures, together
-from ullage.replay.policies_json import policies_json
+from ullage.replay.policies_json import named_json, policies_json
 from ullage.replay.prices import as_of
 from ullage.replay.rows import Report, Row
 from ullage.replay.shares import Share
@@ -71,6 +71,7 @@ def _figures(figures: Figures) -> dict[str, Json]:
                 for kind, of_it in kept.kinds.items()
             },
             "identifier_beside_its_file": _share(kept.names_beside_their_file),
+            "summaries": named_json(kept.named),
         }
         if is_kept
         else None,

@@ -10,6 +10,7 @@ from ullage.context.entries import Compaction
 from ullage.context.view.projection import Projection
 from ullage.context.view.seen import whole_in_view
 from ullage.replay.file_calls import FileCall, file_calls
+from ullage.replay.named import named
 from ullage.replay.needed_later import SessionFacts, session_facts
 from ullage.replay.restoring import files_read_again, restoring
 from ullage.replay.retention import Cut, Search, by_kind, judged
@@ -23,12 +24,14 @@ from ullage.replay.windows import entries_after, strings_of
 @dataclass(frozen=True, slots=True)
 class Left:
     """What a compaction left in the context. `kept` and `summary` are texts, `restored` the paths of files that were put back, or
-    that were read whole or made in a message that stayed: what was edited there is known in part only."""
+    that were read whole or made in a message that stayed: what was edited there is known in part only. `put_back` is the text of the
+    former."""
 
     after_seq: int
     kept: str
     summary: str
     restored: tuple[str, ...]
+    put_back: str = ""
 
 
 def left_by(compaction: Compaction, after_seq: int, seq: int, view: Projection) -> Left:
@@ -38,9 +41,10 @@ def left_by(compaction: Compaction, after_seq: int, seq: int, view: Projection) 
     told = compaction.summarised.text if compaction.summarised is not None else ""
     if compaction.snipped is not None:
         told = f"{told}\n\n{compaction.snipped.marker}" if told else compaction.snipped.marker
-    in_view = [file.path for file in compaction.restored]
+    in_view = [file.path for file in compaction.restored if file.is_read]
     in_view += whole_in_view(view)
-    return Left(after_seq, kept, told, tuple(dict.fromkeys(in_view)))
+    put_back = "\n\n".join(file.text for file in compaction.restored if file.is_read)
+    return Left(after_seq, kept, told, tuple(dict.fromkeys(in_view)), put_back)
 
 
 def _texts(view: Projection, seq: int, restored: set[str]) -> Iterator[str]:
@@ -74,6 +78,7 @@ class Needed:
             self._facts, self._calls = session_facts(self._entries), file_calls(self._entries)
         cuts = [Cut(each.after_seq, each.kept) for each in places]
         summaries = [Cut(each.after_seq, each.summary) for each in places]
+        whole = [Cut(each.after_seq, f"{each.kept}\n\n{each.put_back}") for each in places]
         restored = (restoring(files_read_again(self._entries, self._calls, each.after_seq), each.restored) for each in places)
         return Retained(
             compactions=len(places),
@@ -81,4 +86,6 @@ class Needed:
             in_summary=by_kind(judged(self._facts, summaries)),
             tied=tied(self._entries, self._calls, cuts),
             restored=sum(restored, Share()),
+            with_files=by_kind(judged(self._facts, whole)),
+            named=named(self._entries, summaries),
         )

@@ -13,6 +13,7 @@ from ullage.context.blocks import Usage
 from ullage.context.entries import Rung, Trigger
 from ullage.replay.cost import Dollars
 from ullage.replay.fact_patterns import FactKind
+from ullage.replay.named import Named
 from ullage.replay.retention import KindRetention, by_kind
 from ullage.replay.shares import Share
 
@@ -57,9 +58,10 @@ class CompactionPoint:
 
 @dataclass(frozen=True, slots=True)
 class Retained:
-    """What was needed after the compactions of a run, and what of it was in view, without the files that were read again.
+    """What was needed after the compactions of a run, and what of it was in view.
 
-    `in_summary` counts only what stood in the summary itself, `kinds` all that was in view.
+    `in_summary` counts only what stood in the summary itself, `kinds` all that was in view without the files that were put back,
+    `with_files` all that was in view.
     """
 
     compactions: int = 0
@@ -69,6 +71,9 @@ class Retained:
     tied: Share = field(default_factory=Share)
     restored: Share = field(default_factory=Share)
     """Of the files read again within the window after them, those that stood in view: put back, or whole in a message that stayed."""
+    with_files: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
+    named: Named = field(default_factory=Named)
+    """The summaries, and the names in them."""
 
     def __add__(self, other: Retained) -> Retained:
         return Retained(
@@ -77,6 +82,8 @@ class Retained:
             {kind: kept + other.in_summary[kind] for kind, kept in self.in_summary.items()},
             self.tied + other.tied,
             self.restored + other.restored,
+            {kind: kept + other.with_files[kind] for kind, kept in self.with_files.items()},
+            self.named + other.named,
         )
 
 

@@ -52,7 +52,7 @@ class Saving:
         if is_cold(recorded.at, self._carried.last_at, lives):
             if idle and pays_before_cold(used, fixed, self._carried, terms, self._numbers, by_model=by_model):
                 return "before cold"
-            return "cold" if pays_when_cold(used, self._carried, self._numbers) else "no"
+            return "cold" if pays_when_cold(used, self._carried, terms, self._numbers) else "no"
         return "now" if pays(used, fixed, self._carried, terms, self._numbers, by_model=by_model) else "no"
 
     def before_cold(self, recorded: RequestShape) -> float:

@@ -1,5 +1,6 @@
 /** The chat panel: the document inside the two frames that VS Code puts around a webview. */
 
+import { expectEventually } from "./eventually.mjs";
 import { runCommand } from "./workbench.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
@@ -23,14 +24,14 @@ export function promptBox(panel) {
   return panel.getByRole("textbox").first();
 }
 
-/**
- * Write a prompt and send it, once there is a session that takes it: before, VS Code may still put the panel's page aside for another one.
- *
- * @param {FrameLocator} panel
- * @param {string} text
- */
-export async function sendPrompt(panel, text) {
+/** Wait until a session takes prompts: before, VS Code may still put the panel's page aside for another one. @param {FrameLocator} panel */
+async function sessionIsThere(panel) {
   await panel.locator("button.model-button").waitFor();
+}
+
+/** Write a prompt and send it. @param {FrameLocator} panel @param {string} text */
+export async function sendPrompt(panel, text) {
+  await sessionIsThere(panel);
   await promptBox(panel).fill(text);
   await panel.locator("button.send:enabled").waitFor();
   await promptBox(panel).press("Enter");
@@ -38,9 +39,11 @@ export async function sendPrompt(panel, text) {
 
 /** Write a prompt, send it, and wait until its turn, and what was queued after it, is over. @param {FrameLocator} panel @param {string} text */
 export async function sendAndFinish(panel, text) {
-  const before = await itemsOf(panel, "user").count();
+  const newest = () => itemsOf(panel, "user").evaluateAll((rows) => rows.at(-1)?.getAttribute("data-item-id"));
+  await sessionIsThere(panel);
+  const before = await newest();
   await sendPrompt(panel, text);
-  await itemsOf(panel, "user").nth(before).waitFor();
+  await expectEventually(async () => (await newest()) !== before, "the prompt stands in the conversation");
   await turnIsOver(panel);
 }
 

@@ -28,5 +28,7 @@ def as_recorded(rows: Iterable[Row], sessions: Collection[str]) -> Standing | No
         compactions=whole.compactions,
         context_tokens=whole.tokens.total_input_tokens,
         largest_context=whole.largest_context,
-        retained=Retained(whole.kept.measured, whole.kept.kinds, whole.kept.kinds, whole.kept.names_beside_their_file),
+        retained=Retained(
+            whole.kept.measured, whole.kept.kinds, whole.kept.kinds, whole.kept.names_beside_their_file, named=whole.kept.named
+        ),
     )

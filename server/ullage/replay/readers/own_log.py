@@ -1,4 +1,4 @@
-"""Ullage's own sessions, out of the log of a workspace (`.ullage/ullage.db`), which is not written to."""
+"""Ullage's own sessions, out of the log of a workspace (`ullage.db`), which is not written to."""
 
 from __future__ import annotations
 

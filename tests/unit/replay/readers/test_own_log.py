@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from ullage.replay.simulation import simulate
 from ullage.replay.transcript import RecordedCompaction
 from ullage.session.history import history
 from ullage.store.log_store import LogStore
+from ullage.store.schema import set_version
 
 SESSION: tuple[Entry, ...] = (
     PRELUDE,
@@ -50,7 +52,7 @@ def database(tmp_path: Path) -> Path:
         store.append(session.id, entry, float(at))
     store.create_session("Empty", 1.0)
     store.close()
-    return workspace / ".ullage" / "ullage.db"
+    return workspace / "ullage.db"
 
 
 def test_what_summarises_nothing_is_no_recorded_compaction(tmp_path: Path):
@@ -63,7 +65,7 @@ def test_what_summarises_nothing_is_no_recorded_compaction(tmp_path: Path):
     for entry in (prompt("Look"), calls("t1"), returned("t1"), *small, kept, undone, CompactionUndone("c4"), says("Done.")):
         store.append(session.id, entry, 6.0)
     store.close()
-    (transcript,) = read(tmp_path / ".ullage" / "ullage.db")
+    (transcript,) = read(tmp_path / "ullage.db")
     assert transcript.compactions == (RecordedCompaction(3, "", False, 0, 6.0, usage=Usage(0, 0)),)
     assert mended(transcript) == {
         "clearings before a call (upkeep) or by the user's hand": 2,
@@ -103,7 +105,7 @@ def test_reading_leaves_everything_as_it_is(database: Path):
 
 
 def test_a_log_that_an_editor_has_open_is_read_with_its_last_entries(database: Path):
-    store = LogStore.open(database.parent.parent)
+    store = LogStore.open(database.parent)
     session = store.sessions()[0]
     store.append(session.id, prompt("Just now"), 99.0)
     assert drawn(read(database)[0])[-1] == "user: Just now"
@@ -126,7 +128,8 @@ def other_version(path: Path, version: int) -> None:
 
 
 def test_a_log_of_a_later_version_is_refused(database: Path):
-    other_version(database, 99)
+    with closing(sqlite3.connect(database)) as connection:
+        set_version(connection, 99)
     with pytest.raises(NotATranscript, match="later version"):
         read(database)
 
@@ -162,7 +165,7 @@ def test_what_forks_have_in_common_is_counted_once(tmp_path: Path, original_is_g
     if original_is_gone:
         store.delete(original.id)
     store.close()
-    transcripts = list(read(tmp_path / ".ullage" / "ullage.db"))
+    transcripts = list(read(tmp_path / "ullage.db"))
     assert sum(reply.usage is not None for transcript in transcripts for reply in transcript.replies) == 3
     assert sum(cost_of(transcript).uncounted for transcript in transcripts) == (1 if original_is_gone else 2)
     whole = {tuple(drawn(transcript)) for transcript in transcripts}
