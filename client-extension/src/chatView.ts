@@ -7,7 +7,7 @@ import type { ActiveSession } from "./activeSession";
 import type { ServerConnection } from "./client";
 import { reasonOf } from "./refusal";
 import { insertText } from "./insertText";
-import { WorkspaceFiles, openFile } from "./workspaceFiles";
+import { WorkspaceFiles, openFile, readImage } from "./workspaceFiles";
 
 export class ChatView implements vscode.WebviewViewProvider {
   static readonly id = "ullage.chat";
@@ -18,8 +18,6 @@ export class ChatView implements vscode.WebviewViewProvider {
   private focusWanted = false;
   /** It has got the session that it draws. */
   private drawn = false;
-  /** The folder of images with which the page was drawn; undefined where there is none yet. */
-  private drawnWith: string | undefined;
   /** What the panel is to show once it listens. */
   private viewWanted: PanelView | undefined;
   private badge: vscode.ViewBadge | undefined;
@@ -38,10 +36,7 @@ export class ChatView implements vscode.WebviewViewProvider {
       this.visibilityChanged,
       connection.onDidChangeStatus((status) => this.post({ type: "server", status })),
       connection.warnings.onDidChange((texts) => this.post({ type: "warnings", texts })),
-      session.onDidReplace((snapshot) => {
-        this.draw();
-        this.post({ type: "snapshot", snapshot });
-      }),
+      session.onDidReplace((snapshot) => this.post({ type: "snapshot", snapshot })),
       session.onUpdate((params) => this.post({ type: "update", params })),
     );
   }
@@ -49,7 +44,7 @@ export class ChatView implements vscode.WebviewViewProvider {
   resolveWebviewView(view: vscode.WebviewView): void {
     this.view = view;
     view.badge = this.badge;
-    this.draw();
+    view.webview.options = { enableScripts: true, localResourceRoots: [vscode.Uri.joinPath(this.extensionUri, "dist")] };
     view.webview.onDidReceiveMessage((message: ToHost) => {
       this.take(message).catch((error) => this.log.error(`Panel: ${String(error)}`));
     });
@@ -59,25 +54,11 @@ export class ChatView implements vscode.WebviewViewProvider {
     });
     view.onDidDispose(() => {
       this.view = undefined;
-      this.drawnWith = undefined;
       this.listening = false;
     });
-  }
-
-  /** Draws the page where it was not drawn yet, or not with the folder that holds the images: only files in known folders can be shown. */
-  private draw(): void {
-    const folder = this.session.storeFolder;
-    const images = folder === undefined ? undefined : vscode.Uri.joinPath(vscode.Uri.file(folder), "media");
-    const drawing = images?.toString() ?? "";
-    if (this.view === undefined || this.drawnWith === drawing) {
-      return;
-    }
-    this.drawnWith = drawing;
-    this.listening = false;
-    const { webview } = this.view;
-    const roots = [vscode.Uri.joinPath(this.extensionUri, "dist"), ...(images === undefined ? [] : [images])];
-    webview.options = { enableScripts: true, localResourceRoots: roots };
-    webview.html = pageOf(webview, this.extensionUri, images);
+    // Once only. Where a second page is set before the first has loaded whole, VS Code can go on showing the first and hold back every message:
+    // the late `load` of the first ends the wait for that of the second.
+    view.webview.html = pageOf(view.webview, this.extensionUri);
   }
 
   get isVisible(): boolean {
@@ -167,6 +148,8 @@ export class ChatView implements vscode.WebviewViewProvider {
         return;
       case "findFiles":
         return this.answer(message.id, this.files.find(message.query));
+      case "readImage":
+        return this.answer(message.id, readImage(message.path, this.session.storeFolder));
       case "command":
         if (PANEL_COMMANDS.includes(message.command)) {
           await vscode.commands.executeCommand(message.command, ...(message.argument ? [message.argument] : []));
@@ -208,14 +191,14 @@ export class ChatView implements vscode.WebviewViewProvider {
   }
 }
 
-function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri, images: vscode.Uri | undefined): string {
+function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri): string {
   const nonce = randomBytes(16).toString("base64");
   const uri = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(extensionUri, "dist", name)).toString();
   const policy = [
     "default-src 'none'",
     `style-src ${webview.cspSource}`,
     `font-src ${webview.cspSource}`,
-    `img-src ${webview.cspSource}`,
+    "img-src blob:", // images that the host has read, see `readImage`
     `script-src 'nonce-${nonce}'`,
   ].join("; ");
   return `<!DOCTYPE html>
@@ -227,7 +210,7 @@ function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri, images: vscod
     <link rel="stylesheet" href="${uri("webview-style.css")}">
     <title>Ullage</title>
   </head>
-  <body data-images="${images === undefined ? "" : webview.asWebviewUri(images).toString()}">
+  <body>
     <script nonce="${nonce}" src="${uri("webview.js")}"></script>
   </body>
 </html>`;

@@ -1,8 +1,8 @@
 /** Files of the workspace for the panel: offered after `@`, and opened from links. */
 
 import * as vscode from "vscode";
-import { isAbsolute, relative, resolve, sep } from "node:path";
-import type { FileSuggestion } from "../webview/messages";
+import { extname, isAbsolute, relative, resolve, sep } from "node:path";
+import type { FileSuggestion, ImageFile } from "../webview/messages";
 import { lineWith } from "./lineWith";
 import { rankFiles } from "./rankFiles";
 import { warn } from "./notify";
@@ -10,6 +10,15 @@ import { warn } from "./notify";
 const MOST_FILES = 20_000;
 const MOST_SUGGESTIONS = 20;
 const FRESH_MILLISECONDS = 10_000;
+/** Bytes of the largest image that the panel shows: what a user pastes or drops is far below, and the page has to hold it. */
+const LARGEST_IMAGE = 20_000_000;
+const IMAGE_TYPES: Readonly<Record<string, string>> = {
+  ".png": "image/png",
+  ".jpg": "image/jpeg",
+  ".jpeg": "image/jpeg",
+  ".gif": "image/gif",
+  ".webp": "image/webp",
+};
 const IMAGE_OR_PDF = /\.(png|jpe?g|gif|webp|pdf)$/i;
 
 /** Lists the workspace's files, and keeps the list for a few seconds while the user types. */
@@ -41,11 +50,7 @@ const KEPT = ["tool-results", "media", "transcripts"];
  * it may come from a model.
  */
 export async function openFile(path: string, storeFolder: string | undefined, line?: number, near = ""): Promise<void> {
-  const kept = storeFolder === undefined ? [] : [storeFolder];
-  const uri = await locate(path, [
-    ...(vscode.workspace.workspaceFolders ?? []).map((folder): Place => ({ top: folder.uri.fsPath, within: [folder.uri.fsPath] })),
-    ...kept.map((top): Place => ({ top, within: KEPT.map((name) => resolve(top, name)) })),
-  ]);
+  const uri = await locate(path, placesOf(storeFolder));
   if (uri === undefined) {
     void warn(`File not found: ${path}`);
     return;
@@ -59,6 +64,31 @@ export async function openFile(path: string, storeFolder: string | undefined, li
   const position = new vscode.Position(Math.max(0, at ?? 0), 0);
   const selection = at === undefined ? undefined : new vscode.Range(position, position);
   await vscode.window.showTextDocument(document, { selection, preview: true });
+}
+
+/**
+ * An image of the workspace, or one that is kept of its sessions. The path may come from a model. @throws Error where it leads elsewhere, or
+ * to no image, or to a very large one.
+ */
+export async function readImage(path: string, storeFolder: string | undefined): Promise<ImageFile> {
+  const mediaType = IMAGE_TYPES[extname(path).toLowerCase()];
+  const uri = mediaType === undefined ? undefined : await locate(path, placesOf(storeFolder));
+  if (mediaType === undefined || uri === undefined) {
+    throw new Error(`No image file: ${path}`);
+  }
+  const { size } = await vscode.workspace.fs.stat(uri);
+  if (size > LARGEST_IMAGE) {
+    throw new Error(`Too large to show: ${path} has ${size} bytes`);
+  }
+  return { bytes: new Uint8Array(await vscode.workspace.fs.readFile(uri)), mediaType };
+}
+
+function placesOf(storeFolder: string | undefined): Place[] {
+  const kept = storeFolder === undefined ? [] : [storeFolder];
+  return [
+    ...(vscode.workspace.workspaceFolders ?? []).map((folder): Place => ({ top: folder.uri.fsPath, within: [folder.uri.fsPath] })),
+    ...kept.map((top): Place => ({ top, within: KEPT.map((name) => resolve(top, name)) })),
+  ];
 }
 
 /** Where a path may lead: one that is relative is so to `top`, and all have to lie in one of the folders `within`. */

@@ -5,7 +5,7 @@ import { fitOffer } from "../src/refusal";
 import { Refused, type Host } from "./host";
 import type { PassThroughMethod } from "./messages";
 
-export interface Actions extends Pick<Host, "runCommand" | "openLink" | "openFile" | "copy" | "insert" | "findFiles"> {
+export interface Actions extends Pick<Host, "runCommand" | "openLink" | "openFile" | "copy" | "insert" | "findFiles" | "readImage"> {
   /** A request about the session that is shown. True where the server took it; else its message is shown. */
   send<M extends PassThroughMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">): Promise<boolean>;
   /** The same for a caller that needs the answer and shows failures itself. @throws Error with a message for the user. */
@@ -82,6 +82,7 @@ export function createActions({ host, sessionId, showError, loadEarlier, showIte
     copy: host.copy,
     insert: host.insert,
     findFiles: host.findFiles,
+    readImage: host.readImage,
     send: async (method, params) => (await request(method, params)) !== undefined,
     ask,
     prompt,

@@ -2,7 +2,7 @@
 
 import type { Attachment } from "./attachments";
 import type { ParamsOf, ResultOf } from "../src/protocol";
-import type { FileSuggestion, PanelCommand, PassThroughMethod, ToHost, ToPanel } from "./messages";
+import type { FileSuggestion, ImageFile, PanelCommand, PassThroughMethod, ToHost, ToPanel } from "./messages";
 
 interface VsCodeApi {
   postMessage(message: ToHost): void;
@@ -36,6 +36,8 @@ export interface Host {
   request: <M extends PassThroughMethod>(method: M, params: ParamsOf<M>) => Promise<ResultOf<M>>;
   /** @throws Refused */
   findFiles: (query: string) => Promise<FileSuggestion[]>;
+  /** @throws Refused where it is no image that the panel may show */
+  readImage: (path: string) => Promise<ImageFile>;
   /** With what it is about, where it takes that; empty: nothing. */
   runCommand: (command: PanelCommand, argument?: string) => void;
   openLink: (href: string) => void;
@@ -82,6 +84,7 @@ export function connectHost(receive: (message: Exclude<ToPanel, { type: "respons
   return {
     request: (method, params) => ask((id) => ({ type: "request", id, method, params })) as Promise<never>,
     findFiles: (query) => ask((id) => ({ type: "findFiles", id, query })) as Promise<FileSuggestion[]>,
+    readImage: (path) => ask((id) => ({ type: "readImage", id, path })) as Promise<ImageFile>,
     runCommand: (command, argument = "") => api.postMessage({ type: "command", command, argument }),
     openLink: (href) => api.postMessage({ type: "openLink", href }),
     openFile: (path, line, near) => api.postMessage({ type: "openFile", path, line, near }),

@@ -53,6 +53,13 @@ export interface FileSuggestion {
   open: boolean;
 }
 
+/** An image that the panel may draw. */
+export interface ImageFile {
+  bytes: Uint8Array<ArrayBuffer>;
+  /** Such as `image/png`. */
+  mediaType: string;
+}
+
 /** What the host may have the panel show. */
 export type PanelView =
   | { kind: "preview" }
@@ -69,6 +76,8 @@ export type ToHost =
   | { type: "resync" }
   | { type: "request"; id: number; method: PassThroughMethod; params: ParamsOf<PassThroughMethod> }
   | { type: "findFiles"; id: number; query: string }
+  /** The bytes of an image that is a file of the workspace, or kept of a session. */
+  | { type: "readImage"; id: number; path: string }
   | { type: "command"; command: PanelCommand; argument?: string }
   /** A web address. */
   | { type: "openLink"; href: string }
@@ -84,7 +93,7 @@ export type ToPanel =
   | { type: "server"; status: ServerStatus }
   /** What the server wants the user to know beside the session: all that holds now. */
   | { type: "warnings"; texts: readonly string[] }
-  /** The answer to a `request` or `findFiles` with this id: a result, or a message for the user and, where the server refused, its reason. */
+  /** The answer to a `request`, `findFiles` or `readImage` with this id: a result, or a message for the user and, where the server refused, its reason. */
   | { type: "response"; id: number; result?: unknown; error?: string; reason?: string }
   | { type: "show"; view: PanelView }
   | { type: "focusPrompt" }

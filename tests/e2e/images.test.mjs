@@ -41,7 +41,6 @@ stage("images", {}, (scenario) => {
     const bytes = png(WIDTH, HEIGHT);
     await api.enqueue({ say: "A tank, half full." });
     const panel = await openPanel(page);
-    await panel.locator("button.model-button").waitFor(); // before there is a session, the page may be drawn anew under the hand
     await promptBox(panel).evaluate(pasteImage, bytes.toString("base64"));
     await panel.locator(".composer .chip", { hasText: "pasted image" }).waitFor();
     await screenshot("1-pasted");

@@ -147,18 +147,31 @@ const IMAGE = { name: "docs/tank.png", words: "image, 800 × 600, 638 tokens", p
 const PDF = { name: "docs/tank.pdf", words: "PDF, 2 pages, about 4,600 tokens", path: "media/cd34.pdf" };
 
 test("an image that the model was shown stands at its call, folded or not, and opens at a click", () => {
-  document.body.dataset.images = "https://panel/media";
   const { element, done } = drawn(toolCall("t1", { status: "completed", media: [IMAGE, PDF] }));
   assert.equal(isOpen(element), false);
   assert.equal(element.querySelector<HTMLElement>(".media")?.hidden, false);
-  assert.deepEqual(
-    [...element.querySelectorAll("img")].map((image) => image.src),
-    ["https://panel/media/ab12.png"],
-  );
   button(element, IMAGE.words).click();
   button(element, PDF.words).click();
   assert.deepEqual(done, ["openFile media/ab12.png", "openFile media/cd34.pdf"]);
-  delete document.body.dataset.images;
+});
+
+test("an image is drawn when the host has read it, and a sign stands for one that cannot be drawn", async () => {
+  const { actions } = recordingActions();
+  const read: string[] = [];
+  const readImage = async (path: string) => {
+    read.push(path);
+    return { bytes: new Uint8Array([1, 2]), mediaType: "image/png" };
+  };
+  const call = toolCall("t1", { status: "completed", media: [IMAGE, PDF] });
+  const { element } = makeItemView(call, { ...actions, readImage });
+  assert.equal(element.querySelector("img"), null);
+  await settle();
+  const image = element.querySelector("img");
+  assert.deepEqual(read, [IMAGE.path]);
+  assert.match(image?.src ?? "", /^blob:/);
+  image?.dispatchEvent(new window.Event("error"));
+  assert.equal(element.querySelector("img"), null);
+  assert.equal(element.querySelectorAll(".media .codicon-file-media").length, 1);
 });
 
 test("an attached image is named once, with what it is", () => {

@@ -23,6 +23,7 @@ export function recordingActions(answer: (method: string, params: object) => unk
     insert: (text) => void say("insert", text),
     copy: (text) => void say("copy", text),
     findFiles: async () => [],
+    readImage: async (path) => Promise.reject(new Error(`no image ${path}`)),
   };
   return { actions, done };
 }

@@ -4,6 +4,7 @@ import type { ShownMedia } from "../../src/protocol";
 import { visibleLine } from "../../src/visible";
 import type { Actions } from "../actions";
 import { element, icon } from "../dom";
+import type { ImageFile } from "../messages";
 
 /** One button for each; `named` where nothing beside it says which file it is. */
 export function drawMedia(media: readonly ShownMedia[], actions: Actions, named = false): HTMLElement[] {
@@ -13,21 +14,25 @@ export function drawMedia(media: readonly ShownMedia[], actions: Actions, named 
 function drawOne({ name, words, path }: ShownMedia, actions: Actions, named: boolean): HTMLElement {
   const label = named && name !== "" ? `${name}: ${words}` : words;
   const button = element("button", { type: "button", className: "media-button", title: `Open ${visibleLine(name || path)}` });
-  button.append(
-    thumbnail(path) ?? icon(path.endsWith(".pdf") ? "file-pdf" : "file-media"),
-    element("bdi", { textContent: visibleLine(label) }),
-  );
+  button.append(path.endsWith(".pdf") ? icon("file-pdf") : thumbnail(path, actions), element("bdi", { textContent: visibleLine(label) }));
   button.addEventListener("click", () => actions.openFile(path));
   return button;
 }
 
-/** The image itself; undefined for a PDF, and where the panel cannot reach the folder. */
-function thumbnail(path: string): HTMLImageElement | undefined {
-  const folder = document.body.dataset.images ?? "";
-  if (folder === "" || path.endsWith(".pdf")) {
-    return undefined;
-  }
-  const image = element("img", { className: "thumbnail", alt: "", src: `${folder}/${path.slice(path.lastIndexOf("/") + 1)}` });
-  image.addEventListener("error", () => image.replaceWith(icon("file-media"))); // its file is gone
-  return image;
+/** The image itself, as soon as the host has read it; until then, and where its file is gone, a sign for one. */
+function thumbnail(path: string, actions: Actions): HTMLElement {
+  const sign = icon("file-media");
+  const image = element("img", { className: "thumbnail", alt: "" });
+  const show = ({ bytes, mediaType }: ImageFile) => {
+    const address = URL.createObjectURL(new Blob([bytes], { type: mediaType }));
+    image.addEventListener("load", () => URL.revokeObjectURL(address));
+    image.addEventListener("error", () => {
+      URL.revokeObjectURL(address);
+      image.replaceWith(sign); // it says that it is an image and is none
+    });
+    image.src = address;
+    sign.replaceWith(image);
+  };
+  actions.readImage(path).then(show, () => undefined);
+  return sign;
 }

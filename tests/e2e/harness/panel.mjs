@@ -24,14 +24,13 @@ export function promptBox(panel) {
   return panel.getByRole("textbox").first();
 }
 
-/** Wait until a session takes prompts: before, VS Code may still put the panel's page aside for another one. @param {FrameLocator} panel */
+/** Wait until the session is drawn. @param {FrameLocator} panel */
 async function sessionIsThere(panel) {
   await panel.locator("button.model-button").waitFor();
 }
 
 /** Write a prompt and send it. @param {FrameLocator} panel @param {string} text */
 export async function sendPrompt(panel, text) {
-  await sessionIsThere(panel);
   await promptBox(panel).fill(text);
   await panel.locator("button.send:enabled").waitFor();
   await promptBox(panel).press("Enter");
