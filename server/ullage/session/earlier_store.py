@@ -26,10 +26,11 @@ from typing import Literal
 from ullage.context.blocks import Json
 from ullage.context.entries import Clipped, Logged, ToolReturned, media_in
 from ullage.store import folder as kept_folder
+from ullage.store.adding import SessionRecord
 from ullage.store.brought import BroughtLog, BroughtSession, NotBrought, opened
 from ullage.store.errors import StoreFailed
 from ullage.store.ids import foreign_id
-from ullage.store.log_store import LogStore, SessionRecord
+from ullage.store.log_store import LogStore
 from ullage.store.media import MediaFiles, file_name, sha256_of
 from ullage.store.system_lock import HeldElsewhere, SystemLock
 from ullage.store.whole_file import write_whole

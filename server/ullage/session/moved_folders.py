@@ -14,9 +14,10 @@ from pathlib import Path
 
 from ullage.context.entries import Logged, Notice
 from ullage.session.earlier_store import Taken, copy_files
+from ullage.store.adding import SessionRecord
 from ullage.store.errors import StoreFailed
 from ullage.store.location import workspaces_in
-from ullage.store.log_store import LogStore, SessionRecord
+from ullage.store.log_store import LogStore
 from ullage.store.whole_file import write_whole
 
 _TAKEN_BY = "taken-by.json"

@@ -16,9 +16,9 @@ from ullage.session.session import Session
 from ullage.session.surroundings import Surroundings
 from ullage.session.uncollected import uncollected
 from ullage.session.workspace_store import WorkspaceStore
+from ullage.store.adding import SessionRecord
 from ullage.store.errors import ForeignSession, UnknownSession
 from ullage.store.ids import is_foreign
-from ullage.store.log_store import SessionRecord
 from ullage.store.reading import in_words as damage_in_words
 from ullage.tools.dependencies import ToolDependencies
 from ullage.tools.media import Shelf

@@ -64,8 +64,8 @@ from ullage.session.titles import title_of
 from ullage.session.turn import Turn
 from ullage.session.turns import Turns
 from ullage.session.work import Work
+from ullage.store.adding import SessionRecord
 from ullage.store.errors import StoreFailed
-from ullage.store.log_store import SessionRecord
 from ullage.store.unfinished import unfinished_file
 from ullage.tools.media import Shelf
 from ullage.tools.tool import Tool, ToolKind

@@ -41,9 +41,9 @@ from ullage.session.workspace_store import open_workspace_store
 from ullage.store.erase import erase_session
 from ullage.store.errors import ForeignSession
 from ullage.store.folder import READABLE
+from ullage.store.held_sessions import Held
 from ullage.store.ids import is_foreign
 from ullage.store.location import private_folders
-from ullage.store.log_store import Held
 from ullage.store.user_state import UserState
 from ullage.workspace.editor import Editor
 from ullage.workspace.files import WorkspaceFiles

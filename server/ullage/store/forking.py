@@ -1,6 +1,6 @@
 """How a fork comes into the file: its entries are copied page by page, so that others can write meanwhile, and it is whole or not there.
 
-Statements alone; `log_store.py` makes transactions of them.
+Statements alone; `session_list.py` makes transactions of them.
 """
 
 from __future__ import annotations

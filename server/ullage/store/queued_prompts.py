@@ -1,4 +1,4 @@
-"""The prompts of a session that wait, as rows of the log. Statements alone; `log_store.py` makes transactions of them."""
+"""The prompts of a session that wait, as rows of the log. Statements alone; `prompt_queue.py` makes transactions of them."""
 
 from __future__ import annotations
 

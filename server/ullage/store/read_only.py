@@ -20,7 +20,7 @@ def open_to_read(path: Path) -> LogStore:
 
     Of a damaged one what can be read is in memory, and the file stays as it is.
     """
-    return LogStore(_connected(path), None, None)
+    return LogStore.of(_connected(path))
 
 
 def _connected(path: Path) -> sqlite3.Connection:

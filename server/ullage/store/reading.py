@@ -1,6 +1,6 @@
 """Reading the entries of the log row by row: each is looked at before it is believed, and a damaged one is passed over and named.
 
-Statements and values alone; `log_store.py` has the file. What is said of damage quotes nothing of the row: it may be a secret.
+Statements and values alone; `session_reader.py` has the file. What is said of damage quotes nothing of the row: it may be a secret.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ullage.context.entries import Logged
 from ullage.store.encode import DamagedEntry, decode
+from ullage.store.errors import UnknownSession
 from ullage.store.recovery import LOST, lost_of, ranges
 from ullage.store.rows import EntryRow
 
@@ -67,6 +68,23 @@ def of_all(connection: sqlite3.Connection, after: int, limit: int) -> list[Logge
         (after, limit),
     )
     return [LoggedRow(row, rest[0].decode("utf-8", "replace"), logged_or_none(EntryRow(*rest))) for row, *rest in rows]
+
+
+def last_in_file(connection: sqlite3.Connection, session_id: str) -> int:
+    """The last seq of a session, 0 where it has no entries. Raises `UnknownSession`."""
+    row = connection.execute(
+        "SELECT (SELECT max(seq) FROM entry WHERE session_id = session.id) FROM session WHERE id = ?",
+        (session_id,),
+    ).fetchone()
+    if row is None:
+        raise UnknownSession(session_id)
+    return row[0] or 0
+
+
+def reached(connection: sqlite3.Connection, session_id: str) -> int:
+    """The last seq that was ever given in the session: no number is given again to another entry, also where the last are lost. Raises
+    `UnknownSession`."""
+    return max((last_in_file(connection, session_id), *known_to_be_lost(connection, session_id)))
 
 
 def known_to_be_lost(connection: sqlite3.Connection, session_id: str) -> set[int]:

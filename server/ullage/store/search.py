@@ -27,8 +27,9 @@ from ullage.store.errors import StoreFailed
 from ullage.store.examine import header_damage
 from ullage.store.ids import is_foreign
 from ullage.store.lineage import Holders, Lineage, origin_of
-from ullage.store.log_store import LoggedRow, LogStore
+from ullage.store.log_store import LogStore
 from ullage.store.passages import passages
+from ullage.store.reading import LoggedRow
 from ullage.store.results import ResultFiles
 
 _VERSION = 5

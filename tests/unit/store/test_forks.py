@@ -18,7 +18,7 @@ from ullage.context.view.projection import project
 from ullage.context.view.request import request_so_far
 from ullage.models.serialise import Serialiser
 from ullage.store import folder as ullage_folder
-from ullage.store import forking, log_store
+from ullage.store import forking, session_list
 from ullage.store.erase import erase_session
 from ullage.store.errors import StoreFailed, UnknownSession
 from ullage.store.lineage import Holders, fork_of, origin_of
@@ -151,7 +151,7 @@ def failing(error: BaseException) -> Callable[..., None]:
 
 
 def test_a_fork_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_store, "COPIED_ROWS", 2)
+    monkeypatch.setattr(session_list, "COPIED_ROWS", 2)
     workspace = Workspace(tmp_path)
     session_id = workspace.session(*says("one", "two", "three"))
     monkeypatch.setattr(forking, "finish", failing(sqlite3.OperationalError("disk is full")))
@@ -162,7 +162,7 @@ def test_a_fork_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_fork_of_a_session_that_is_deleted_meanwhile_is_not_made_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log_store, "COPIED_ROWS", 2)
+    monkeypatch.setattr(session_list, "COPIED_ROWS", 2)
     here, there = Workspace(tmp_path), Workspace(tmp_path)
     session_id = here.session(*says("one", "two", "three", "four", "five"))
     here.log.release(session_id)
@@ -184,7 +184,7 @@ def test_a_fork_whose_maker_was_killed_is_not_listed_and_goes_when_the_log_is_op
     workspace = Workspace(tmp_path)
     session_id = workspace.session(*says("one"))
     monkeypatch.setattr(forking, "finish", failing(KeyboardInterrupt()))
-    monkeypatch.setattr(LogStore, "delete", failing(StoreFailed("killed")))
+    monkeypatch.setattr(session_list.SessionList, "delete", failing(StoreFailed("killed")))
     with pytest.raises(KeyboardInterrupt):
         workspace.fork(session_id)
     monkeypatch.undo()
@@ -197,7 +197,7 @@ def test_a_fork_whose_maker_was_killed_is_not_listed_and_goes_when_the_log_is_op
 
 @pytest.mark.parametrize("page", [1, 2, 1_000])
 def test_a_fork_is_copied_a_page_at_a_time(monkeypatch: pytest.MonkeyPatch, page: int) -> None:
-    monkeypatch.setattr(log_store, "COPIED_ROWS", page)
+    monkeypatch.setattr(session_list, "COPIED_ROWS", page)
     workspace = Workspace(None)
     session_id = workspace.session(*says("one", "two", "three", "four"))
     for through, length in ((0, 1), (1, 2), (3, 4), (4, 5), (99, 5), (None, 5)):

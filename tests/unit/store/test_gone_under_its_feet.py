@@ -14,7 +14,8 @@ import pytest
 from ullage.context.entries import UserPrompt
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreFailed
-from ullage.store.log_store import Held, LogStore
+from ullage.store.held_sessions import Held
+from ullage.store.log_store import LogStore
 
 
 def remove(*names: str) -> Callable[[Path], None]:

@@ -18,7 +18,8 @@ from ullage.store import folder
 from ullage.store.database import open_file
 from ullage.store.encode import decode
 from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
-from ullage.store.log_store import PAGE_ROWS, LogStore
+from ullage.store.log_store import LogStore
+from ullage.store.session_reader import PAGE_ROWS
 
 HELLO = UserPrompt("p1", "hello")
 
@@ -184,7 +185,7 @@ def test_a_row_that_cannot_be_read_is_passed_over_and_told_of(tmp_path: Path, da
 
 def test_a_full_disk_fails_clearly_and_leaves_the_log_as_it_was(tmp_path: Path) -> None:
     connection, _ = open_file(tmp_path / "ullage.db")
-    store = LogStore(connection, None, None)
+    store = LogStore.of(connection)
     session = store.create_session("a", 1.0)
     store.append(session.id, HELLO, 2.0)
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
