@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import gc
 import logging
 import os
 import sys
@@ -175,14 +174,13 @@ class CannotListen(Exception):
 
 
 async def _serve_client(port: int | None, path: Path | None, api_key: str | None) -> int:
-    # What is imported lives as long as the process: passes of the collector over it would be an eighth of the time to `initialize`.
-    gc.disable()
-    from ullage.lsp.features import register_features
-    from ullage.lsp.server import UllageServer
-    from ullage.lsp.transport import open_stdio
+    from ullage.lsp.quick_imports import quick_imports
 
-    gc.freeze()
-    gc.enable()
+    with quick_imports("server"):
+        from ullage.lsp.features import register_features
+        from ullage.lsp.server import UllageServer
+        from ullage.lsp.transport import open_stdio
+
     if port is not None:
         connection = await _client_on_port(port)
     elif path is not None:

@@ -28,6 +28,7 @@ from ullage.lsp.editor import ConnectedEditor
 from ullage.lsp.framing import NotTheProtocol
 from ullage.lsp.initialization import Options
 from ullage.lsp.log import sending_log_to
+from ullage.lsp.quick_imports import quick_imports
 from ullage.lsp.transport import Connection
 from ullage.session.settings import Settings
 
@@ -255,6 +256,7 @@ async def _guarded(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _import_bridge() -> Any:
-    from ullage.lsp import bridge
+    with quick_imports("bridge"):
+        from ullage.lsp import bridge
 
     return bridge
