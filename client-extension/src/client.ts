@@ -1,19 +1,20 @@
 /**
  * The connection to the server process: one language client at a time, started, restarted and stopped one after the other.
  *
- * What is said over it is `protocol.ts`; which process it is is `serverCommand.ts`; how the client is set up is `languageClient.ts`.
+ * What is said over it is `protocol.ts`; which process it is is `serverCommand.ts`; how the client is set up is `languageClient.ts`,
+ * which is loaded when the process has been started: it takes longer than all else here.
  */
 
 import * as vscode from "vscode";
-import { ShowMessageNotification, type LanguageClient } from "vscode-languageclient/node";
-import { answerDiagnostics } from "./diagnostics";
-import { createLanguageClient, type Remembered } from "./languageClient";
+import type { LanguageClient } from "vscode-languageclient/node";
+import type { Remembered } from "./languageClient";
 import { EnvironmentError } from "./managedEnvironment";
 import type { ClientMethod, ParamsOf, ResultOf, UpdateParams } from "./protocol";
 import { PROTOCOL_VERSION } from "./protocol";
 import { RestartPolicy } from "./restartPolicy";
 import type { ServerCommand } from "./serverCommand";
 import { answered } from "./serverGone";
+import { startProcess } from "./serverProcess";
 import type { ServerStatus } from "./serverStatus";
 import { ServerWarnings } from "./serverWarnings";
 import { tellError, warn } from "./notify";
@@ -134,8 +135,9 @@ export class ServerConnection implements vscode.Disposable {
     this.setStatus(status);
     this.warnings.clear();
     try {
-      const command = await this.launch.resolve(signal, (message) => signal.aborted || this.setStatus({ ...status, message }));
-      this.client = await this.connect(command, signal);
+      const resolving = this.launch.resolve(signal, (message) => signal.aborted || this.setStatus({ ...status, message }));
+      const [command, env] = await Promise.all([resolving, this.launch.environment()]);
+      this.client = await this.connect(command, env, signal);
       this.launch.started(command);
       this.setStatus({ state: "running" });
     } catch (error) {
@@ -153,36 +155,33 @@ export class ServerConnection implements vscode.Disposable {
   }
 
   /** A client whose server has answered `initialize`. One that does not in time, or is no longer wanted, is ended. */
-  private async connect(command: ServerCommand, signal: AbortSignal): Promise<LanguageClient> {
+  private async connect(command: ServerCommand, env: Record<string, string>, signal: AbortSignal): Promise<LanguageClient> {
+    signal.throwIfAborted();
+    const server = startProcess(command, { env, cwd: this.launch.workingFolder });
     const given = Promise.withResolvers<never>();
+    given.promise.catch(() => undefined); // given up before anybody waits
     const giveUp = (why: string) => given.reject(new Error(why));
-    const client = createLanguageClient({ ...command, options: await this.processOptions() }, this.launch.remembered, this.log, () => {
-      giveUp("it ended while it was starting");
-      this.endedUnexpectedly(client);
-    });
     const timer = setTimeout(() => giveUp(`it did not answer within ${START_LIMIT / 1000} seconds`), START_LIMIT);
     signal.addEventListener("abort", () => giveUp("it is no longer wanted"));
-    this.listen(client);
     try {
+      const { createLanguageClient } = await import("./languageClient");
+      const client = createLanguageClient(() => server.started, this.launch.remembered, this.log, {
+        updated: (params) => this.updated.fire(params),
+        told: (message) => this.warnings.add(message),
+        closed: () => {
+          giveUp("it ended while it was starting");
+          this.endedUnexpectedly(client);
+        },
+      });
       await Promise.race([client.start(), given.promise]);
+      this.checkVersion(client);
+      return client;
     } catch (error) {
-      client.serverProcess?.kill();
+      server.kill();
       throw error;
     } finally {
       clearTimeout(timer);
     }
-    this.checkVersion(client);
-    return client;
-  }
-
-  private async processOptions(): Promise<{ env: Record<string, string>; cwd: string }> {
-    return { env: await this.launch.environment(), cwd: this.launch.workingFolder };
-  }
-
-  private listen(client: LanguageClient): void {
-    client.onNotification("ullage/session/update", (params: UpdateParams) => this.updated.fire(params));
-    client.onNotification(ShowMessageNotification.type, ({ message }) => this.warnings.add(message));
-    client.onRequest("ullage/editor/diagnostics", answerDiagnostics);
   }
 
   private async stopNow(): Promise<void> {

@@ -1,8 +1,15 @@
-/** How the language client is set up: which documents it follows, what it logs and where, what it leaves to others. */
+/**
+ * How the language client is set up: which documents it follows, what it logs and where, what it leaves to others.
+ *
+ * Loading the library behind it takes several times as long as all else of the extension. So it is imported while the server starts.
+ */
 
 import * as vscode from "vscode";
-import { CloseAction, ErrorAction, LanguageClient, type Executable, type LanguageClientOptions } from "vscode-languageclient/node";
+import type { ChildProcess } from "node:child_process";
+import { CloseAction, ErrorAction, LanguageClient, ShowMessageNotification, type LanguageClientOptions } from "vscode-languageclient/node";
 import { applyAndSave } from "./applyEdits";
+import { answerDiagnostics } from "./diagnostics";
+import type { UpdateParams } from "./protocol";
 import { LogLineReader } from "./serverLog";
 
 /** Settings that concern the extension alone. */
@@ -14,16 +21,24 @@ export interface Remembered {
   rememberedSession: string | undefined;
 }
 
+/** What the connection does with what comes. */
+export interface Listener {
+  updated: (params: UpdateParams) => void;
+  told: (message: string) => void;
+  /** The connection ended without having been stopped. The client never starts its server again by itself. */
+  closed: () => void;
+}
+
 /**
  * A client that is not started yet.
  *
- * @param onClosed called when the connection ends without having been stopped. The client never starts its server again by itself.
+ * @param running gives the server's process, or why there is none.
  */
 export function createLanguageClient(
-  executable: Executable,
+  running: () => Promise<ChildProcess>,
   { stateFolder, rememberedSession }: Remembered,
   log: vscode.LogOutputChannel,
-  onClosed: () => void,
+  { updated, told, closed }: Listener,
 ): LanguageClient {
   const options: LanguageClientOptions = {
     documentSelector: [{ scheme: "file" }],
@@ -34,7 +49,7 @@ export function createLanguageClient(
     errorHandler: {
       error: () => ({ action: ErrorAction.Continue, handled: true }),
       closed: () => {
-        onClosed();
+        closed();
         return { action: CloseAction.DoNotRestart, message: "Server: the connection is closed", handled: true };
       },
     },
@@ -49,11 +64,25 @@ export function createLanguageClient(
       },
     },
   };
-  return new QuietLanguageClient("ullage", "Ullage", executable, options);
+  const client = new QuietLanguageClient(running, options);
+  client.onNotification("ullage/session/update", updated);
+  client.onNotification(ShowMessageNotification.type, ({ message }) => told(message));
+  client.onRequest("ullage/editor/diagnostics", answerDiagnostics);
+  return client;
 }
 
-/** Its own notifications would say again, in its own words, what `ServerConnection` tells the user. */
 class QuietLanguageClient extends LanguageClient {
+  constructor(running: () => Promise<ChildProcess>, options: LanguageClientOptions) {
+    const serverOptions = async () => {
+      const process = await running();
+      // By this name the library ends a process that does not end by itself. It knows only those that it has started.
+      Object.assign(this, { _serverProcess: process });
+      return process;
+    };
+    super("ullage", "Ullage", serverOptions, options);
+  }
+
+  /** Its own notifications would say again, in its own words, what `ServerConnection` tells the user. */
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
   }

@@ -1,6 +1,7 @@
 /** Small parts around the server process: which Python, which variables, how often again, how its log is read. */
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { test } from "node:test";
 import type { RunProgram } from "../../client-extension/src/childProcess";
 import { runProgram } from "../../client-extension/src/childProcess";
@@ -8,6 +9,7 @@ import { findPython, isNewEnough } from "../../client-extension/src/python";
 import { RestartPolicy } from "../../client-extension/src/restartPolicy";
 import { serverEnvironment } from "../../client-extension/src/serverEnvironment";
 import { LogLineReader, type LogLine } from "../../client-extension/src/serverLog";
+import { startProcess } from "../../client-extension/src/serverProcess";
 
 const CANDIDATES = ["python3.13", "python3.12", "python3.11", "python3", "python"].map((command) => ({
   command,
@@ -120,3 +122,20 @@ checkLog(
   ],
 );
 checkLog("what comes from outside of logging is an error", ["Segmentation fault\n"], [{ level: "error", text: "Segmentation fault" }]);
+
+test("what a server writes before anybody listens is not lost", async () => {
+  const script = "process.stdout.write('early', () => process.stderr.write('written')); process.stdin.resume()";
+  const server = startProcess({ command: process.execPath, args: ["-e", script] }, { env: {}, cwd: "/" });
+  const { stdout, stderr } = await server.started;
+  assert.ok(stdout && stderr);
+  await once(stderr, "data");
+  const [chunk] = (await once(stdout, "data")) as [Buffer];
+  assert.equal(chunk.toString(), "early");
+  server.kill();
+});
+
+test("a server that cannot be started says so to whoever waits for it", async () => {
+  const server = startProcess({ command: "/nowhere/python", args: [] }, { env: {}, cwd: "/" });
+  await assert.rejects(server.started, /ENOENT/);
+  server.kill();
+});

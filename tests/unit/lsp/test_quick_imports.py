@@ -46,7 +46,7 @@ def made_in(folder: Path) -> tuple[type[Any], type[Any]]:
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The texts that were compiled since."""
     texts: list[str] = []
-    compile_it = builtins.compile
+    compile_it: Any = builtins.compile
 
     def counting(source: Any, *more: Any, **options: Any) -> Any:
         texts.append(str(source))
