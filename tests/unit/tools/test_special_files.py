@@ -89,6 +89,7 @@ MAY_OPEN = {
     "workspace/without_links.py": "the one way",
     "workspace/media_file.py": "Pillow, of bytes",
     "lsp/transport.py": "the null device",
+    "lsp/quick_imports.py": "the package's own compiled code",
     "session/earlier_store.py": "the copy that it makes",
     "tools/leftovers.py": "what the system says of processes",
     "tools/sandbox/limits.py": "what the system says of processes",
