@@ -7,6 +7,7 @@ import type { ServerConnection } from "./client";
 import { forkSession } from "./forking";
 import type { SessionSummary } from "./protocol";
 import { confirm, tellError } from "./notify";
+import { descriptionOf, titleOf } from "./sessionText";
 import { labelText } from "./shownText";
 
 const RENAME: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("edit"), tooltip: "Rename" };
@@ -86,28 +87,10 @@ async function remove(connection: ServerConnection, session: ActiveSession, summ
 }
 
 function toPick(summary: SessionSummary, isActive: boolean): SessionPick {
-  const state = { idle: "", running: "$(sync~spin) running", compacting: "$(sync~spin) compacting" }[summary.state];
   return {
     label: labelText(titleOf(summary)),
-    description: [isActive ? "open" : "", summary.foreign ? "imported, read only" : "", state, ageOf(summary.updatedAt)]
-      .filter(Boolean)
-      .join(" · "),
+    description: descriptionOf(summary, isActive, Date.now() / 1000),
     buttons: summary.foreign ? [RENAME, DELETE] : [FORK, RENAME, DELETE],
     summary,
   };
-}
-
-function titleOf(summary: SessionSummary): string {
-  return summary.title || "New session";
-}
-
-function ageOf(seconds: number): string {
-  const minutes = Math.max(0, Date.now() / 1000 - seconds) / 60;
-  if (minutes < 1) {
-    return "just now";
-  }
-  if (minutes < 60) {
-    return `${Math.floor(minutes)} min ago`;
-  }
-  return minutes < 24 * 60 ? `${Math.floor(minutes / 60)} h ago` : new Date(seconds * 1000).toLocaleDateString();
 }

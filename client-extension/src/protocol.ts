@@ -349,6 +349,8 @@ export interface SessionSummary {
   state: SessionState;
   /** Somebody else may have written it: it can be read, and nothing can be done in it. */
   foreign?: Optional<boolean>;
+  /** Another window has it open: here it can be forked and renamed, and not opened. */
+  openElsewhere?: Optional<boolean>;
 }
 
 /** A turn that is over: of which prompt, and why. */

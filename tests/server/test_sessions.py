@@ -222,3 +222,33 @@ async def test_without_a_folder_sessions_work_and_the_user_is_told(state: Path) 
         await client.prompt(opened.session_id, "hello there")
         await client.until_idle()
         assert any("memory only" in shown.message for shown in client.messages)
+
+
+async def test_a_session_that_is_open_elsewhere_is_shown_as_such(client: UllageClient, folder: Path, state: Path) -> None:
+    here = (await client.open()).session_id
+    async with editor_window(folder, state) as there:
+        free: protocol.Snapshot = await there.ask(protocol.NEW)
+        assert await open_elsewhere(there) == {here: True, free.session_id: None}
+        assert await open_elsewhere(client) == {here: None, free.session_id: True}
+        await there.ask(protocol.CLOSE, protocol.SessionParams(free.session_id))
+        assert await open_elsewhere(client) == {here: None, free.session_id: None}
+        assert (await client.open(free.session_id)).session_id == free.session_id
+
+
+async def open_elsewhere(client: UllageClient) -> dict[str, bool | None]:
+    listed: protocol.ListResult = await client.ask(protocol.LIST)
+    return {summary.session_id: summary.open_elsewhere for summary in listed.sessions}
+
+
+async def test_a_rename_reaches_the_window_that_has_the_session_open(client: UllageClient, folder: Path, state: Path) -> None:
+    here = (await client.open()).session_id
+    async with editor_window(folder, state) as there:
+        await there.ask(protocol.RENAME, protocol.RenameParams(here, "Pumps"))
+        listed: protocol.ListResult = await client.ask(protocol.LIST)
+        assert [summary.title for summary in listed.sessions] == ["Pumps"]
+        assert (await client.ask(protocol.SNAPSHOT, protocol.SessionParams(here))).title == "Pumps"
+        await client.until(lambda update: update == protocol.TitleUpdate("Pumps"))
+        await there.ask(protocol.RENAME, protocol.RenameParams(here, "Valves"))
+        assert (await client.open(here)).title == "Valves"
+        await there.ask(protocol.RENAME, protocol.RenameParams(here, "Tanks"))
+        await client.until(lambda update: update == protocol.TitleUpdate("Tanks"))  # nobody looks

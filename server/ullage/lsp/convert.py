@@ -46,7 +46,9 @@ def fork_to_wire(fork: Fork) -> protocol.ForkResult:
 
 def summary_to_wire(summary: SessionSummary) -> protocol.SessionSummary:
     """A session in the list of sessions."""
-    return protocol.SessionSummary(summary.session_id, summary.title, summary.updated_at, summary.state, summary.foreign or None)
+    return protocol.SessionSummary(
+        summary.session_id, summary.title, summary.updated_at, summary.state, summary.foreign or None, summary.open_elsewhere or None
+    )
 
 
 def update_to_wire(update: session.Update) -> protocol.Update:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -33,8 +32,7 @@ async def _new(sessions: Sessions, _: wire.Nothing) -> wire.Snapshot:
 
 
 async def _list_sessions(sessions: Sessions, _: wire.Nothing) -> wire.ListResult:
-    newest = (await asyncio.to_thread(sessions.summaries))[:MOST_SESSIONS]
-    return wire.ListResult([summary_to_wire(summary) for summary in newest])
+    return wire.ListResult([summary_to_wire(summary) for summary in await sessions.listed(MOST_SESSIONS)])
 
 
 async def _open_session(sessions: Sessions, params: wire.OpenParams) -> wire.Snapshot:

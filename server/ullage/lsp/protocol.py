@@ -215,13 +215,14 @@ class RespondParams:
 
 @attrs.frozen
 class SessionSummary:
-    """A session in the list. `updated_at` is Unix seconds."""
+    """A session in the list. `updated_at` is Unix seconds; `open_elsewhere`: another window has it open."""
 
     session_id: str
     title: str
     updated_at: float
     state: SessionState
     foreign: bool | None = None
+    open_elsewhere: bool | None = None
 
 
 @attrs.frozen

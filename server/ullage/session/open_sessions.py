@@ -57,6 +57,10 @@ class OpenSessions:
     def __iter__(self) -> Iterator[Session]:
         return iter(tuple(self._open.values()))
 
+    def all_shown(self) -> Iterator[Session]:
+        """Those that are open, and foreign ones that are looked at."""
+        return iter((*self._open.values(), *self._foreign.values()))
+
     def __contains__(self, session_id: str) -> bool:
         return session_id in self._open
 

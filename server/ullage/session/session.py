@@ -303,6 +303,11 @@ class Session:
         self._surroundings.store.rename(self.id, title)
         self._display.set_title(title)
 
+    def take_title(self, title: str) -> None:
+        """The title that the log has: another window may have given it."""
+        if title != self._display.title:
+            self._display.set_title(title)
+
     def use_model(self, model: Model) -> None:
         """Another model answers from the next call on."""
         self._model.use(model)

@@ -39,10 +39,11 @@ from ullage.session.uncollected import walked_again
 from ullage.session.while_locked import patiently, patiently_at_once
 from ullage.session.workspace_store import open_workspace_store
 from ullage.store.erase import erase_session
-from ullage.store.errors import ForeignSession
-from ullage.store.folder import READABLE
+from ullage.store.errors import ForeignSession, StoreFailed
+from ullage.store.folder import READABLE, news
 from ullage.store.held_sessions import Held
 from ullage.store.ids import is_foreign
+from ullage.store.list_news import ListNews
 from ullage.store.location import private_folders
 from ullage.store.user_state import UserState
 from ullage.workspace.editor import Editor
@@ -79,6 +80,8 @@ class SessionSummary:
     state: SessionState
     foreign: bool = False
     """Whether somebody else may have written it: it can be read only."""
+    open_elsewhere: bool = False
+    """Whether another window has it open, so that it cannot be opened here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +114,14 @@ class Sessions:
     ) -> None:
         """`remembered_session`: the id of one that the editor itself remembers for this workspace."""
         self._find_policies = find_policies or _installed
-        self._on_list_changed = on_list_changed
+        self._tell_of_list = on_list_changed
         self._on_warning = on_warning
         self._tasks: set[asyncio.Task[None]] = set()
         self._stop_watching = asyncio.Event()
         self._own_writes = OwnWrites()
         roots = Folders(folders).roots
         self._kept = open_workspace_store(roots, settings.store_location)
+        self._news = ListNews(None if self._kept.folder is None else news(self._kept.folder))
         self._user_state = user_state = UserState(state_folder)
         known = Folders(
             roots,
@@ -152,9 +156,10 @@ class Sessions:
         loop = asyncio.get_running_loop()
         self._kept.log.tell_of(
             lambda text: _call_in(loop, lambda: self._on_warning(text)),
-            lambda: _call_in(loop, self._on_list_changed),
+            lambda: _call_in(loop, self._tell_of_list),
         )
         self._kept.log.hold(lambda: [Held(each.id, each.title, each.entries) for each in self._open])
+        self._news.listen(lambda: _call_in(loop, self._another_changed_the_list))
         await self._brought.look()
         self._models.start()
         self._watch()
@@ -183,6 +188,7 @@ class Sessions:
     async def close(self) -> None:
         """Ends all turns as interrupted, and lets go of everything."""
         self._stop_watching.set()
+        self._news.close()
         await self._open.until_opened()
         await asyncio.gather(*(session.close() for session in self._open))
         for task in self._tasks:
@@ -202,7 +208,7 @@ class Sessions:
         Raises `SessionError`.
         """
         taken = await (self._brought.take_in(as_mine=as_mine) if of_gone is None else self._brought.take_over(of_gone))
-        self._on_list_changed()
+        self._list_changed()
         return taken
 
     # Sessions
@@ -218,18 +224,20 @@ class Sessions:
             record = await patiently_at_once(lambda: self._kept.log.create_session("", self._around.clock()))
         async with self._open.one_opens:
             session = await self._open.make(record.id)
-        self._on_list_changed()
+        self._list_changed()
         return session
 
     async def open(self, session_id: str | None) -> Session:
         """That session; without an id the one that was used last, or a new one. Raises `SessionError`."""
         if session_id is not None:
+            if session_id in self._open:
+                await self._follow_titles()
             return await self._open.open(session_id)
-        for summary in (each for each in self.summaries() if not each.foreign):
+        for record in (each for each in self._kept.log.sessions() if not is_foreign(each.id)):
             try:
-                return await self._open.open(summary.session_id)
+                return await self._open.open(record.id)
             except SessionError as error:
-                logger.info("session %s is passed over: %s", summary.session_id, error)
+                logger.info("session %s is passed over: %s", record.id, error)
         return await self.create()
 
     def shown(self, session_id: str) -> Session:
@@ -240,12 +248,40 @@ class Sessions:
         """A session that is open, to do something with it. Raises `SessionError`."""
         return self._open.get(session_id)
 
-    def summaries(self) -> list[SessionSummary]:
-        """All sessions of the workspace, last used first."""
+    async def listed(self, most: int) -> list[SessionSummary]:
+        """The newest sessions of the workspace, last used first."""
+        await self._follow_titles()
+        return await asyncio.to_thread(self.summaries, most)
+
+    def summaries(self, most: int | None = None) -> list[SessionSummary]:
+        """The same, all where no number is given. Looks at every lock, so call it in another thread where there may be many."""
+        records = self._kept.log.sessions()[:most]
+        elsewhere = self._kept.log.open_elsewhere(record.id for record in records if record.id not in self._open)
         return [
-            SessionSummary(record.id, record.title, record.updated_at, self._state_of(record.id), is_foreign(record.id))
-            for record in self._kept.log.sessions()
+            SessionSummary(
+                record.id, record.title, record.updated_at, self._state_of(record.id), is_foreign(record.id), record.id in elsewhere
+            )
+            for record in records
         ]
+
+    def _list_changed(self) -> None:
+        """Here: other windows are told, too."""
+        self._tell_of_list()
+        self._news.tell()
+
+    def _another_changed_the_list(self) -> None:
+        self._tell_of_list()
+        self._keep(self._follow_titles())
+
+    async def _follow_titles(self) -> None:
+        """Another window may have renamed a session that is open here."""
+        before = {session.id: session.title for session in self._open.all_shown()}
+        with suppress(StoreFailed):
+            records = await asyncio.to_thread(self._kept.log.sessions)
+            titles = {record.id: record.title for record in records if record.id in before}
+            for session in self._open.all_shown():
+                if session.title == before.get(session.id):  # not renamed here meanwhile
+                    session.take_title(titles.get(session.id, session.title))
 
     def _state_of(self, session_id: str) -> SessionState:
         return self._open.get(session_id).state if session_id in self._open else "idle"
@@ -269,7 +305,7 @@ class Sessions:
                 if chosen is not None:
                     await patiently_at_once(lambda: log.remember(f"model:{record.id}", chosen))
             session = await self._open.make(record.id)
-        self._on_list_changed()
+        self._list_changed()
         prompt = None if place is None else place.prompt
         found = (ref_of(attachment, self._around.folders) for attachment in (prompt.attachments if prompt else ()))
         return Fork(session, prompt, tuple(ref for ref in found if ref is not None))
@@ -297,7 +333,7 @@ class Sessions:
                 self._open.get(session_id).rename(title)
             else:
                 await patiently_at_once(lambda: self._kept.log.rename(session_id, title))
-        self._on_list_changed()
+        self._list_changed()
 
     async def close_session(self, session_id: str) -> None:
         """Lets go of a session: its turn ends as interrupted, and another window may open it. Raises `SessionError`."""
@@ -309,7 +345,7 @@ class Sessions:
         else:
             self._open.shown(session_id)  # refuses what is not open
             self._open.look_away(session_id)
-        self._on_list_changed()
+        self._list_changed()
 
     async def delete(self, session_id: str) -> None:
         """Deletes a session for good. Raises `SessionError`."""
@@ -325,7 +361,7 @@ class Sessions:
                 await patiently(
                     lambda: asyncio.to_thread(erase_session, session_id, kept.folder, kept.log, kept.index, kept.results, kept.media)
                 )
-        self._on_list_changed()
+        self._list_changed()
         if was_open:
             walked_again()
 

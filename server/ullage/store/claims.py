@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from ullage.store import folder as ullage_folder
-from ullage.store.errors import SessionInUse, StoreFailed
-from ullage.store.system_lock import HeldElsewhere, SystemLock
+from ullage.store.errors import SessionInUse, StoreFailed, UnknownSession
+from ullage.store.system_lock import HeldElsewhere, SystemLock, is_held
 
 
 class Claims:
@@ -33,6 +33,19 @@ class Claims:
         except HeldElsewhere as error:
             raise SessionInUse(session_id) from error
         return True
+
+    def elsewhere(self, session_ids: Iterable[str]) -> frozenset[str]:
+        """Those that another process holds now. Some 50 µs for each."""
+        folder = self._folder
+        return frozenset() if folder is None else frozenset(each for each in session_ids if self._is_elsewhere(folder, each))
+
+    def _is_elsewhere(self, folder: Path, session_id: str) -> bool:
+        try:
+            lock = ullage_folder.session_lock(folder, session_id)
+        except UnknownSession:
+            return False
+        # Looked at again after it: this process may have taken it meanwhile.
+        return session_id not in self and is_held(lock) and session_id not in self
 
     def give_back(self, session_id: str) -> None:
         """Lets another process write the session."""

@@ -17,7 +17,7 @@ RESULTS, MEDIA, TRANSCRIPTS = "tool-results", "media", "transcripts"
 READABLE = frozenset({RESULTS, MEDIA, TRANSCRIPTS})
 """What the agent may read there: plain copies of what it was told. The database it gets at with `recall` only."""
 
-_LOCKS, _UNFINISHED = "locks", "unfinished"
+_LOCKS, _UNFINISHED, _NEWS = "locks", "unfinished", "news"
 
 _OWNER_ONLY = 0o700
 
@@ -26,7 +26,7 @@ def prepare(folder: Path) -> Path:
     """Makes the folder and what lies around it, for its user alone; gives its path. Raises `StoreFailed`."""
     try:
         make_private(folder)
-        for name in (*sorted(READABLE), _LOCKS, _UNFINISHED):
+        for name in (*sorted(READABLE), _LOCKS, _UNFINISHED, _NEWS):
             _refuse_link(folder / name)
     except OSError as error:
         raise StoreFailed(f"Cannot write to {folder}: {error.strerror or error}. Make the folder writable, or open another one.") from error
@@ -98,6 +98,11 @@ def _checked(session_id: str) -> str:
 def last_rows(folder: Path) -> Path:
     """How far each session has come, known outside of the log."""
     return folder / "last-rows"
+
+
+def news(folder: Path) -> Path:
+    """Where processes tell each other that the list of sessions changed."""
+    return folder / _NEWS
 
 
 def waiting(folder: Path) -> Path:

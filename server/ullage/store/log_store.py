@@ -159,6 +159,10 @@ class LogStore:
         """Lets another process write the session; where something of it still waits for the log, as soon as that is in it."""
         self._writer.release(session_id)
 
+    def open_elsewhere(self, session_ids: Iterable[str]) -> frozenset[str]:
+        """Those of the sessions that another process writes now. Looks at a lock for each, so do it in another thread."""
+        return self._writer.claims.elsewhere(session_ids)
+
     # Entries
 
     def append(self, session_id: str, entry: Entry, at: float) -> Logged:

@@ -6,9 +6,13 @@ SQLite already knows how to lock a file on every system, so an open exclusive tr
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from ullage.store.errors import StoreFailed
+
+_LOOKERS_SECONDS = 1.0
+"""How long a taker waits for those who only look, which each do for some microseconds."""
 
 
 class HeldElsewhere(Exception):
@@ -31,13 +35,38 @@ class SystemLock:
         except sqlite3.Error as error:
             raise StoreFailed(f"Cannot open {path}: {error}") from error
         try:
-            self._connection.execute("BEGIN EXCLUSIVE")
+            self._take()
         except sqlite3.Error as error:
             self._connection.close()
             if "locked" in str(error):
                 raise HeldElsewhere from error
             raise StoreFailed(f"Cannot lock {path}: {error}") from error
 
+    def _take(self) -> None:
+        take = self._connection.execute
+        try:
+            take("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError:
+            # Where somebody holds it, BEGIN IMMEDIATE fails, too. Who only looks (`is_held`) is waited for.
+            take("PRAGMA busy_timeout = 0")
+            take("BEGIN IMMEDIATE")
+            take("ROLLBACK")
+            take(f"PRAGMA busy_timeout = {round(_LOOKERS_SECONDS * 1000)}")
+            take("BEGIN EXCLUSIVE")
+
     def release(self) -> None:
         """Lets another one have it. The empty file stays: removing it could take away a lock just taken on it."""
         self._connection.close()
+
+
+def is_held(path: Path) -> bool:
+    """Whether anybody has that lock now, in this process or in another; False where the file cannot be read.
+
+    Whoever takes it meanwhile gets it all the same.
+    """
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=0.0, isolation_level=None)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.Error as error:
+        return "locked" in str(error)
+    return False
