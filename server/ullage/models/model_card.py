@@ -10,10 +10,10 @@ import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
 
-from ullage.models.foreign_json import integer, mapping, word
+from ullage.models.foreign_json import integer, mapping, mappings, word
 from ullage.models.limits import card_from_table, expected_card, local_card
 from ullage.models.model import ModelCard
 from ullage.models.plausible import LEAST_OUTPUT, plausible_window
@@ -51,8 +51,8 @@ async def ask_anthropic(connect: Connect, name: str) -> Asked:
 async def ask_other_server(connect: Connect, name: str) -> Asked:
     """The card of a model behind any other base URL.
 
-    Asked at once: the Models API (proxies pass it on), the model list (vLLM's `max_model_len`) and `/props` (llama.cpp's
-    `n_ctx`).
+    Asked at once: the Models API (proxies pass it on), the model list (vLLM's `max_model_len`, llama.cpp's `meta`) and `/props`
+    (llama.cpp's `n_ctx`). Where none of them tells, what LM Studio and Ollama have beside those.
     """
     answers = await asyncio.gather(
         _get(connect, f"/v1/models/{quote(name, safe='')}"),
@@ -60,21 +60,47 @@ async def ask_other_server(connect: Connect, name: str) -> Asked:
         _get(connect, "/props"),
     )
     info, listed, props = (answer or {} for answer in answers)
-    return Asked(_card_of_other_server(name, info, listed, props), None not in answers)
+    card = _card_of_other_server(name, info, listed, props)
+    if card is None and None not in answers:
+        more = await asyncio.gather(_get(connect, "/api/v0/models"), _get(connect, "/api/ps"))
+        answers += more
+        window = _listed_window(more[0] or {}, name) or _loaded_by_ollama(more[1] or {}, name)
+        card = local_card(name, window) if window else None
+    return Asked(card or card_from_table(name) or local_card(name, None), None not in answers)
 
 
-def _card_of_other_server(name: str, info: Mapping[str, object], listed: Mapping[str, object], props: Mapping[str, object]) -> ModelCard:
+def _card_of_other_server(
+    name: str, info: Mapping[str, object], listed: Mapping[str, object], props: Mapping[str, object]
+) -> ModelCard | None:
+    """What was told by the addresses that most servers have; None where none of them told a window."""
     card = _card_from_models_api(expected_card(name, anthropic=False), info)
     if card is not None:
         return card
-    window = _window(mapping(props.get("default_generation_settings")).get("n_ctx"))
+    window = loaded_window(props)
     if window:
         # llama.cpp answers with the model that it has loaded, whatever name it is asked for.
         return replace(local_card(name, window), display_name=_loaded_model(props) or name)
-    window = _vllm_window(listed, name)
-    if window:
-        return local_card(name, window)
-    return card_from_table(name) or local_card(name, None)
+    window = window_told(info) or _listed_window(listed, name)
+    return local_card(name, window) if window else None
+
+
+def loaded_window(props: Mapping[str, object]) -> int | None:
+    """The window (tokens) that llama.cpp was started with, from its `/props`; None where that is no answer of it."""
+    return _window(mapping(props.get("default_generation_settings")).get("n_ctx"))
+
+
+WINDOW_KEYS = ("max_input_tokens", "max_model_len", "loaded_context_length", "max_context_length")
+"""What servers call the window in the description of a model: the Models API and LiteLLM, vLLM, LM Studio (what is loaded goes first)."""
+
+
+def window_told(described: Mapping[str, object]) -> int | None:
+    """The window (tokens) in one server's description of one model; None where it tells none.
+
+    llama.cpp tells it as `meta.n_ctx`; what the model was trained with is the last resort.
+    """
+    meta = mapping(described.get("meta"))
+    values = (*(described.get(key) for key in WINDOW_KEYS), meta.get("n_ctx"), meta.get("n_ctx_train"))
+    return next((window for each in values if (window := _window(each))), None)
 
 
 def _card_from_models_api(card: ModelCard, info: Mapping[str, object]) -> ModelCard | None:
@@ -114,15 +140,17 @@ def _loaded_model(props: Mapping[str, object]) -> str:
     return ""
 
 
-def _vllm_window(listed: Mapping[str, object], name: str) -> int | None:
-    models = listed.get("data")
-    if not isinstance(models, list):
-        return None
-    for model in cast(list[object], models):
-        described = mapping(model)
-        if described.get("id") == name:
-            return _window(described.get("max_model_len"))
-    return None
+def _listed_window(listed: Mapping[str, object], name: str) -> int | None:
+    """By a server's list of models. llama.cpp lists the one that it has loaded, which answers whatever name is asked for."""
+    models = mappings(listed.get("data"))
+    alone = len(models) == 1 and "meta" in models[0]
+    return next((window_told(model) for model in models if alone or model.get("id") == name), None)
+
+
+def _loaded_by_ollama(running: Mapping[str, object], name: str) -> int | None:
+    """The window with which Ollama has loaded the model; None where it has not."""
+    names = (name, f"{name}:latest")
+    return next((_window(model.get("context_length")) for model in mappings(running.get("models")) if model.get("name") in names), None)
 
 
 async def _get(connect: Connect, path: str) -> Mapping[str, object] | None:

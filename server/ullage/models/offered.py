@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ullage.models.failures import Endpoint, understand
-from ullage.models.foreign_json import integer, mapping, mappings, word
+from ullage.models.foreign_json import mapping, mappings, word
 from ullage.models.limits import card_from_table
 from ullage.models.model import Prices
-from ullage.models.plausible import plausible_window
+from ullage.models.model_card import loaded_window, window_told
 
 if TYPE_CHECKING:
     from anthropic import AsyncAnthropic
@@ -47,7 +47,7 @@ async def ask_offered(connect: Connect, endpoint: Endpoint) -> tuple[OfferedMode
             props = await _props(client, endpoint)
     except Exception as problem:
         raise understand(problem, endpoint).error from problem
-    loaded = plausible_window(integer(mapping(props.get("default_generation_settings")).get("n_ctx")))
+    loaded = loaded_window(props)
     models = [_offered(described, loaded) for described in mappings(mapping(listed).get("data")) if word(described, "id")]
     return tuple(models[:MOST_MODELS])
 
@@ -56,8 +56,7 @@ def _offered(described: Mapping[str, object], loaded: int | None) -> OfferedMode
     """`loaded` is the window that llama.cpp was started with."""
     name = word(described, "id")
     known = card_from_table(name)
-    told = (integer(described.get(key)) for key in ("max_input_tokens", "max_model_len", "max_context_length"))
-    window = loaded or next((size for each in told if (size := plausible_window(each))), None)
+    window = loaded or window_told(described)
     return OfferedModel(
         name=name,
         display_name=word(described, "display_name") or (known.display_name if known else name),

@@ -46,7 +46,19 @@ async def test_the_models_api_counts_more_than_the_table() -> None:
         ({}, 32_768, "assumed"),
         ({"/props": {"default_generation_settings": {"n_ctx": 16_384}}}, 16_384, "server"),
         ({"/v1/models": {"data": [{"id": "other", "max_model_len": 1}, {"id": "qwen/3", "max_model_len": 40_960}]}}, 40_960, "server"),
-        ({"/v1/models/qwen%2F3": {"id": "qwen/3"}, "/v1/models": [], "/props": "yes"}, 32_768, "assumed"),
+        ({"/v1/models": {"data": [{"id": "qwen.gguf", "meta": {"n_ctx": 24_576, "n_ctx_train": 262_144}}]}}, 24_576, "server"),
+        ({"/v1/models": {"data": [{"id": "qwen.gguf", "meta": {"n_ctx_train": 65_536}}]}}, 65_536, "server"),
+        ({"/v1/models": {"data": [{"id": "a", "meta": {"n_ctx": 9_000}}, {"id": "b", "meta": {"n_ctx": 8_000}}]}}, 32_768, "assumed"),
+        (
+            {"/api/v0/models": {"data": [{"id": "qwen/3", "max_context_length": 131_072, "loaded_context_length": 4_096}]}},
+            4_096,
+            "server",
+        ),
+        ({"/api/v0/models": {"data": [{"id": "qwen/3", "max_context_length": 131_072}, {"id": "other"}]}}, 131_072, "server"),
+        ({"/api/ps": {"models": [{"name": "qwen/3:latest", "context_length": 8_192}]}}, 8_192, "server"),
+        ({"/api/ps": {"models": [{"name": "other", "context_length": 8_192}]}}, 32_768, "assumed"),
+        ({"/v1/models/qwen%2F3": {"id": "qwen/3", "max_model_len": 40_960}}, 40_960, "server"),
+        ({"/v1/models/qwen%2F3": {"id": "qwen/3"}, "/v1/models": [], "/props": "yes", "/api/ps": 3}, 32_768, "assumed"),
     ],
 )
 async def test_other_servers_are_asked_in_their_own_ways(pages: dict[str, object], window: int, source: str) -> None:

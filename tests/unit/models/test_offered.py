@@ -31,9 +31,10 @@ async def offered(pages: dict[str, object]) -> tuple[OfferedModel, ...]:
             {LIST: {"data": [{"id": "qwen3.gguf"}]}, "/props": {"default_generation_settings": {"n_ctx": 16_384}}},
             ("qwen3.gguf", "qwen3.gguf", 16_384, None),
         ),
+        ({LIST: {"data": [{"id": "g.gguf", "meta": {"n_ctx": 16_384}}]}}, ("g.gguf", "g.gguf", 16_384, None)),
         ({LIST: {"data": [{"id": ""}, "x", {"id": "y", "max_model_len": -3}]}}, ("y", "y", None, None)),
     ],
-    ids=["ollama", "vllm", "litellm", "known", "llama.cpp", "nonsense"],
+    ids=["ollama", "vllm", "litellm", "known", "llama.cpp", "llama.cpp without /props", "nonsense"],
 )
 async def test_each_server_tells_in_its_own_way(pages: dict[str, object], expected: tuple[object, ...]) -> None:
     (model,) = await offered(pages)
