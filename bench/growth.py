@@ -74,6 +74,10 @@ class Echo:
             yield TextDelta(0, word)
         yield Reply((Text("It holds what it holds."),), "bench", "end_turn", Usage(40_000, 100))
 
+    async def count(self, request: Request) -> int | None:
+        """Nothing is counted."""
+        return None
+
     async def aclose(self) -> None:
         """Nothing is open."""
 

@@ -54,6 +54,10 @@ class Talker:
         yield TextDelta(0, text)
         yield Reply((Text(text),), "bench", "end_turn", None)
 
+    async def count(self, request: Request) -> int | None:
+        """Nothing is counted."""
+        return None
+
     async def aclose(self) -> None:
         """Nothing is open."""
 

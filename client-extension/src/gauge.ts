@@ -140,6 +140,9 @@ function renderCategories(gauge: Gauge): string[] {
 
 function renderFacts(gauge: Gauge): string[] {
   const facts: string[] = [];
+  if (gauge.estimated && gauge.estimatedTokens != null) {
+    facts.push(`Of these, ${formatTokensExactly(gauge.estimatedTokens)} are estimated until the server has counted them`);
+  }
   if (gauge.cacheHitRate != null) {
     facts.push(`Read from cache: ${formatShare(gauge.cacheHitRate)}`);
   }

@@ -274,7 +274,10 @@ export interface Gauge {
   line: number;
   /** The model's window. */
   size: number;
+  /** Whether more than a hundredth of `used` is only estimated. */
   estimated: boolean;
+  /** Of `used`, the tokens that no reply has reported and the endpoint has not counted. */
+  estimatedTokens?: Optional<number>;
   level: "normal" | "warning" | "error";
   /** They add up to all that the context holds: to `used`, where that is measured by usage. */
   categories: GaugeCategory[];

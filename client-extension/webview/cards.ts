@@ -139,7 +139,9 @@ function drawCategories(gauge: Gauge): HTMLElement {
 
 function factsOf(gauge: Gauge): string[] {
   const price = gauge.freesCost ? ` for about ${formatDollars(gauge.freesCost)}` : "";
+  const guess = gauge.estimated ? gauge.estimatedTokens : undefined;
   return [
+    guess == null ? "" : `${formatTokensExactly(guess)} of these are estimated until the server has counted them`,
     gauge.cacheHitRate == null ? "" : `${formatShare(gauge.cacheHitRate)} read from cache`,
     gauge.cost == null ? "" : `${formatDollars(gauge.cost)} so far`,
     gauge.frees > 0 ? `Compacting would free about ${formatTokens(gauge.frees)}${price}` : "Almost nothing to free",

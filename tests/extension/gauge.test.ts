@@ -53,6 +53,12 @@ check("a screen reader hears words, not icons", [gauge({ estimated: true }), "id
 });
 check("no line, no division by zero", [gauge({ line: 0, used: 0 }), "idle", RUNNING], { text: "$(dashboard) 0% · 0 left" });
 
+test("the tooltip says how much of the number is an estimate, as long as much of it is", () => {
+  const words = "Of these, 12,500 are estimated until the server has counted them";
+  assert.ok(render(gauge({ estimated: true, estimatedTokens: 12_500 }), "running", RUNNING).tooltip.includes(words));
+  assert.ok(!render(gauge({ estimated: false, estimatedTokens: 40 }), "running", RUNNING).tooltip.includes("estimated"));
+});
+
 test("the tooltip tells the numbers, the parts, and what a compaction would do", () => {
   const { tooltip } = render(gauge(), "idle", RUNNING);
   for (const expected of [

@@ -157,6 +157,10 @@ class SystemPart:
     text: str
 
 
+MOST_TOKENS = 20_000_000
+"""Of one call. The largest window that any model was announced with is 10 million."""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one model call by price class, as the API reports them.
@@ -189,3 +193,9 @@ class Usage:
     def context_tokens(self) -> int:
         """What the context holds after this call: all that was sent and all that came back."""
         return self.total_input_tokens + self.output_tokens
+
+    @property
+    def can_be(self) -> bool:
+        """Whether any call can have used that, whatever was sent."""
+        least = min(self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_5m_tokens, self.cache_write_1h_tokens)
+        return least >= 0 and self.context_tokens <= MOST_TOKENS

@@ -175,6 +175,7 @@ def _gauge(gauge: session.Gauge) -> wire.Gauge:
         next=_next(gauge.next),
         policy=gauge.policy,
         measure=gauge.measure,
+        estimated_tokens=gauge.guess or None,
         cache_hit_rate=gauge.cache_hit_rate,
         cost=gauge.cost,
         frees_cost=gauge.frees_cost,

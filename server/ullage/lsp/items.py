@@ -204,6 +204,7 @@ class Gauge:
     next: NextCompaction
     policy: str
     measure: Literal["usage", "messages", "characters / 4"]
+    estimated_tokens: int | None = None
     cache_hit_rate: float | None = None
     cost: float | None = None
     frees_cost: float | None = None

@@ -18,10 +18,11 @@ from dataclasses import replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 
-from ullage.context.counting.media_room import NO_ROOM, shown_in
+from ullage.context.counting.media_room import NO_ROOM, Room, shown_in
 from ullage.context.view.plain import without_block
 from ullage.context.view.request import Request
 from ullage.models.bounded_response import PLAIN, bound
+from ullage.models.counting import Counting
 from ullage.models.errors import BlockRefused, MediaRefused, Nonsense, PromptTooLong, ThinkingRefused
 from ullage.models.event_stream import events
 from ullage.models.failures import Endpoint, ErrorInReply, not_the_messages_api, understand
@@ -86,6 +87,7 @@ class AnthropicModel:
         self._serialiser = Serialiser(media)
         self._connecting: asyncio.Task[AsyncAnthropic] | None = None
         self._asking: asyncio.Task[Asked] | None = None
+        self._counting = Counting(self._endpoint.name)
         self._running = 0
         """How many wait for the endpoint."""
         self._left = False
@@ -151,18 +153,16 @@ class AnthropicModel:
                 self._refused_thinking = True
 
     async def _ask_for_reply(self, request: Request, card: ModelCard, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
-        mismatch = self._mismatch if request.block is not None or self._refused_thinking else None
+        mismatch = self._mismatch_of(request)
         body = await self._serialiser.body_off_the_loop(
             request,
             model=self._name,
             max_tokens=max_output_tokens,
             adaptive_thinking=card.adaptive_thinking,
             mismatch=mismatch,
-            room=NO_ROOM if self._refused_media else card.media_room,
+            room=self._room_of(card),
         )
-        headers = {"content-type": "application/json"}
-        if needed := betas(request, mismatch):
-            headers["anthropic-beta"] = ",".join(needed)
+        headers = _headers(request, mismatch)
         size = size_of(request, body, max_output_tokens)
         return with_retries(
             lambda: self._call(body, headers, size),
@@ -171,6 +171,30 @@ class AnthropicModel:
             sleep=self._sleep,
             dice=self._dice,
         )
+
+    def _mismatch_of(self, request: Request) -> Mismatch | None:
+        return self._mismatch if request.block is not None or self._refused_thinking else None
+
+    def _room_of(self, card: ModelCard) -> Room:
+        return NO_ROOM if self._refused_media else card.media_room
+
+    async def count(self, request: Request) -> int | None:
+        """As `Model.count`. The request is the very one that would be sent, so that thinking, images and what they cost are as there."""
+        if not self._counting.may_ask():
+            return None
+        async with self._in_use():
+            card = await self.card()
+            if request.block is not None and (not card.compacts or request.block.json in self._refused_blocks):
+                request = without_block(request)
+            mismatch = self._mismatch_of(request)
+            body = await self._serialiser.counted_body_off_the_loop(
+                request,
+                model=self._name,
+                adaptive_thinking=card.adaptive_thinking,
+                mismatch=mismatch,
+                room=self._room_of(card),
+            )
+            return await self._counting.ask(self._client, body, _headers(request, mismatch), size_of(request, body, 0))
 
     async def offered(self) -> tuple[OfferedModel, ...]:
         """The models that the endpoint lists. Raises `ModelError`."""
@@ -331,6 +355,13 @@ class AnthropicModel:
                 timeout=timeout, follow_redirects=False, event_hooks={"response": [bound]}, cookies=no_cookies
             ),
         )
+
+
+def _headers(request: Request, mismatch: Mismatch | None) -> dict[str, str]:
+    headers = {"content-type": "application/json"}
+    if needed := betas(request, mismatch):
+        headers["anthropic-beta"] = ",".join(needed)
+    return headers
 
 
 def _without_version(base_url: str) -> str:

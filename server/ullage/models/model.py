@@ -184,6 +184,11 @@ class Model(Protocol):
         """
         ...
 
+    async def count(self, request: Request) -> int | None:
+        """Tokens of input that the endpoint itself counts for a request, which it does not answer. None where it does not count, or not
+        now: never raises for what an endpoint does. A request must end with a user's words."""
+        ...
+
     async def aclose(self) -> None:
         """Frees connections: now, or when the last call that runs has ended. Who calls later is answered all the same."""
         ...

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ullage.context.blocks import Usage
-from ullage.context.counting.believed import MOST
+from ullage.context.blocks import MOST_TOKENS, Usage
 from ullage.context.counting.media import shown_tokens
 from ullage.context.view.request import Request
 
 LEAST_WINDOW = 1_024
 """Tokens. No server runs a model for tools with less; the tools of Ullage alone take more."""
-LARGEST_WINDOW = MOST
+LARGEST_WINDOW = MOST_TOKENS
 LEAST_OUTPUT = 64
 """Tokens of one reply."""
 

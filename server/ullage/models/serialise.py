@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
@@ -85,10 +85,19 @@ class Serialiser:
         """
         head: dict[str, Json] = {"model": model, "max_tokens": max_tokens, "stream": True}
         if adaptive_thinking:
-            thinking: dict[str, Json] = {"type": "adaptive", "display": "summarized"}
-            if mismatch is not None:
-                thinking["block_binding"] = {"prefix_mismatch_behavior": mismatch}
-            head["thinking"] = thinking
+            head["thinking"] = _thinking(mismatch)
+        return self._whole(head, request, room, _compaction(request.summarise))
+
+    def counted_body(
+        self, request: Request, *, model: str, adaptive_thinking: bool, mismatch: Mismatch | None = None, room: Room = ROOM
+    ) -> bytes:
+        """The JSON body of the question how many tokens that request has; headers as for the request itself."""
+        head: dict[str, Json] = {"model": model}
+        if adaptive_thinking:
+            head["thinking"] = _thinking(mismatch)
+        return self._whole(head, request, room, b"")
+
+    def _whole(self, head: Mapping[str, Json], request: Request, room: Room, compaction: bytes) -> bytes:
         return b"".join(
             (
                 _dump(head)[:-1],
@@ -96,7 +105,7 @@ class Serialiser:
                 b',"messages":[',
                 b",".join(self._message_bytes(request, room)),
                 b"]",
-                _compaction(request.summarise),
+                compaction,
                 b"}",
             )
         )
@@ -119,6 +128,19 @@ class Serialiser:
         def make() -> bytes:
             return self.body(request, model=model, max_tokens=max_tokens, adaptive_thinking=adaptive_thinking, mismatch=mismatch, room=room)
 
+        return await self._made_off_the_loop(request, make)
+
+    async def counted_body_off_the_loop(
+        self, request: Request, *, model: str, adaptive_thinking: bool, mismatch: Mismatch | None = None, room: Room = ROOM
+    ) -> bytes:
+        """As `counted_body`, made in another thread where `body` is."""
+
+        def make() -> bytes:
+            return self.counted_body(request, model=model, adaptive_thinking=adaptive_thinking, mismatch=mismatch, room=room)
+
+        return await self._made_off_the_loop(request, make)
+
+    async def _made_off_the_loop(self, request: Request, make: Callable[[], bytes]) -> bytes:
         return await asyncio.to_thread(make) if self._is_large(request) else make()
 
     def _is_large(self, request: Request) -> bool:
@@ -242,6 +264,13 @@ def betas(request: Request, mismatch: Mismatch | None = None) -> tuple[str, ...]
     """The values of the `anthropic-beta` header without which the API does not take the request."""
     compaction = request.block is not None or request.summarise is not None
     return (COMPACTION_BETA,) * compaction + (BINDING_BETA,) * (mismatch is not None)
+
+
+def _thinking(mismatch: Mismatch | None) -> dict[str, Json]:
+    thinking: dict[str, Json] = {"type": "adaptive", "display": "summarized"}
+    if mismatch is not None:
+        thinking["block_binding"] = {"prefix_mismatch_behavior": mismatch}
+    return thinking
 
 
 def _compaction(instructions: str | None) -> bytes:

@@ -56,6 +56,10 @@ class UnconfirmedModel:
         raise self.refusal
         yield  # which makes it a generator
 
+    async def count(self, request: Request) -> int | None:
+        """None: nobody is asked."""
+        return None
+
     @property
     def refusal(self) -> EndpointUnreachable:
         """What it says instead of asking."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
-from ullage.context.counting.accounting import Account, Counted
+from ullage.context.counting.accounting import Account, Counted, Stated
 from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Compaction, Entry, Logged
 from ullage.context.view.projection import Projection
@@ -136,6 +136,10 @@ class Conversation:
     def counted(self, calibration: Calibration) -> Counted:
         """How many tokens the next request holds."""
         return self._account.count(self.projection, calibration)
+
+    def state(self, stated: Stated) -> None:
+        """The endpoint has said what a request takes: `counted` goes by that until a reply tells more."""
+        self._account.state(stated)
 
     @property
     def entries(self) -> Sequence[Logged]:

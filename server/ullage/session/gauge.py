@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ullage.context.blocks import Usage
-from ullage.context.counting.believed import can_be
 from ullage.context.counting.gauge import level
 from ullage.context.economy import SUMMARY_OUTPUT_TOKENS, took
 from ullage.context.entries import AssistantReply, Compaction, Entry, Forked, Logged, SpentInVain
@@ -37,7 +36,7 @@ class Spending:
             self._begin()
         if isinstance(entry, Compaction) and entry.usage is not None:
             self._compactions.append(entry)
-        if isinstance(entry, AssistantReply | Compaction | SpentInVain) and entry.usage is not None and can_be(entry.usage):
+        if isinstance(entry, AssistantReply | Compaction | SpentInVain) and entry.usage is not None and entry.usage.can_be:
             self._add_call(entry.usage, entry.cost)
 
     def _add_call(self, usage: Usage, cost: float | None) -> None:
@@ -69,6 +68,7 @@ def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Poli
         line=full.line,
         size=full.window,
         estimated=full.counted.estimated,
+        guess=full.counted.guess,
         level=level(full.used, full.line, policy.line),
         categories=tuple(Category(name, tokens) for name, tokens in full.counted.categories),
         cache_hit_rate=spending.cache_hit_rate,

@@ -188,7 +188,9 @@ class Gauge:
     size: int
     """The model's window."""
     estimated: bool
-    """True until the next response has priced this exact prefix."""
+    """Whether more than a hundredth of `used` is only estimated."""
+    guess: int
+    """Of `used`, the tokens that are only estimated: neither has a reply reported them nor has the endpoint counted them."""
     level: Literal["normal", "warning", "error"]
     categories: tuple[Category, ...]
     cache_hit_rate: float | None

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from ullage.context.counting.fixed_parts import FixedParts
 from ullage.context.counting.tokens import Calibration
 from ullage.models.choose import Provider, offered_models
 from ullage.models.errors import AuthenticationFailed, ModelError
@@ -60,6 +61,8 @@ class ModelsInWorkspace:
         self._models: dict[str, Model] = {}
         self._leaving: set[asyncio.Task[None]] = set()
         """What frees the connections of models that are no longer asked."""
+        self._fixed: dict[str, FixedParts] = {}
+        """By the model's name, at the endpoint in use."""
         self._counts: dict[TokenizerVersion, TokenCounts | None] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -104,6 +107,7 @@ class ModelsInWorkspace:
 
     def forget(self) -> None:
         """The endpoint is another one: every model is made anew when it is next asked for. Calls that run are not cut off."""
+        self._fixed.clear()
         self._let_go()
 
     def _let_go(self) -> None:
@@ -125,6 +129,10 @@ class ModelsInWorkspace:
             if counts is not None and counts is made:
                 counts.begin(self._loop)
         return self._counts.get(version)
+
+    def fixed_of(self, card: ModelCard) -> FixedParts:
+        """What system prompt and tools were last counted as for that model."""
+        return self._fixed.setdefault(card.name, FixedParts())
 
     def _calibrate(self, model_name: str) -> None:
         learned, of_counts = self._user_state.ratio(model_name), self._user_state.ratio(model_name, "counted_ratios")

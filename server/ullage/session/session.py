@@ -44,6 +44,7 @@ from ullage.session.compacting.while_editing import WhileEditing
 from ullage.session.conversation import Conversation
 from ullage.session.display import SNAPSHOT_ITEMS, Display
 from ullage.session.endings import INTERRUPTED, close_turn, is_unfinished, turn_is_open
+from ullage.session.endpoint_counts import EndpointCounts
 from ullage.session.errors import SessionError
 from ullage.session.file_notices import FileNotices
 from ullage.session.forks import end_of_fork, fork_origin
@@ -112,6 +113,7 @@ class Session:
         self._notices = FileNotices(surroundings, self._reads, self._rules, restoring)
         self._prelude = PreludeInUse(self._conversation, surroundings.folders, self._tools, renewed)
         self._policy = PolicyInUse(surroundings, self._prelude.renew_tools)
+        self._endpoint_counts = EndpointCounts(self._conversation, surroundings, self._model, lambda: self.busy, self._show_gauge)
         self._compactor = Compactor(self._conversation, surroundings, self._policy, restoring)
         self._room = Room(
             self._conversation,
@@ -339,6 +341,7 @@ class Session:
     async def close(self) -> None:
         """Ends what is being done as interrupted, and lets go of the session."""
         await self._work.close()
+        await self._endpoint_counts.close()
         self._while_editing.give_up()
         self._cooling.give_up()
         await self._room.preparation.close()
@@ -378,6 +381,7 @@ class Session:
         if isinstance(logged.entry, Clipped):  # what was read whole is no longer seen whole
             self._reads.keep_only(touches_in_view(self._conversation.projection))
         self._compactor.ahead.look()
+        self._endpoint_counts.look()
         self._show_gauge()
 
     def _epoch_changed(self, in_view: Sequence[FileTouch]) -> None:

@@ -144,6 +144,7 @@ class Sessions:
             clock=clock,
             policy=self._policy(settings.policy_name),
             counts_of=self._models.counts_of,
+            fixed_of=self._models.fixed_of,
             calibrations=self._models.calibrations,
         )
         self._open = OpenSessions(self._kept, self._around, self._models, on_update, on_warning, self._keep)

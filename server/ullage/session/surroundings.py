@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ullage.context.counting.counts import Counts
+from ullage.context.counting.fixed_parts import FixedParts
 from ullage.context.counting.tokens import Calibration
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
@@ -43,8 +44,10 @@ class Surroundings:
     """What real usage taught about the estimates, by model name."""
     counts_of: Callable[[ModelCard], Counts | None] = lambda card: None
     """Who counts tokens for a model; None where nobody does."""
+    fixed_of: Callable[[ModelCard], FixedParts | None] = lambda card: None
+    """What is known of system prompt and tools for a model; None where nothing is kept of it."""
 
     def calibration(self, card: ModelCard) -> Calibration:
         """How tokens are counted for that model: what it corrects estimates by was learned, or is known of its tokenizer."""
         learned = self.calibrations.get(card.name, Calibration(card.characters_per_token_factor))
-        return replace(learned, counts=self.counts_of(card), images=card.images)
+        return replace(learned, counts=self.counts_of(card), fixed=self.fixed_of(card), images=card.images)

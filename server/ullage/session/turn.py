@@ -34,6 +34,9 @@ MOST_CUT_OFF = 5
 """Replies in a row, without a call of a tool, that may fill the window: each costs a whole window of output, and a model that goes round
 in circles never ends."""
 
+TELLING_SHARE = 0.3
+"""Of a request that system prompt and tools must have, for its usage to tell what they take."""
+
 DOUBTS = "ndoubts"
 """Id of the notice that the endpoint says what cannot be."""
 
@@ -155,9 +158,13 @@ class Turn:
     def _learn(self, card: ModelCard) -> None:
         """What the newest response teaches about the estimates."""
         calibration = self._surroundings.calibration(card)
-        priced = self._conversation.counted(calibration).priced
+        counted = self._conversation.counted(calibration)
+        priced, prelude = counted.priced, self._conversation.projection.prelude
         if priced is None:
             return
+        fixed = self._surroundings.fixed_of(card)
+        if fixed is not None and prelude is not None and counted.fixed > counted.used * TELLING_SHARE:
+            fixed.take_shown(prelude, dict(counted.categories))
         learned = calibration.observe(priced.estimated, priced.reported)
         if priced.counted is not None:
             learned = learned.observe_counted(*priced.counted)

@@ -50,6 +50,10 @@ class ScriptedServer:
         self._connections: set[asyncio.Task[None]] = set()
         self.calls: list[Received] = []
         """What was posted."""
+        self.counts = Answer("not here", "404 Not Found", "text/plain")
+        """What questions for a count are answered with."""
+        self.counted: list[Received] = []
+        """Those questions."""
         self.gets: list[Received] = []
         """What was asked for."""
         self.client_left = asyncio.Event()
@@ -107,6 +111,9 @@ class ScriptedServer:
         if request.method == "GET":
             self.gets.append(request)
             return self._pages.get(request.path, Answer("not here", "404 Not Found", "text/plain"))
+        if request.path == "/v1/messages/count_tokens":
+            self.counted.append(request)
+            return self.counts
         self.calls.append(request)
         self.called.set()
         return self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]

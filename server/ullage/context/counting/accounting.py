@@ -6,18 +6,18 @@ The gauge shows it and the trigger compares it. Where the line is stands in `gau
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from ullage.context.blocks import CompactionBlock, ToolUse, Usage
-from ullage.context.counting.believed import is_believed
-from ullage.context.counting.categories import category_of, scaled
-from ullage.context.counting.counts import Counts, Parts, counted
+from ullage.context.counting.categories import FIXED, category_of, in_order, shared_out
+from ullage.context.counting.counts import Counts, Parts
 from ullage.context.counting.media import LIMITS, ImageLimits, shown_tokens
+from ullage.context.counting.tally import Priced, Sizes, Tally, is_believed
 from ullage.context.counting.tokens import (
     MESSAGE_TOKENS,
     Calibration,
+    Fixed,
     countable,
     estimate_parts,
     estimate_text_of,
@@ -30,21 +30,8 @@ from ullage.context.view.log_places import entry_at
 from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 
-
-@dataclass(frozen=True, slots=True)
-class Priced:
-    """A reply whose usage priced the prefix in force; what a `Calibration` learns from (tokens of its request).
-
-    What images and documents take by their formula is in none of the numbers: no ratio is learned from it.
-    """
-
-    seq: int
-    model: str
-    estimated: int
-    """By kind of text, before any calibration."""
-    reported: int
-    counted: tuple[int, int] | None = None
-    """What a tokenizer counted of what was new in its request, and what was reported for that; None where not all of it was counted."""
+ESTIMATED_SHARE = 0.01
+"""Of the context. The number counts as an estimate where more than that of it is one: a short prompt makes none of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +39,37 @@ class Counted:
     """What the context holds (tokens)."""
 
     used: int
-    estimated: bool
-    """True where no reply has priced the prefix in force: at the start, and after a compaction, an undo or a change of
-    the prelude until the next reply. What was appended since a priced reply (a few results) is estimated too, but does
-    not make the number an estimate."""
+    guess: int
+    """Of `used`, what is only estimated: no reply has priced it and the endpoint has not counted it. Right after a compaction that is all
+    but system prompt and tools, in a turn what came since the last reply."""
     categories: tuple[tuple[str, int], ...]
     """Name and tokens, in a fixed order, results by tool last and largest first. They add up to `used` exactly."""
     priced: Priced | None
-    """The newest reply that priced the prefix in force; None where `estimated`."""
+    """The newest reply that priced the prefix in force; None where none has."""
+
+    @property
+    def estimated(self) -> bool:
+        """Whether the number is an estimate: in more than `ESTIMATED_SHARE`."""
+        return self.guess > self.used * ESTIMATED_SHARE
+
+    @property
+    def fixed(self) -> int:
+        """Tokens of system prompt, rules and tools, which no compaction makes less."""
+        return sum(tokens for name, tokens in self.categories if name in FIXED)
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What the endpoint said that a request takes: it counted it, or refused it as too long."""
+
+    key: EpochKey
+    seq: int
+    """Of the newest entry that the request holds."""
+    tokens: int
+    categories: tuple[tuple[str, int], ...]
+    """What the gauge showed of it before that."""
+    by: Fixed | None
+    """Tells one model from another, as `Calibration.fixed`: what one says is nothing to another."""
 
 
 class Account:
@@ -69,9 +79,11 @@ class Account:
         self._key: EpochKey | None = None
         self._counts: Counts | None = None
         self._images = LIMITS
-        self._settled = _Settled(_Tally(None))
+        self._calibration = Calibration()
+        self._settled = _Settled(Tally(None))
         self._before: dict[EpochKey, _Settled] = {}
         """What was counted under keys that were in force lately."""
+        self._stated: Stated | None = None
 
     def count(self, projection: Projection, calibration: Calibration) -> Counted:
         """The context as `projection` has it now.
@@ -80,6 +92,7 @@ class Account:
         another tokenizer counts, or images are taken otherwise. The tokenizer is asked for what came since the newest priced reply, or for
         all where there is none; until it has counted that, the estimate stands.
         """
+        self._calibration = calibration
         if calibration.counts is not self._counts or calibration.images != self._images:
             self._key, self._counts, self._images = None, calibration.counts, calibration.images
             self._before.clear()
@@ -98,7 +111,47 @@ class Account:
         if tally.priced is so_far.tally.priced:
             so_far.tally.ask()
         tally.ask()
-        return tally.counted(calibration)
+        sizes = self._since_stated(projection, tally) or tally.sizes(calibration, self._fixed(projection))
+        return Counted(sizes.used, sizes.guess, in_order(sizes.categories), tally.priced)
+
+    def state(self, stated: Stated) -> None:
+        """The endpoint has said what a request takes; it holds until a later one is known or priced."""
+        known = self._stated
+        if known is None or known.key != stated.key or known.by is not stated.by or known.seq <= stated.seq:
+            self._stated = stated
+
+    def _since_stated(self, projection: Projection, tally: Tally) -> Sizes | None:
+        """By what the endpoint said of a request; None where nothing is known of it, or a reply has priced more since."""
+        stated = self._stated
+        if stated is None or stated.key != projection.key or stated.by is not self._calibration.fixed:
+            return None
+        if tally.priced is not None and tally.priced.seq > stated.seq:
+            return None
+        since = Tally(self._counts, self._images)
+        for message in self._later(projection, stated.seq):
+            self._put(since, projection, message, after=stated.seq)
+        since.look_up()
+        more = since.sizes(self._calibration, None)
+        categories = shared_out(stated.tokens, dict(stated.categories) or {"user": 1})
+        for name, tokens in more.categories.items():
+            categories[name] = categories.get(name, 0) + tokens
+        used = stated.tokens + more.used
+        return Sizes(used, more.guess, shared_out(used, categories, self._known(projection, categories)))
+
+    def _later(self, projection: Projection, seq: int) -> list[Message]:
+        """The messages with something newer than that entry, which are few."""
+        messages = projection.messages
+        first = len(messages)
+        while first and max(messages[first - 1].sources, default=0) > seq:
+            first -= 1
+        return list(messages[first:])
+
+    def _fixed(self, projection: Projection) -> Mapping[str, int] | None:
+        return None if self._calibration.fixed is None else self._calibration.fixed.of(projection.prelude)
+
+    def _known(self, projection: Projection, categories: Mapping[str, float]) -> Mapping[str, int]:
+        fixed = self._fixed(projection) or {}
+        return {name: tokens for name, tokens in fixed.items() if name in categories}
 
     def learn(self, ahead: Account) -> None:
         """Keeps what `ahead` counted of the same log under a key that may come in force; it must not be used any more."""
@@ -116,7 +169,7 @@ class Account:
     def copy(self) -> Account:
         """Another one that knows as much of the epochs that are not in force, and starts anew for the one that is."""
         other = Account()
-        other._counts, other._images = self._counts, self._images
+        other._counts, other._images, other._stated = self._counts, self._images, self._stated
         other._before = {key: settled.copy() for key, settled in self._before.items()}
         return other
 
@@ -134,23 +187,35 @@ class Account:
         while len(self._before) > EPOCHS_KEPT:
             del self._before[next(iter(self._before))]
 
-    def _add(self, tally: _Tally, projection: Projection, message: Message) -> None:
+    def _add(self, tally: Tally, projection: Projection, message: Message) -> None:
         usage = _usage_of(projection, message)
-        before, exact, new = tally.total, tally.exact, tally.counted_whole() if usage is not None else None
-        tally.put_parts(message.role, Parts(MESSAGE_TOKENS, ()))
+        before, exact = tally.total, tally.exact
+        asked = tally.begin_reply() if usage is not None else None
+        self._put(tally, projection, message)
+        if tally.exact == exact:  # what images take depends on the model, and what is remembered does not
+            remember(message, tally.total - before)
+        if usage is None or asked is None:
+            return
+        if is_believed(usage[2], before, tally.total - before):
+            tally.price(*usage, asked, self._calibration, self._fixed(projection))
+        else:
+            tally.take_back(asked)
+
+    def _put(self, tally: Tally, projection: Projection, message: Message, *, after: int = 0) -> None:
+        """Adds the blocks of a message that entries newer than `after` brought."""
+        if not message.sources or message.sources[0] > after:
+            tally.put_parts(message.role, Parts(MESSAGE_TOKENS, ()))
         for block, seq in zip(message.blocks, message.sources, strict=True):
             if isinstance(block, ToolUse):
                 self._settled.tools[block.id] = block.name
+            if seq <= after:
+                continue
             source = entry_at(projection.entries, seq)
             said = message.role == "assistant" and not isinstance(block, CompactionBlock)
             category = "assistant" if said else category_of(block, source, self._settled.tools)
             parts = countable(block)
             tally.put(category, estimate_text_of(block) if parts is None else estimate_parts(parts), parts)
             tally.show(category, shown_tokens(block, tally.images))
-        if tally.exact == exact:  # what images take depends on the model, and what is remembered does not
-            remember(message, tally.total - before)
-        if usage is not None and is_believed(usage[2], before, tally.total - before):
-            tally.price(*usage, before - exact, exact, new)
 
 
 def _usage_of(projection: Projection, message: Message) -> tuple[int, str, Usage] | None:
@@ -168,133 +233,11 @@ EPOCHS_KEPT = 4
 """Whose counts are remembered: undo and redo lead back to the last, and a count is small."""
 
 
-class _Part(NamedTuple):
-    """Something of a request that a tokenizer can count, and what it is estimated at until it has."""
-
-    estimated: int
-    parts: Parts
-
-
-@dataclass(slots=True)
-class _Tally:
-    counts: Counts | None
-    images: ImageLimits = LIMITS
-    total: int = 0
-    """Estimated, not calibrated; so are the next two."""
-    estimated_since: int = 0
-    """Of what came since the newest priced reply, what no tokenizer counted."""
-    categories: dict[str, int] = field(default_factory=dict[str, int])
-    counted_since: int = 0
-    """Of what came since then, what a tokenizer counted."""
-    fresh: list[_Part] = field(default_factory=list[_Part])
-    """Of what came since then, what it was not asked about yet: part of `estimated_since`, as the next."""
-    waiting: list[_Part] = field(default_factory=list[_Part])
-    """What it did not know when it was asked."""
-    unasked: list[_Part] = field(default_factory=list[_Part])
-    """Of what it did not know, what it is still to be asked for."""
-    version: int = 0
-    """Of what it knew then."""
-    priced: Priced | None = None
-    context_tokens: int = 0
-    """As reported with `priced`."""
-    exact: int = 0
-    """Of `total`, what images and documents take by their formula."""
-    exact_since: int = 0
-    """Of what came since the newest priced reply, likewise; not in `estimated_since`."""
-
-    def put_parts(self, category: str, parts: Parts) -> None:
-        self.put(category, estimate_parts(parts), parts)
-
-    def put(self, category: str, tokens: int, parts: Parts | None) -> None:
-        if not tokens:
-            return
-        self.total += tokens
-        self.estimated_since += tokens
-        self.categories[category] = self.categories.get(category, 0) + tokens
-        if self.counts is not None and parts is not None:
-            self.fresh.append(_Part(tokens, parts))
-
-    def show(self, category: str, tokens: int) -> None:
-        """Images and documents, which take just so many tokens."""
-        if tokens:
-            self.total += tokens
-            self.exact += tokens
-            self.exact_since += tokens
-            self.categories[category] = self.categories.get(category, 0) + tokens
-
-    def look_up(self) -> None:
-        """Takes what was counted meanwhile in the place of its estimate. Costs what is new, and what waits where more is known."""
-        if self.counts is None:
-            return
-        knows_more = self.counts.version != self.version
-        self.version = self.counts.version
-        if knows_more:
-            self.waiting = self._not_known(self.waiting)
-        if self.fresh:
-            unknown = self._not_known(self.fresh)
-            self.fresh = []
-            self.waiting += unknown
-            self.unasked += unknown
-
-    def _not_known(self, parts: Sequence[_Part]) -> list[_Part]:
-        """Takes what is known of them in the place of its estimate; gives the rest."""
-        still: list[_Part] = []
-        for part in parts:
-            tokens = None if self.counts is None else counted(part.parts, self.counts)
-            if tokens is None:
-                still.append(part)
-                continue
-            self.estimated_since -= part.estimated
-            self.counted_since += tokens
-        return still
-
-    def ask(self) -> None:
-        """Asks for what was not known, once."""
-        if self.counts is not None and self.unasked:
-            self.counts.want([text for part in self.unasked for text in part.parts.texts])
-            self.unasked = []
-
-    def price(self, seq: int, model: str, usage: Usage, estimated: int, exact: int, counted: int | None) -> None:
-        """What came so far, of which `estimated` and `exact` were the request, has a price."""
-        self.priced = Priced(seq, model, estimated, usage.total_input_tokens - exact, self._held_against(counted, model, usage))
-        self.context_tokens = usage.context_tokens
-        self.estimated_since = self.counted_since = self.exact_since = 0
-        self.fresh, self.waiting, self.unasked = [], [], []
-
-    def counted_whole(self) -> int | None:
-        """What came since the newest priced reply, as counted; None where not all of it was."""
-        self.look_up()
-        return None if self.estimated_since else self.counted_since or None
-
-    def _held_against(self, counted: int | None, model: str, usage: Usage) -> tuple[int, int] | None:
-        """What was new in a request, as counted and as reported."""
-        if counted is None or (self.priced is not None and self.priced.model != model):
-            return None
-        return counted, usage.total_input_tokens - self.context_tokens - self.exact_since
-
-    def copy(self) -> _Tally:
-        """Another one, which need not ask for what this one will."""
-        return replace(self, categories=dict(self.categories), fresh=list(self.fresh), waiting=list(self.waiting), unasked=[])
-
-    def beside(self) -> _Tally:
-        """Another one for the moment: what waits, which may be all of a long view, was just looked up and stays where it is."""
-        return replace(self, categories=dict(self.categories), fresh=[], waiting=[], unasked=[])
-
-    def counted(self, calibration: Calibration) -> Counted:
-        used = self.context_tokens + calibration.apply(self.estimated_since, self.counted_since) + self.exact_since
-        return Counted(
-            used=used,
-            estimated=self.priced is None,
-            categories=scaled(self.categories, used),
-            priced=self.priced,
-        )
-
-
 @dataclass(slots=True)
 class _Settled:
     """What was counted under one key: of the messages that no longer change."""
 
-    tally: _Tally
+    tally: Tally
     prelude: Prelude | None = None
     tools: dict[str, str] = field(default_factory=dict[str, str])
     """The names of the calls by id."""
@@ -316,7 +259,7 @@ class _Settled:
 
 def _begun(projection: Projection, counts: Counts | None, images: ImageLimits) -> _Settled:
     """What precedes the messages."""
-    begun = _Settled(_Tally(counts, images), projection.prelude)
+    begun = _Settled(Tally(counts, images), projection.prelude)
     if projection.prelude is not None:
         for part in projection.prelude.system:
             begun.tally.put_parts(part.category, Parts(0, (part.text,)))

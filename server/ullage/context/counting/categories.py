@@ -9,6 +9,8 @@ from ullage.context.entries import Compaction, Entry, Notice, UserPrompt
 
 ORDER = ("system", "rules", "tools", "summary", "files", "user", "assistant")
 """Of the categories; those of tool results follow."""
+FIXED = ("system", "rules", "tools")
+"""Of the categories: what precedes every message, and changes only where the prelude does."""
 RESULTS = "tool results: "
 
 
@@ -29,16 +31,35 @@ def category_of(block: Block, source: Entry | None, tools: Mapping[str, str]) ->
     return "user"
 
 
-def scaled(categories: Mapping[str, int], used: int) -> tuple[tuple[str, int], ...]:
-    """The categories in proportion, adding up to `used` by the largest remainder."""
-    total = sum(categories.values())
-    if not total:
-        return ()
-    floors = {name: tokens * used // total for name, tokens in categories.items()}
-    by_remainder = sorted(categories, key=lambda name: (-(categories[name] * used % total), name))
-    for name in by_remainder[: used - sum(floors.values())]:
-        floors[name] += 1
-    return tuple(sorted(floors.items(), key=_place))
+def shared_out(tokens: int, weights: Mapping[str, float], known: Mapping[str, int] | None = None) -> dict[str, int]:
+    """`tokens` by category: those in `known` get what is known, the others share the rest in proportion to their weights.
+
+    The shares add up to `tokens`, by the largest remainder, and none is below zero. Where what is known leaves less than nothing, or
+    nothing is left to take the rest, all share in proportion. Without any weight nothing is shared out.
+    """
+    known = known or {}
+    rest = {name: weight for name, weight in weights.items() if name not in known and weight > 0}
+    left = tokens - sum(known.values())
+    if left < 0 or (left > 0 and not rest):
+        return _in_proportion(tokens, {**rest, **known} if sum(known.values()) else weights)
+    return {**known, **_in_proportion(left, rest)}
+
+
+def _in_proportion(tokens: int, weights: Mapping[str, float]) -> dict[str, int]:
+    total = sum(weights.values())
+    if total <= 0:
+        return dict.fromkeys(weights, 0)
+    shares = {name: tokens * weight / total for name, weight in weights.items()}
+    given = {name: int(share) for name, share in shares.items()}
+    left = tokens - sum(given.values())
+    for name in sorted(shares, key=lambda name: (given[name] - shares[name], name))[:left]:
+        given[name] += 1
+    return given
+
+
+def in_order(categories: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    """As the gauge shows them: in a fixed order, results by tool last and largest first; those of nothing are left out."""
+    return tuple(sorted(((name, tokens) for name, tokens in categories.items() if tokens), key=_place))
 
 
 def _place(item: tuple[str, int]) -> tuple[int, int, str]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Literal, TypeAlias
 
-from ullage.context.counting.believed import can_be
 from ullage.context.entries import (
     AssistantReply,
     Compaction,
@@ -72,7 +71,7 @@ def growth(entries: Sequence[Logged]) -> int:
     latest: int | None = None
     for logged in _recent(entries):
         entry = logged.entry
-        if isinstance(entry, AssistantReply) and entry.usage is not None and can_be(entry.usage):
+        if isinstance(entry, AssistantReply) and entry.usage is not None and entry.usage.can_be:
             latest = entry.usage.context_tokens
         elif isinstance(entry, Compaction) and entry.trigger == "upkeep":
             pass  # what a turn adds is counted with what the policy takes away before each call

@@ -7,8 +7,10 @@ the same text; their card's factor and the learned ratio correct for that. What 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Protocol
 
 from ullage.context.blocks import Block, CompactionBlock, Document, Image, RedactedThinking, Text, Thinking, ToolResult, ToolUse
 from ullage.context.counting.counts import Counts, Parts
@@ -144,6 +146,14 @@ def tools_of(prelude: Prelude) -> Parts:
     return Parts(TOOLS_TOKENS + TOOL_SPEC_TOKENS * len(prelude.tools), tuple(texts))
 
 
+class Fixed(Protocol):
+    """What system prompt, rules and tools were last counted as (`fixed_parts.py`)."""
+
+    def of(self, prelude: Prelude | None) -> Mapping[str, int] | None:
+        """Tokens by category; None where nobody counted them yet."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """What real usage taught about the numbers for one model: an estimate times `ratio` is the better estimate.
@@ -157,6 +167,8 @@ class Calibration:
     """Real tokens for one that a tokenizer counts; it makes up for the framing, which is guessed."""
     counts: Counts | None = field(default=None, compare=False)
     """Who counts for the model; None where nobody does."""
+    fixed: Fixed | None = field(default=None, compare=False)
+    """What is known of system prompt and tools for the model; None where nothing is."""
     images: ImageLimits = LIMITS
     """What the model takes of an image: what it costs is known exactly, so no ratio has a part in it."""
 

@@ -25,7 +25,7 @@ from ullage.models.practice import looking_around
 from ullage.models.practice.calls import Mark
 from ullage.models.practice.scenario import Scenario, Step
 from ullage.models.practice.situation import Situation, situation_of
-from ullage.models.practice.usage import SimulatedUsage
+from ullage.models.practice.usage import SimulatedUsage, count_of
 
 NAME = "practice"
 WINDOW = 71_000
@@ -87,6 +87,10 @@ class PracticeModel:
                 yield event
         stop_reason = "tool_use" if step.calls else "end_turn"
         yield Reply(blocks, NAME, stop_reason, self._usage.with_output(used, blocks))
+
+    async def count(self, request: Request) -> int | None:
+        """What a call would report."""
+        return count_of(request)
 
     async def aclose(self) -> None:
         """There is nothing to free."""

@@ -11,6 +11,11 @@ from ullage.context.entries import Prelude
 from ullage.context.view.request import Message, Request
 
 
+def count_of(request: Request) -> int:
+    """Tokens of input that a call would report."""
+    return estimate_prelude(Prelude(request.system, request.tools)) + sum(estimate_message(message) for message in request.messages)
+
+
 class SimulatedUsage:
     """Counts requests one after the other. What a request shares with the one before, from its beginning, is read from the cache."""
 

@@ -45,7 +45,7 @@ def counted(entries: list[Logged], calibration: Calibration = PLAIN) -> Counted:
 
 
 def test_nothing_takes_nothing():
-    assert counted([]) == Counted(0, True, (), None)
+    assert counted([]) == Counted(0, 0, (), None)
 
 
 def test_without_a_priced_reply_all_is_estimated():
@@ -66,6 +66,13 @@ def test_what_came_since_a_priced_reply_is_estimated_and_calibrated():
     added = estimate_message(Projection(entries).messages[-1])
     result = counted(entries, Calibration(1.5))
     assert result.used == 5_070 + round(1.5 * added)
+    assert result.guess == round(1.5 * added)
+    assert result.estimated
+
+
+def test_a_few_words_since_a_priced_reply_make_no_estimate_of_the_number():
+    result = counted(session(prompt("Hello"), priced("Yes?", 5_000, 70), prompt("Go on")))
+    assert 0 < result.guess < 50
     assert not result.estimated
 
 

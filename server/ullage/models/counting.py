@@ -1,0 +1,75 @@
+"""Asking an endpoint how many tokens a request has (`/v1/messages/count_tokens`), as far as it answers that.
+
+It costs nothing, but has a limit of its own for how often it may be asked. Not all compatible servers have it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from ullage.models.foreign_json import integer, mapping
+from ullage.models.plausible import Size
+
+if TYPE_CHECKING:
+    from ullage.models.model_card import Connect
+
+logger = logging.getLogger(__name__)
+
+PATH = "/v1/messages/count_tokens"
+
+TIMEOUT = 30.0
+"""Seconds. Nobody waits for the answer; the next reply brings the same number."""
+
+LONGEST = 16_000_000
+"""Bytes of a request. A longer one, which has many images, is not sent twice."""
+
+REST = 60.0
+"""Seconds without a question after one that the endpoint could not answer: it was busy, limits how often, or was not there."""
+
+NOT_OFFERED = (404, 405, 501)
+"""Statuses that say that the endpoint does not count. It is not asked again."""
+
+
+class Counting:
+    """What is known of how one endpoint counts for one model. `endpoint` is its name for the log."""
+
+    def __init__(self, endpoint: str) -> None:
+        self._endpoint = endpoint
+        self._offers = True
+        self._rests_until = 0.0
+
+    def may_ask(self) -> bool:
+        """Whether it pays to ask now. False for good where the endpoint does not count."""
+        return self._offers and asyncio.get_running_loop().time() >= self._rests_until
+
+    async def ask(self, connect: Connect, body: bytes, headers: Mapping[str, str], size: Size) -> int | None:
+        """Tokens of the request; None where the endpoint did not say, or said what cannot be."""
+        if len(body) > LONGEST:
+            return None
+        try:
+            client = await connect()
+            async with asyncio.timeout(TIMEOUT):
+                answer = await client.post(PATH, content=body, cast_to=object, options={"headers": dict(headers)})
+        except Exception as problem:  # noqa: BLE001 - whatever it is: the estimate stands, and a call that fails for it says so
+            self._take_failure(problem)
+            return None
+        tokens = integer(mapping(answer).get("input_tokens"))
+        if tokens is None or tokens <= 0 or not size.can_have(tokens):
+            logger.warning("%s counted %r tokens in a request of %d bytes: it is not asked again", self._endpoint, tokens, len(body))
+            self._offers = False
+            return None
+        return tokens
+
+    def _take_failure(self, problem: Exception) -> None:
+        from anthropic import APIStatusError
+
+        status = problem.status_code if isinstance(problem, APIStatusError) else None
+        if status in NOT_OFFERED:
+            logger.info("%s does not count tokens (HTTP %d): what it has not reported stays an estimate", self._endpoint, status)
+            self._offers = False
+            return
+        logger.info("%s did not count: %s", self._endpoint, type(problem).__name__)
+        self._rests_until = asyncio.get_running_loop().time() + REST

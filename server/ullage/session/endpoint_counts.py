@@ -1,0 +1,150 @@
+"""Has the endpoint count what is new and large, in the background: the gauge then shows its number in the place of an estimate.
+
+No prompt waits for it. The reply that follows reports the same number; until then, and where no reply follows, this is the only truth.
+What is asked: once what system prompt, rules and tools take, and the whole request where much of it is only estimated. Nothing of a
+workspace is sent before the user has asked for something, and only to where their prompts go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from ullage.context.blocks import SystemPart, Text, ToolSpec
+from ullage.context.counting.accounting import Counted, Stated
+from ullage.context.counting.fixed_parts import FixedParts
+from ullage.context.counting.tokens import MESSAGE_TOKENS
+from ullage.context.entries import Prelude
+from ullage.context.view.message import Message
+from ullage.context.view.request import Request, request_so_far
+from ullage.models.model import Model
+from ullage.session.conversation import Conversation, in_any_case
+from ullage.session.model_in_use import ModelInUse
+from ullage.session.surroundings import Surroundings
+
+WORTH = 1_000
+"""Tokens. What is less is not counted by itself: the next reply tells soon enough."""
+WORTH_SHARE = 0.02
+"""Of the context, likewise: the whole request goes over the wire for it."""
+
+PAUSE = 3.0
+"""Seconds between two counts of a session, whatever comes meanwhile."""
+
+WORD = "."
+"""What stands for a user's words where there are none. One token in every tokenizer."""
+WORD_TOKENS = MESSAGE_TOKENS + 1
+
+
+class EndpointCounts:
+    """For one session. `may_ask`: whether the user has asked for something that is being done. `counted` is called once more is known."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        surroundings: Surroundings,
+        model: ModelInUse,
+        may_ask: Callable[[], bool],
+        counted: Callable[[], None],
+    ) -> None:
+        self._conversation = conversation
+        self._surroundings = surroundings
+        self._model = model
+        self._may_ask = may_ask
+        self._counted = counted
+        self._work: asyncio.Task[None] | None = None
+        self._again = False
+
+    def look(self) -> None:
+        """Something was logged: has it counted, where it is worth it."""
+        if self._work is not None:
+            self._again = True
+        elif self._may_ask():
+            self._work = asyncio.get_running_loop().create_task(self._count(), name="count at the endpoint")
+
+    async def close(self) -> None:
+        """Asks no more."""
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.gather(self._work, return_exceptions=True)
+
+    async def settled(self) -> None:
+        """Waits until what was worth it is counted."""
+        while self._work is not None:
+            await asyncio.gather(self._work, return_exceptions=True)
+
+    async def _count(self) -> None:
+        try:
+            while True:
+                self._again = False
+                await asyncio.sleep(0)  # what is logged at once is counted at once
+                with in_any_case("what is new could not be counted"):
+                    if await self._count_once():
+                        self._counted()
+                if not self._again:
+                    return
+                await asyncio.sleep(PAUSE)
+        finally:
+            self._work = None
+
+    async def _count_once(self) -> bool:
+        """Whether anything was counted."""
+        model, card = self._model.model, self._model.card
+        fixed, prelude = self._surroundings.fixed_of(card), self._conversation.projection.prelude
+        if fixed is None or prelude is None or not self._conversation.projection.messages:
+            return False
+        told = not fixed.is_counted(prelude) and await _count_fixed(model, prelude, fixed)
+        view = self._conversation.projection
+        now = self._conversation.counted(self._surroundings.calibration(card))
+        if self._model.model is not model or not view.messages or not _is_worth_it(now):
+            return told
+        key, seq = view.key, self._conversation.entries[-1].seq
+        tokens = await _count_whole(model, request_so_far(view))
+        if tokens is not None:
+            self._conversation.state(Stated(key, seq, tokens, now.categories, fixed))
+        return told or tokens is not None
+
+
+def _is_worth_it(now: Counted) -> bool:
+    return now.guess >= max(WORTH, int(now.used * WORTH_SHARE))
+
+
+async def _count_whole(model: Model, request: Request) -> int | None:
+    """Tokens of the conversation as it would be sent."""
+    request = replace(request, breakpoints=())
+    if request.messages[-1].role == "user":
+        return await model.count(request)
+    tokens = await model.count(replace(request, messages=[*request.messages, _word()]))
+    return None if tokens is None else max(0, tokens - WORD_TOKENS)
+
+
+async def _count_fixed(model: Model, prelude: Prelude, known: FixedParts) -> bool:
+    """Has system prompt, rules and tools counted apart, by what each adds; whether that was told."""
+    parts: dict[str, tuple[tuple[SystemPart, ...], tuple[ToolSpec, ...]]] = {}
+    own = tuple(part for part in prelude.system if part.category == "system")
+    if own:
+        parts["system"] = (own, ())
+    if len(own) < len(prelude.system):
+        parts["rules"] = (prelude.system, ())
+    if prelude.tools:
+        parts["tools"] = (prelude.system, prelude.tools)
+    tokens: dict[str, int] = {}
+    before = WORD_TOKENS
+    for category, (system, tools) in parts.items():
+        so_far = await model.count(Request(system, tools, [_word()], ()))
+        if so_far is None:
+            return False
+        tokens[category] = so_far - before
+        before = so_far
+    return _take_fixed(known, prelude, tokens)
+
+
+def _take_fixed(known: FixedParts, prelude: Prelude, tokens: Mapping[str, int]) -> bool:
+    if not tokens or min(tokens.values()) <= 0:  # no count of these parts: an endpoint that leaves some of them out
+        return False
+    known.take_count(prelude, tokens)
+    return True
+
+
+def _word() -> Message:
+    return Message("user", (Text(WORD),), (0,))
