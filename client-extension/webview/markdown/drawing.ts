@@ -4,9 +4,10 @@
  */
 
 import type { Env } from "markdown-it";
-import { holdsText, textOf, type Block } from "./blocks";
+import { holdsText, type Block } from "./blocks";
 import { CodeBlock } from "./codeBlock";
-import { drawText, type MarkdownHost } from "./text";
+import { GrowingText } from "./growingText";
+import type { MarkdownHost } from "./text";
 
 /** What every block is drawn with. */
 export interface Surroundings {
@@ -21,6 +22,7 @@ export interface DrawnBlock {
   element: HTMLElement;
   children: DrawnBlock[];
   code: CodeBlock | undefined;
+  text: GrowingText | undefined;
 }
 
 /** Elements of blocks that hold others. Anything else is drawn as a `div`. */
@@ -57,8 +59,9 @@ function make(block: Block, around: Surroundings): DrawnBlock {
   const isCode = block.type === "fence" || block.type === "code_block";
   const code = isCode ? new CodeBlock(block.language, around.host) : undefined;
   const element = code?.element ?? document.createElement(ELEMENTS.has(block.tag) ? block.tag : "div");
-  const drawn: DrawnBlock = { block, element, children: [], code };
-  if (holdsText(block) || block.tag === "li") {
+  const text = holdsText(block) ? new GrowingText(element, around.host) : undefined;
+  const drawn: DrawnBlock = { block, element, children: [], code, text };
+  if (text !== undefined || block.tag === "li") {
     element.dir = "auto"; // a paragraph in Arabic or Hebrew is read from the right
   }
   if (block.start !== undefined) {
@@ -68,9 +71,7 @@ function make(block: Block, around: Surroundings): DrawnBlock {
     setClass(element, block);
   }
   code?.update(block);
-  if (holdsText(block)) {
-    element.append(...drawText(textOf(block.content, around.env), around.host));
-  }
+  text?.update(block.content, around.env);
   drawBlocks(element, drawn.children, block.children, around);
   return drawn;
 }
@@ -82,8 +83,8 @@ function change(drawn: DrawnBlock, block: Block, around: Surroundings): void {
     setClass(element, block);
   }
   drawn.code?.update(block);
-  if (holdsText(block) && known.content !== block.content) {
-    element.replaceChildren(...drawText(textOf(block.content, around.env), around.host));
+  if (known.content !== block.content) {
+    drawn.text?.update(block.content, around.env);
   }
   drawBlocks(element, drawn.children, block.children, around);
 }

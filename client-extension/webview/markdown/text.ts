@@ -20,7 +20,7 @@ export interface MarkdownHost {
 const ELEMENTS: Readonly<Record<string, keyof HTMLElementTagNameMap>> = { em_open: "em", strong_open: "strong", s_open: "s" };
 
 /** The nodes for the tokens of a text. */
-export function drawText(tokens: readonly Token[], host: MarkdownHost): Node[] {
+export function drawText(tokens: readonly Token[], host: MarkdownHost): ChildNode[] {
   const root = document.createDocumentFragment();
   const open: Node[] = [root];
   for (const token of tokens) {
