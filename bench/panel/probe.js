@@ -6,6 +6,10 @@
 /** Milliseconds between two pieces: 140 a second. */
 const EVERY = 1000 / 140;
 
+/** Of one answer, as the server has it (`lsp/methods.py`, `session/timeline.py`). */
+const MOST_ITEMS = 10_000;
+const MOST_CHARACTERS = 2_000_000;
+
 const answers = new Map();
 
 const probe = {
@@ -94,9 +98,13 @@ document.querySelector("textarea").addEventListener("keydown", (event) => {
 
 function answerTo({ method, params }) {
   if (method === "ullage/session/items") {
-    const around = params.around === undefined ? undefined : probe.all.findIndex(({ id }) => id === params.around);
-    const end = around === undefined ? probe.all.findIndex(({ id }) => id === params.before) : around;
-    const start = Math.max(0, end - params.limit);
+    const end = probe.all.findIndex(({ id }) => id === params.before);
+    let start = end;
+    let characters = 0;
+    while (start > 0 && end - start < Math.min(params.limit, MOST_ITEMS) && characters <= MOST_CHARACTERS) {
+      start -= 1;
+      characters += (probe.all[start].text ?? probe.all[start].output).length;
+    }
     return { items: probe.all.slice(start, end), earlier: start };
   }
   if (method === "ullage/session/epochs") return { epochs: [], fates: [] };

@@ -14,8 +14,9 @@ import { PAGE } from "./timeline";
 let state: PanelState = INITIAL_STATE;
 let loading: Promise<void> | undefined;
 
-/** Items that are asked for at a time where one of long ago is looked up. */
-const MOST_AT_ONCE = 1000;
+/** Items that are asked for at first where one of long ago is looked up, and then; the server gives fewer where they are long. */
+const AT_FIRST = 1000;
+const MOST_AT_ONCE = 10_000;
 
 /** Milliseconds without news after which what is shown is kept for the next time. */
 const KEPT_AFTER = 1000;
@@ -106,21 +107,26 @@ function show(view: PanelView): void {
   }
 }
 
-/** What precedes the known items is loaded until the item is among them. */
+/** What precedes the known items is loaded until the item is among them, and drawn when it is. */
 async function showItem(itemId: string, words = ""): Promise<void> {
   const shown = sessionId();
-  panel.update(state);
-  while (!panel.reveal(itemId, words)) {
+  for (let limit = AT_FIRST; !isKnown(itemId); limit = MOST_AT_ONCE) {
     const left = state.session?.earlier ?? 0;
     if (left > 0 && sessionId() === shown) {
-      await loadEarlier(MOST_AT_ONCE);
+      await loadEarlier(limit);
     }
     if (sessionId() !== shown || (state.session?.earlier ?? 0) === left) {
-      cards.showError("This message is not in the conversation.");
-      return;
+      break;
     }
-    panel.update(state);
   }
+  panel.update(state);
+  if (sessionId() !== shown || !panel.reveal(itemId, words)) {
+    cards.showError("This message is not in the conversation.");
+  }
+}
+
+function isKnown(itemId: string): boolean {
+  return state.session?.items.some(({ id }) => id === itemId) === true;
 }
 
 /** Only one page is asked for at a time; whoever asks meanwhile waits for the same. */

@@ -22,8 +22,8 @@ _NOTHING = wire.Nothing()
 MOST_SESSIONS = 1_000
 """Of the list; to write down more would keep everybody waiting, and nobody looks through so many."""
 
-MOST_ITEMS = 1_000
-"""Of one answer; a client that asks for more gets so many."""
+MOST_ITEMS = 10_000
+"""Of one answer, which ends before that where items are long; a client that asks for more gets so many."""
 
 
 async def _new(sessions: Sessions, _: wire.Nothing) -> wire.Snapshot:
