@@ -11,9 +11,9 @@ from pathlib import Path
 FILE = Path(__file__).parent / "RESULTS.md"
 HEAD = """# Results
 
-Written by `npm run bench -- peers` and `npm run bench -- policies`: figures to look at, each from one run on one machine.
+Written by `npm run bench` with `start`, `peers` or `policies`: figures to look at, each from one run on one machine.
 """
-SECTIONS = ("peers", "policies")
+SECTIONS = ("start", "peers", "policies")
 """In the order in which they stand."""
 
 
