@@ -72,6 +72,19 @@ test("of a long paragraph the nodes of the beginning stay", () => {
   assert.ok(stayed > 0.95 * nodes.length, `${stayed} of ${nodes.length}`);
 });
 
+for (const mark of ["**", "[", "`", "$$", "\\("]) {
+  test(`a mark without an end holds nothing up for long: ${mark}`, () => {
+    const place = document.createElement("p");
+    const growing = new GrowingText(place, HOST);
+    const content = `${mark}The tank is full, **all** of it. ${"The **tank** is full. ".repeat(500)}`;
+    growing.update(content.trimEnd(), {});
+    const nodes = [...place.childNodes];
+    growing.update(`${content}and more.`, {});
+    const stayed = nodes.filter((node) => node.parentNode === place).length;
+    assert.ok(stayed > 0.9 * nodes.length, `${stayed} of ${nodes.length}`);
+  });
+}
+
 test("another text takes the place of all", () => {
   const place = document.createElement("p");
   const growing = new GrowingText(place, HOST);

@@ -10,6 +10,9 @@ import { drawText, type MarkdownHost } from "./text";
 /** Characters that are read anew with each piece: about a millisecond. */
 const LONG = 1500;
 
+/** Characters over which nothing is waited for: a mark that is still without its end is no mark. */
+const TOO_LONG = 8000;
+
 /** Characters at the end that are left open in any case, and that have to come before a cut is looked for again where there was none. */
 const OPEN = 200;
 
@@ -39,7 +42,7 @@ export class GrowingText {
     if (open.length > this.cutFrom) {
       const begin = open.slice(0, lastCut(open));
       const tokens = textOf(begin, env);
-      if (begin !== "" && isClosed(tokens)) {
+      if (begin !== "" && (isClosed(tokens) || open.length > TOO_LONG)) {
         this.place.append(...drawText(tokens, this.host));
         this.settled += begin;
         open = open.slice(begin.length);
