@@ -34,16 +34,16 @@ export class GrowingText {
   update(content: string, env: Env): void {
     if (!content.startsWith(this.settled)) {
       this.settled = "";
-      this.rest = [...this.place.childNodes];
       this.cutFrom = LONG;
     }
-    this.rest.forEach((node) => node.remove());
+    const isAnew = this.settled === "";
+    const drawn: ChildNode[] = [];
     let open = content.slice(this.settled.length);
     if (open.length > this.cutFrom) {
       const begin = open.slice(0, lastCut(open));
       const tokens = textOf(begin, env);
       if (begin !== "" && (isClosed(tokens) || open.length > TOO_LONG)) {
-        this.place.append(...drawText(tokens, this.host));
+        drawn.push(...drawText(tokens, this.host));
         this.settled += begin;
         open = open.slice(begin.length);
         this.cutFrom = LONG;
@@ -51,9 +51,15 @@ export class GrowingText {
         this.cutFrom = open.length + OPEN;
       }
     }
-    const nodes = drawText(textOf(open, env), this.host);
-    this.rest = nodes;
-    this.place.append(...nodes);
+    const before = this.rest;
+    this.rest = drawText(textOf(open, env), this.host);
+    drawn.push(...this.rest);
+    if (isAnew) {
+      this.place.replaceChildren(...drawn);
+    } else {
+      before.forEach((node) => node.remove());
+      this.place.append(...drawn);
+    }
   }
 }
 
