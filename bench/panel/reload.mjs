@@ -26,7 +26,8 @@ const LIMIT = 120_000;
 /** @param {import("playwright-core").Browser} browser @param {number} times @returns {Promise<Reloaded[]>} */
 export async function reloaded(browser, times) {
   const api = await startFakeApi();
-  const vscode = await openVsCode({ ANTHROPIC_API_KEY: "fake-key-of-the-bench" });
+  // As for a user: compiled modules are kept, whatever the machine of the bench says.
+  const vscode = await openVsCode({ ANTHROPIC_API_KEY: "fake-key-of-the-bench", PYTHONDONTWRITEBYTECODE: "" });
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   context.setDefaultTimeout(LIMIT);
   try {
