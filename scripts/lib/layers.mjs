@@ -82,9 +82,14 @@ async function extension() {
   );
 }
 
-/** The browser and VS Code take a core each; scenarios side by side would only wait for one another. @returns {Promise<Outcome>} */
+/**
+ * One process for all files, so that they share VS Code and the browser. These take a core each; scenarios side by side would only wait for
+ * one another.
+ *
+ * @returns {Promise<Outcome>}
+ */
 async function endToEnd() {
-  return nodeTests("e2e", ["--test-concurrency=1"], await testFiles("e2e", ".test.mjs"));
+  return nodeTests("e2e", [], [join(ROOT, "tests", "e2e", "all.mjs")]);
 }
 
 /** @param {string} name @param {string[]} flags @param {string[]} files @returns {Promise<Outcome>} */

@@ -9,7 +9,7 @@ import { setTimeout as delay } from "node:timers/promises";
  * @param {string} what the condition in words, for the error
  * @param {number} [limit] milliseconds
  */
-export async function expectEventually(condition, what, limit = 15_000) {
+export async function expectEventually(condition, what, limit = 60_000) {
   const until = Date.now() + limit;
   while (!(await condition())) {
     if (Date.now() > until) throw new Error(`Not within ${limit / 1000} s: ${what}`);

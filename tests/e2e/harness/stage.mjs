@@ -1,22 +1,21 @@
 /**
  * End-to-end scenarios and what they are played on.
  *
- * The scenarios of one stage share VS Code, the browser and the fake API, since those take longest to start. Each has a project, a window, a
- * server process and a session of its own, and ends only when that server is gone.
+ * The scenarios of one stage share the fake API, and all stages of one environment share VS Code and the browser (`house.mjs`). Each scenario
+ * has a project, a window, a server process and a session of its own, and ends only when that server is gone.
  */
 
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test, { after, suite } from "node:test";
 import { ROOT, SAMPLE_WORKSPACE } from "../../../scripts/lib/paths.mjs";
-import { launchBrowser } from "./browser.mjs";
 import { expectEventually } from "./eventually.mjs";
 import { startFakeApi } from "./fake-api.mjs";
-import { openVsCode } from "./vscode.mjs";
+import { freshProfile, roomFor } from "./house.mjs";
 import { closeWorkbench, openWorkbench } from "./workbench.mjs";
 
 /** Milliseconds for a scenario, all set-up included. */
-const LIMIT = 180_000;
+const LIMIT = 300_000;
 
 const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
 
@@ -32,7 +31,7 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  * @property {string | null} [project] folder that is copied and opened; the sample workspace if left out, null for a window without a folder
  * @property {Record<string, unknown>} [settings] user settings, beside those of the stage
  * @property {(folder: string) => Promise<void>} [prepare] changes the copy of the project before it is opened
- * @property {{width: number, height: number}} [size] of the window, in pixels
+ * @property {{width: number, height: number}} [size] of the window, in pixels; such a window has a browser profile of its own
  */
 
 /**
@@ -50,7 +49,7 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
 /**
  * @typedef {object} Stage
  * @property {import("./vscode.mjs").OpenVsCode} vscode
- * @property {import("playwright-core").BrowserContext} browser
+ * @property {import("playwright-core").BrowserContext} context
  * @property {import("./fake-api.mjs").FakeApi | undefined} api
  */
 
@@ -81,12 +80,7 @@ export function stage(name, options, declare) {
 async function setStage({ practice = false, window, env = {} }, endings) {
   const api = practice ? undefined : await startFakeApi({ window });
   if (api) endings.push(api.stop);
-  const vscode = await openVsCode({ ANTHROPIC_API_KEY: api ? "fake-key-of-the-tests" : "", ...env });
-  endings.push(vscode.stop);
-  const browser = await launchBrowser();
-  endings.push(() => browser.close());
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, colorScheme: "light" });
-  return { vscode, browser: context, api };
+  return { ...(await roomFor({ ANTHROPIC_API_KEY: api ? "fake-key-of-the-tests" : "", ...env })), api };
 }
 
 /**
@@ -95,7 +89,7 @@ async function setStage({ practice = false, window, env = {} }, endings) {
  * @param {ScenarioOptions} options
  * @param {(scene: Scene) => Promise<void>} body
  */
-async function play({ vscode, browser, api }, title, { project = SAMPLE_WORKSPACE, settings = {}, prepare, size }, body) {
+async function play({ vscode, context, api }, title, { project = SAMPLE_WORKSPACE, settings = {}, prepare, size }, body) {
   const folder = join(ARTIFACTS, title.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase());
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
@@ -104,7 +98,8 @@ async function play({ vscode, browser, api }, title, { project = SAMPLE_WORKSPAC
   await vscode.useSettings(used);
   const workspace = project === null ? undefined : await vscode.copyProject(project);
   if (workspace !== undefined) await prepare?.(workspace);
-  const page = await browser.newPage();
+  const profile = size ? await freshProfile() : context;
+  const page = await profile.newPage();
   if (size) await page.setViewportSize(size);
   const screenshot = async (/** @type {string} */ picture) => {
     const path = join(folder, `${picture}.png`);
@@ -133,6 +128,7 @@ async function play({ vscode, browser, api }, title, { project = SAMPLE_WORKSPAC
     throw error;
   } finally {
     await closeWorkbench(page);
+    if (size) await profile.close();
   }
   await expectEventually(async () => (await vscode.servers()).length === 0, "the server ends with its window");
 }

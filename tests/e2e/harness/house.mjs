@@ -1,0 +1,60 @@
+/**
+ * What all stages share, since it takes longest to start: the browser, and a VS Code for each environment in which one is wanted. Opened when
+ * it is first asked for, and ended when all scenarios are over.
+ */
+
+import { after } from "node:test";
+import { launchBrowser } from "./browser.mjs";
+import { openVsCode } from "./vscode.mjs";
+
+/** @typedef {{vscode: import("./vscode.mjs").OpenVsCode, context: import("playwright-core").BrowserContext}} Room */
+
+/** Milliseconds that anything in a window may take; what is there sooner is waited for no longer. */
+const PATIENCE = 60_000;
+
+/** @type {(() => Promise<unknown>)[]} */
+const endings = [];
+after(async () => {
+  for (const end of endings.toReversed()) await end();
+});
+
+/** @type {Promise<import("playwright-core").Browser> | undefined} */
+let browser;
+/** @type {Map<string, Promise<Room>>} */
+const rooms = new Map();
+
+/**
+ * VS Code with this environment, and a browser profile that has its settings of the window.
+ *
+ * @param {NodeJS.ProcessEnv} env beside ours
+ * @returns {Promise<Room>}
+ */
+export function roomFor(env) {
+  const key = JSON.stringify(env);
+  const known = rooms.get(key);
+  if (known) return known;
+  const opened = openRoom(env);
+  rooms.set(key, opened);
+  return opened;
+}
+
+/** A profile in which nothing was changed yet, such as the width of a side bar. */
+export async function freshProfile() {
+  browser ??= launched();
+  const context = await (await browser).newContext({ viewport: { width: 1440, height: 900 }, colorScheme: "light" });
+  context.setDefaultTimeout(PATIENCE);
+  return context;
+}
+
+/** @param {NodeJS.ProcessEnv} env @returns {Promise<Room>} */
+async function openRoom(env) {
+  const vscode = await openVsCode(env);
+  endings.push(vscode.stop);
+  return { vscode, context: await freshProfile() };
+}
+
+async function launched() {
+  const started = await launchBrowser();
+  endings.push(() => started.close());
+  return started;
+}
