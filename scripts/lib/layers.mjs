@@ -34,25 +34,35 @@ async function checks() {
   return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** A process for each core: the tests share nothing but the machine. @returns {Promise<Outcome>} */
+/** @returns {Promise<Outcome>} */
 async function python() {
-  await provideBubblewrap();
-  const report = await freshReport("python");
-  const workers = ["-n", "auto", "--dist", "worksteal"];
-  const code = await run([VENV_PYTHON, "-m", "pytest", "-q", ...workers, `--junitxml=${report}`, "tests/unit", "tests/server"]);
-  return outcome(report, code);
+  return pythonTests("python", [], {});
 }
 
 /**
- * The long form of the tests that bear the marker `deep`: one test may take an hour.
+ * The long form of the tests that bear the marker `deep`, and of all that Hypothesis runs: one test may take an hour.
  *
  * @returns {Promise<Outcome>}
  */
 async function deep() {
+  return pythonTests("deep", ["-m", "deep or hypothesis", "--timeout=3600"], { ULLAGE_DEEP: "1" });
+}
+
+/**
+ * A process for each core: the tests share nothing but the machine.
+ *
+ * Some environments forbid Python to keep what it compiles. Each of the many processes that the tests start would then compile the server
+ * anew, so here that is allowed.
+ *
+ * @param {string} name @param {string[]} flags @param {NodeJS.ProcessEnv} more
+ * @returns {Promise<Outcome>}
+ */
+async function pythonTests(name, flags, more) {
   await provideBubblewrap();
-  const report = await freshReport("deep");
-  const command = [VENV_PYTHON, "-m", "pytest", "-q", "-m", "deep", "--timeout=3600", `--junitxml=${report}`, "tests/unit", "tests/server"];
-  return outcome(report, await run(command, { env: { ...process.env, ULLAGE_DEEP: "1" } }));
+  const report = await freshReport(name);
+  const workers = ["-n", "auto", "--dist", "worksteal"];
+  const command = [VENV_PYTHON, "-m", "pytest", "-q", ...workers, ...flags, `--junitxml=${report}`, "tests/unit", "tests/server"];
+  return outcome(report, await run(command, { env: { ...process.env, PYTHONDONTWRITEBYTECODE: "", ...more } }));
 }
 
 /** Node 20 does not read TypeScript, so the tests are bundled with what they test. @returns {Promise<Outcome>} */
