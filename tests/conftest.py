@@ -1,5 +1,5 @@
-"""What holds for all tests: where sessions are kept, and how long a random example may take (on a busy machine longer than Hypothesis
-thinks, and that is no failure)."""
+"""What holds for all tests: where sessions are kept, how many random examples a property is tried on, and how long one may take (on a
+busy machine longer than Hypothesis thinks, and that is no failure)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,21 @@ import tempfile
 
 from hypothesis import HealthCheck, settings
 
+from tests.deep import DEEP, many
+
 # No test writes into the home of whoever runs it, the processes that tests start included.
 _STORE = tempfile.mkdtemp(prefix="ullage-store-")
 os.environ["ULLAGE_STORE_LOCATION"] = _STORE
 atexit.register(shutil.rmtree, _STORE, ignore_errors=True)
 
-settings.register_profile("ullage", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# `npm test` is the same for everyone: a property is tried on the same examples each time, so that a change is refused for what it does,
+# not for its luck. `npm run test:deep` looks for new ones.
+settings.register_profile(
+    "ullage",
+    max_examples=many(40, deep=500),
+    derandomize=not DEEP,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("ullage")

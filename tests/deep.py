@@ -1,7 +1,8 @@
 """How much of a long test runs: a sample in `npm test`, all of it in `npm run test:deep`, which a release needs.
 
 A test that can be made longer for ever (kills, flipped bits, generated commands, thousands of turns) asks `many` how long it is to be, and
-bears the marker `deep`, so that the long run finds it.
+bears the marker `deep`, so that the long run finds it. Tests of Hypothesis are found without one; how many examples they are tried on
+stands in `conftest.py`, where a test does not say so itself.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,15 @@ from pytest_lsp import LanguageClient
 from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, progress, register_lsp_features
 from pytest_lsp.protocol import LanguageClientProtocol
 
+from tests.patience import PATIENCE
 from ullage.lsp import items as wire
 from ullage.lsp import messages, protocol
 from ullage.lsp.converter import make_converter
 from ullage.lsp.pygls_fixes import EditorDocument
 from ullage.store.location import VARIABLE
 
-PATIENCE = 20.0
-"""Seconds after which something that does not come counts as never coming."""
+_converter = cache(make_converter)
+"""Writes the functions for each message once for all clients: that takes longer than most tests."""
 
 EDITOR = types.ClientCapabilities(
     workspace=types.WorkspaceClientCapabilities(
@@ -48,7 +50,7 @@ class UllageClient(LanguageClient):
 
     def __init__(self) -> None:
         super().__init__(  # pyright: ignore[reportUnknownMemberType]
-            protocol_cls=UllageClientProtocol, converter_factory=make_converter
+            protocol_cls=UllageClientProtocol, converter_factory=_converter
         )
         register_lsp_features(self, {method: each for method, each in DEFAULT_CLIENT_FEATURES.items() if method not in _FEATURES})
         for method, handler in _FEATURES.items():

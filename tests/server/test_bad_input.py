@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from pygls.exceptions import JsonRpcException
 
-from tests.server.client import PATIENCE, UllageClient, editor_window, state_of
+from tests.patience import PATIENCE
+from tests.server.client import UllageClient, editor_window, state_of
 from ullage.lsp import items as wire
 from ullage.lsp import protocol
 from ullage.store.location import folder_of

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.fake_api import FakeApi
+from tests.patience import PATIENCE
 from ullage.context.entries import Compaction
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
@@ -75,7 +76,7 @@ class Watcher:
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Waits until it holds; looks again at each update."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not holds():
                 self._changed.clear()
                 await self._changed.wait()
@@ -209,7 +210,7 @@ async def stage(
         ):
             yield made
             await made.sessions.close()
-            async with asyncio.timeout(10):  # a connection that nobody frees is found where it was made
+            async with asyncio.timeout(PATIENCE):  # a connection that nobody frees is found where it was made
                 await own.until_left()
         return
     watcher = Watcher()
