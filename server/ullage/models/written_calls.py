@@ -2,13 +2,18 @@
 
 The shapes are those of the chat templates of the models themselves. A shape alone is no call: what is called has to be a tool that the
 model was offered, with an input that fits it, at the end of the reply. Who asks for JSON, or about calls, gets what they asked for.
+
+A reply may be made to be slow to read. So marks are found by plain search, only a few places of each are looked at, and from such a place
+each character is passed a fixed number of times: JSON is read by its decoder, and no pattern can go back over what it took.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 from ullage.context.blocks import Json, ToolSpec
@@ -16,30 +21,83 @@ from ullage.context.blocks import Json, ToolSpec
 _LONGEST = 20_000
 """Characters at the end of a reply that are looked at."""
 
-_MARKED = (
-    re.compile(r"<tool_call>\s*(?P<json>\{.*\})\s*(?:</tool_call>)?\s*\Z", re.DOTALL),  # Qwen 2.5 and 3, Hermes
-    re.compile(r"<tool_call>\s*<function=(?P<name>[\w.-]+)>.*\Z", re.DOTALL),  # Qwen3-Coder
-    re.compile(r"<tool_call>(?P<name>[\w.-]+)\s*<arg_key>.*\Z", re.DOTALL),  # GLM 4.5
-    re.compile(r"<function=(?P<name>[\w.-]+)>.*(?:</function>)?\s*\Z", re.DOTALL),  # Llama 3, Qwen3-Coder
-    re.compile(r"<\|python_tag\|>\s*(?P<json>\{.*\})\s*\Z", re.DOTALL),  # Llama 3.1
-    re.compile(r"\[TOOL_CALLS\]\s*\[?(?P<json>\{.*\})\]?\s*\Z", re.DOTALL),  # Mistral
-    re.compile(r"\[TOOL_CALLS\](?P<name>[\w.-]+)(?:\[ARGS\])?\s*\{.*\}\s*\Z", re.DOTALL),  # Mistral Small 3.2, Devstral
-    re.compile(r"<[|｜]tool[▁_]calls?[▁_]begin[|｜]>.*?[|｜]>(?P<name>[\w.-]+)\s.*\Z", re.DOTALL),  # DeepSeek
-    re.compile(r"<invoke name=\"(?P<name>[\w.-]+)\">.*\Z", re.DOTALL),  # as Claude writes it, and MiniMax
-    re.compile(r"<\|tool_call\|>\s*\[?(?P<json>\{.*\})\]?.*\Z", re.DOTALL),  # Phi-4, Granite
-    re.compile(r"to=functions\.(?P<name>[\w.-]+).*\{.*\}\s*\S*\s*\Z", re.DOTALL),  # gpt-oss
-)
-"""What marks a call and nothing else."""
-
-_PLAIN = (
-    re.compile(r"```(?:json|tool_call|tool_code)?[ \t]*\n(?P<json>\s*[\[{].*?[\]}])\s*```\s*\Z", re.DOTALL),
-    re.compile(r"\A\s*(?P<json>[\[{].*[\]}])\s*\Z", re.DOTALL),
-)
-"""JSON alone, or in a fence: small models of any family."""
+MOST_PLACES = 16
+"""Places of each mark that are looked at, the last of the reply: a call stands at its end."""
 
 _ASKED_FOR_TEXT = re.compile(r"\bjson\b|\bschema\b|\bexample\b|\btool[ -]?calls?\b|\bfunction[ -]?calls?\b|```", re.IGNORECASE)
 
 _NAMES, _INPUTS = ("name", "tool", "tool_name", "function"), ("arguments", "parameters", "input", "args", "tool_input")
+
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class _JsonAfter:
+    """A mark with the call as JSON behind it. `may_end` takes what stands behind the JSON, without space around it."""
+
+    mark: re.Pattern[str]
+    may_end: Callable[[str], bool]
+
+    def called(self, said: str, place: int, offered: Mapping[str, ToolSpec]) -> str | None:
+        """The tool that is called there."""
+        begin = _LIST_BEGINS.match(said, place)
+        try:
+            value, end = _DECODER.raw_decode(said, begin.end() if begin is not None else place)
+        except (ValueError, RecursionError):
+            return None
+        return _first_call(value, offered) if self.may_end(said[end:].strip()) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _NameAfter:
+    """A mark with the name of the tool behind it, as `name` has it. `may_end` takes what stands behind that."""
+
+    mark: re.Pattern[str]
+    name: re.Pattern[str]
+    may_end: Callable[[str], bool] = lambda rest: True
+
+    def called(self, said: str, place: int, offered: Mapping[str, ToolSpec]) -> str | None:
+        """The tool that is called there."""
+        found = self.name.match(said, place)
+        return found["name"] if found is not None and found["name"] in offered and self.may_end(said[found.end() :].strip()) else None
+
+
+def _ends_in_braces(rest: str) -> bool:
+    return rest.startswith("{") and rest.endswith("}")
+
+
+def _ends_after_braces(rest: str) -> bool:
+    """Whether there are braces, and at most a word behind them."""
+    last = rest.rfind("}")
+    return 0 <= rest.find("{") < last and len(rest[last + 1 :].split()) <= 1
+
+
+_LIST_BEGINS = re.compile(r"\s*+\[?+\s*+")
+_NAME = re.compile(r"(?P<name>[\w.-]++)")
+_NAME_IN_TAG = re.compile(r"(?P<name>[\w.-]++)>")
+_TOOL_CALL = re.compile("<tool_call>")
+_TOOL_CALLS = re.compile(r"\[TOOL_CALLS\]")
+
+_MARKED: Sequence[_JsonAfter | _NameAfter] = (
+    _JsonAfter(_TOOL_CALL, lambda rest: rest in ("", "</tool_call>")),  # Qwen 2.5 and 3, Hermes
+    _NameAfter(_TOOL_CALL, re.compile(r"\s*+<function=(?P<name>[\w.-]++)>")),  # Qwen3-Coder
+    _NameAfter(_TOOL_CALL, re.compile(r"(?P<name>[\w.-]++)\s*+<arg_key>")),  # GLM 4.5
+    _NameAfter(re.compile("<function="), _NAME_IN_TAG),  # Llama 3, Qwen3-Coder
+    _JsonAfter(re.compile(r"<\|python_tag\|>"), lambda rest: not rest),  # Llama 3.1
+    _JsonAfter(_TOOL_CALLS, lambda rest: rest in ("", "]") or rest.startswith(",")),  # Mistral
+    _NameAfter(_TOOL_CALLS, re.compile(r"(?P<name>[\w.-]++)(?:\[ARGS\])?+"), _ends_in_braces),  # Mistral Small 3.2, Devstral
+    _NameAfter(  # DeepSeek
+        re.compile(r"<[|｜]tool[▁_]calls?[▁_]begin[|｜]>"),
+        re.compile(r"(?:[^|｜]++|[|｜](?!>[\w.-]++\s))*+[|｜]>(?P<name>[\w.-]++)\s"),
+    ),
+    _NameAfter(re.compile('<invoke name="'), re.compile(r'(?P<name>[\w.-]++)">')),  # as Claude writes it, and MiniMax
+    _JsonAfter(re.compile(r"<\|tool_call\|>"), lambda rest: True),  # Phi-4, Granite
+    _NameAfter(re.compile(r"to=functions\."), _NAME, _ends_after_braces),  # gpt-oss
+)
+"""What marks a call and nothing else."""
+
+_FENCE = re.compile(r"```(?:json|tool_call|tool_code)?+[ \t]*+\n")
+"""Where a fence with JSON begins: small models of any family write calls in one, or as JSON alone."""
 
 
 def written_call(said: str, asked: str, tools: Sequence[ToolSpec]) -> str | None:
@@ -47,15 +105,27 @@ def written_call(said: str, asked: str, tools: Sequence[ToolSpec]) -> str | None
     said = said[-_LONGEST:]
     offered = {tool.name: tool for tool in tools}
     for shape in _MARKED:
-        found = shape.search(said)
-        if found is not None and not _is_in_fence(said, found.start()) and found[0][:12] not in asked:
-            name = found.groupdict().get("name") or _called(found["json"], offered)
-            if name in offered:
+        for start, end in _places(shape.mark, said):
+            name = shape.called(said, end, offered)
+            if name is not None and not _is_in_fence(said, start) and said[start : start + 12] not in asked:
                 return name
     if _ASKED_FOR_TEXT.search(asked) is not None or any(name in asked for name in offered):
         return None
-    shapes = (shape.search(said) for shape in _PLAIN)
-    return next((name for found in shapes if found is not None and (name := _called(found["json"], offered)) is not None), None)
+    return next((name for text in _plain(said) if (name := _called(text, offered)) is not None), None)
+
+
+def _places(mark: re.Pattern[str], said: str) -> Sequence[tuple[int, int]]:
+    """Where the mark begins and ends, the last few times."""
+    return deque((found.span() for found in mark.finditer(said)), maxlen=MOST_PLACES)
+
+
+def _plain(said: str) -> Iterator[str]:
+    """What may be the JSON of a call that nothing marks: what is in the fence at the end, or all of it."""
+    said = said.strip()
+    if said.endswith("```"):
+        for _, end in _places(_FENCE, said):
+            yield said[end:-3]
+    yield said
 
 
 def _is_in_fence(said: str, place: int) -> bool:
@@ -70,6 +140,10 @@ def _called(text: str, offered: Mapping[str, ToolSpec]) -> str | None:
         value: object = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    return _first_call(value, offered)
+
+
+def _first_call(value: object, offered: Mapping[str, ToolSpec]) -> str | None:
     return next((name for name, given in _calls_in(value) if name in offered and _fits(given, offered[name].input_schema)), None)
 
 

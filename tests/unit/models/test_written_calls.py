@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ullage.context.blocks import ToolSpec
-from ullage.models.written_calls import written_call
+from ullage.models import written_calls
+from ullage.models.written_calls import MOST_PLACES, written_call
 
 TOOLS = (
     ToolSpec("read_file", "", {"type": "object", "properties": {"path": {}, "offset": {}}, "required": ["path"]}),
@@ -33,6 +34,11 @@ CALL = '{"name": "read_file", "arguments": {"path": "tank.py"}}'
         '[TOOL_CALLS]read_file[ARGS]{"path": "tank.py"}',
         "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>read_file\n```json\n{}\n```<｜tool▁call▁end｜>",
         '<function_calls>\n<invoke name="read_file">\n<parameter name="path">tank.py</parameter>\n</invoke>\n</function_calls>',
+        f"<tool_call>\n{CALL}\n</tool_call>\n<tool_call>\n{CALL}\n</tool_call>",
+        f"[TOOL_CALLS][{CALL}, {CALL}]",
+        f"<|tool_call|>[{CALL}]<|end|>",
+        f"Not `<tool_call>`, but:\n<tool_call>{CALL}</tool_call>",
+        f"<tool_call>{CALL}</tool_call>\n" * (3 * MOST_PLACES),
         '<|channel|>commentary to=functions.read_file <|constrain|>json<|message|>{"path": "tank.py"}<|call|>',
     ],
 )
@@ -58,3 +64,51 @@ def test_calls_that_were_written_are_found(said: str) -> None:
 )
 def test_what_is_shown_or_asked_for_is_no_call(said: str, asked: str) -> None:
     assert written_call(said, asked, TOOLS) is None
+
+
+LONG = 400_000
+"""Characters: what takes a time that grows with their square does not end before the suite's timeout."""
+
+MARKS = (
+    "<tool_call>",
+    "<tool_call><function=read_file>",
+    "<tool_call>read_file",
+    "<function=read_file",
+    "<|python_tag|>",
+    "[TOOL_CALLS]",
+    "[TOOL_CALLS]read_file[ARGS]{",
+    "<｜tool▁calls▁begin｜>",
+    "<|tool_call_begin|>",
+    '<invoke name="read_file',
+    "<|tool_call|>",
+    "to=functions.read_file {}",
+    "```json\n",
+    "```\n[",
+    "{",
+    "[",
+    '{"a":',
+    '{"name": "read_file", ',
+    '"\\"',
+    "|>read_file",
+    "{}",
+    "{ } ",
+    "[ ] ",
+    " ",
+    "\n",
+    "\u00a0",
+    "`",
+    "1",
+    "a.-",
+)
+"""What any of the shapes begins with, ends with or repeats."""
+
+
+@pytest.mark.parametrize(
+    "first", ["", "<tool_call>{}", "<tool_call>", "[TOOL_CALLS]", "<｜tool▁calls▁begin｜>", "to=functions.a ", "```\n[]"]
+)
+def test_no_text_takes_a_time_that_grows_with_its_square(first: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(written_calls, "_LONGEST", LONG)
+    for repeated in MARKS:
+        for last in ("", "x", "```", "}"):
+            said = first + repeated * ((LONG - len(first) - len(last)) // len(repeated)) + last
+            assert written_call(said, "Is it?", TOOLS) in (None, "read_file")
