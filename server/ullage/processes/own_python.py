@@ -27,3 +27,11 @@ def own_python(module: str, needs: Sequence[str] = ()) -> list[str]:
             if folder not in folders:
                 folders.append(folder)
     return [sys.executable, "-I", "-X", "utf8", "-c", _START, json.dumps(folders), module]
+
+
+def reaper(control: int) -> list[str] | None:
+    """What stands before a command so that all that comes of it ends with it (`reaper.py`), told by the socket of that number. None on
+    systems that have no such thing."""
+    if sys.platform != "linux":
+        return None
+    return [sys.executable, "-I", "-S", str(Path(__file__).resolve().with_name("reaper.py")), str(control)]

@@ -19,6 +19,7 @@ from ullage.tools.description import description
 from ullage.tools.environment import reading_environment, sandbox_environment, tool_environment
 from ullage.tools.input_check import check_input, integer, text
 from ullage.tools.process import run_process
+from ullage.tools.reaped_process import run_alone
 from ullage.tools.sandbox.confinement import Confiner, NoSandbox
 from ullage.tools.sandbox.sandbox import Sandbox
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
@@ -102,7 +103,7 @@ class Bash:
         command = [*_shell(self._folders.roots), text(call.input, "command")]
         environment = reading_environment(os.environ) if harmless else tool_environment(os.environ)
         if isinstance(sandbox, NoSandbox):
-            finished, kept = await run_process(command, folder, environment, timeout, _bounded(call.output)), Kept()
+            finished, kept = await run_alone(command, folder, environment, timeout, _bounded(call.output)), Kept()
         else:
             environment = sandbox_environment(environment)
             extras = Extras() if harmless else extras_of(call.input, folder)

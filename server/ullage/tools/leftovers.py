@@ -1,6 +1,7 @@
 """Ends what a command left behind outside of a sandbox: processes that left its group carry its mark in their environment.
 
-Only Linux shows the environment of processes. What empties its environment and leaves the group stays; in the sandbox nothing does.
+Only Linux shows the environment of processes. It is the second net there: what empties its environment as well is found by who its parent
+is (`processes/reaper.py`); in the sandbox nothing stays anyway.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Runs one command with all that it starts, streams what it says, and leaves nothing of it behind.
 
 What the command is and may do is decided in `bash.py` and `sandbox/`.
+`reaped_process.py` is more thorough where there is no sandbox.
 """
 
 from __future__ import annotations
@@ -56,11 +57,11 @@ async def run_process(
     """
     mark = new_mark()
     transport, protocol = await start_for_user(
-        Asker.SHELL, command, lambda: _Output(on_output), folder=folder, environment={**environment, MARK: mark}, pass_fds=pass_fds
+        Asker.SHELL, command, lambda: Output(on_output), folder=folder, environment={**environment, MARK: mark}, pass_fds=pass_fds
     )
     group = transport.get_pid()
     try:
-        ended = await _wait(protocol, timeout)
+        ended = await wait_for_end(protocol, timeout)
         had_leftovers = not protocol.closed.is_set()
         if ended == "by timeout" or had_leftovers:
             await _end(group, protocol)
@@ -76,7 +77,8 @@ async def run_process(
         transport.close()
 
 
-async def _wait(protocol: _Output, timeout: float) -> Literal["by itself", "by timeout"]:
+async def wait_for_end(protocol: Output, timeout: float) -> Literal["by itself", "by timeout"]:
+    """Waits for the end of the process, then a little for the end of its output. Says how it ended."""
     try:
         await asyncio.wait_for(protocol.exited.wait(), timeout)
     except TimeoutError:
@@ -86,7 +88,7 @@ async def _wait(protocol: _Output, timeout: float) -> Literal["by itself", "by t
     return "by itself"
 
 
-async def _end(group: int, protocol: _Output) -> None:
+async def _end(group: int, protocol: Output) -> None:
     """Asks all processes of the group to end, and kills those that have not."""
     signal_group(group, kill=False)
     with suppress(TimeoutError):
@@ -96,7 +98,7 @@ async def _end(group: int, protocol: _Output) -> None:
         await asyncio.wait_for(protocol.exited.wait(), GRACE_SECONDS)
 
 
-class _Output(asyncio.SubprocessProtocol):
+class Output(asyncio.SubprocessProtocol):
     """Takes the output as it comes. The low-level protocol tells the end of the process apart from the end of its output."""
 
     def __init__(self, on_output: Callable[[str], None]) -> None:

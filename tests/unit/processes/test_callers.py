@@ -17,6 +17,7 @@ ROOM = ROOT / "processes"
 CALLERS = {
     ("replay/processes.py", "worker_pool", Asker.REPLAY),
     ("tools/process.py", "start_for_user", Asker.SHELL),
+    ("tools/reaped_process.py", "start_for_user", Asker.SHELL),
     ("tools/sandbox/bubblewrap.py", "start", Asker.SANDBOX_PROBE),
     ("tools/sandbox/seatbelt.py", "start", Asker.SANDBOX_PROBE),
     ("tools/sandbox/network/listener.py", "start", Asker.SANDBOX_NETWORK),

@@ -119,7 +119,17 @@ async def test_a_folder_that_is_gone_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows the environment of processes")
-@pytest.mark.parametrize("left", ["setsid sleep 1000", "setsid sh -c 'sleep 1000 & sleep 1000'", "(setsid setsid sleep 1000 &)"])
+@pytest.mark.parametrize(
+    "left",
+    [
+        "setsid sleep 1000",
+        "setsid sh -c 'sleep 1000 & sleep 1000'",
+        "(setsid setsid sleep 1000 &)",
+        "env -i setsid sleep 1000",
+        "env -i setsid setsid sh -c 'sleep 1000 & (setsid sleep 1000 &) sleep 1000'",
+        "env -i setsid sh -c 'trap \"\" TERM HUP; while :; do sleep 1000; done'",
+    ],
+)
 @pytest.mark.parametrize("quiet", [False, True])
 async def test_nothing_outlives_a_call_in_a_session_of_its_own(
     workplace: Workplace, all_gone: asyncio.Future[bytes], left: str, quiet: bool
@@ -128,3 +138,45 @@ async def test_nothing_outlives_a_call_in_a_session_of_its_own(
     outcome = await workplace.call("bash", command=f"{HOLDS} {left}{silenced} & echo done")
     assert outcome.content.startswith("done")
     await all_gone
+
+
+HIDDEN = "env -i setsid sleep 1000 >/dev/null 2>&1 & echo started; wait"
+"""It leaves the group, and its environment says nothing."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to a process of ours")
+async def test_what_hides_ends_with_the_time(workplace: Workplace, all_gone: asyncio.Future[bytes]) -> None:
+    outcome = await workplace.call("bash", command=f"{HOLDS} {HIDDEN}", timeout=1)
+    assert "started" in outcome.content
+    await all_gone
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to a process of ours")
+async def test_what_hides_ends_with_stop(workplace: Workplace, all_gone: asyncio.Future[bytes]) -> None:
+    started = asyncio.Event()
+    call = ToolCall("toolu_1", {"command": f"{HOLDS} {HIDDEN}"}, lambda text: started.set())
+    running = asyncio.create_task(workplace.tools["bash"].run(call))
+    await started.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    await all_gone
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to a process of ours")
+async def test_a_command_that_kills_what_watches_it_is_told_of_and_ended(workplace: Workplace, all_gone: asyncio.Future[bytes]) -> None:
+    outcome = await workplace.call("bash", command=f"{HOLDS} echo before; kill -KILL $PPID; setsid sleep 1000")
+    assert outcome.content.startswith("before\n")
+    assert outcome.is_error
+    await all_gone
+
+
+async def test_a_command_cannot_end_its_watcher_by_asking(workplace: Workplace) -> None:
+    outcome = await workplace.call("bash", command="kill -TERM $PPID; kill -INT $PPID; kill -HUP $PPID; echo still there; exit 4")
+    assert outcome.content == "still there\n(exit code 4)"
+
+
+async def test_what_a_command_inherits_is_as_ever(workplace: Workplace) -> None:
+    outcome = await workplace.call("bash", command="yes | head -1; ls /dev/fd | wc -l; ls /dev/fd | wc -l; trap; ulimit -c >/dev/null")
+    assert outcome.content.splitlines()[0] == "y"
+    assert int(outcome.content.splitlines()[1]) <= 4
