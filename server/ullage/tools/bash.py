@@ -114,7 +114,9 @@ class Bash:
             )
             async with prepared as ready:
                 finished = await run_process(ready.command, folder, ready.environment, timeout, _bounded(call.output), ready.pass_fds)
-            kept = Kept(tuple(ready.blocked), tuple(ready.refused), tuple(ready.taken_back), tuple(ready.over_limit))
+            kept = Kept(
+                tuple(ready.blocked), tuple(ready.refused), tuple(ready.taken_back), tuple(ready.over_limit), tuple(ready.not_compared)
+            )
         return outcome(finished, timeout, kept, self._folders.show)
 
     def _is_harmless(self, command: str) -> bool:

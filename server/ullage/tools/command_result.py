@@ -26,6 +26,8 @@ class Kept:
     refused_hosts: Sequence[str] = ()
     taken_back: Sequence[TakenBack] = ()
     over_limit: Sequence[str] = ()
+    not_compared: Sequence[str] = ()
+    """Where nobody looked for what it made that starts by itself."""
 
 
 def outcome(finished: Finished, timeout: float, kept: Kept, show: Callable[[Path], str]) -> ToolOutcome:
@@ -46,6 +48,7 @@ def outcome(finished: Finished, timeout: float, kept: Kept, show: Callable[[Path
         "run it again and name it in `steering_files`: the user is asked.)"
         for taken in kept.taken_back
     ]
+    parts += [f"({reason}.)" for reason in kept.not_compared]
     parts += [f"(The sandbox ended it, because {reason}.)" for reason in kept.over_limit]
     if finished.ended == "by timeout":
         parts.append(f"(Ended after {timeout:g} seconds, with everything that it had started.)")

@@ -1,7 +1,6 @@
 """What stays as it is in the sandbox although it lies in a folder that commands may write to: what would be run later, outside of it.
 
-- What starts by itself (`steering.py`): folders and files of editors, agents, shells, hooks and build servers, down to a few folders'
-  depth.
+- What starts by itself (`steering.py`): folders and files of editors, agents, shells, hooks and build servers (`starting_files.py`).
 - Of each repository the hooks and the configuration, which names programs (`core.fsmonitor`, `diff.*.textconv`, aliases), and what of
   the workspace its configuration names (`core.hooksPath`). `git add`, `commit`, `stash`, `checkout` or `merge` write none of it;
   `git config`, `remote add` and setting an upstream do, and say that they could not.
@@ -16,28 +15,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 
-from ullage.tools.steering import starts_by_itself
+from ullage.tools.starting_files import StartingFiles
 from ullage.workspace.folders import OWN_FOLDER
 from ullage.workspace.without_links import open_regular
 
-DEEPEST = 4
-"""How many folders down a workspace folder is searched for what starts by itself."""
-
-MOST_FOLDERS = 1_500
-"""How many folders are looked into, the upper ones first, so that no command waits long for it."""
-
 MOST_GUARDED = 400
 """How many things are guarded one by one; each is a mount."""
-
-PASSED_OVER = frozenset(
-    {"node_modules", ".venv", "venv", ".tox", ".nox", "__pycache__", "site-packages", "bower_components", "target", ".gradle"}
-)
-"""Folders full of other people's packages, which have such files and are no workspace of anybody."""
 
 NAMES_PROGRAM = re.compile(
     rb"^\s*(?:\[[^\]\n]*\])?\s*(?:(?:hookspath|fsmonitor|sshcommand|editor|pager|program|textconv|command|driver|clean|smudge|process|helper"
@@ -69,17 +56,23 @@ class Guarded:
     the folder that it lies in would take it out of the way."""
 
 
-def guarded(roots: Sequence[Path], private: Sequence[Path] = (), allowed: Callable[[Path], bool] = lambda path: False) -> Guarded:
+def guarded(
+    roots: Sequence[Path],
+    private: Sequence[Path] = (),
+    allowed: Callable[[Path], bool] = lambda path: False,
+    known: StartingFiles | None = None,
+) -> Guarded:
     """What is guarded in these workspace folders, as they are now, without what is `allowed` to be changed.
 
-    `private` are the server's own folders (`Folders.private`).
+    `private` are the server's own folders (`Folders.private`), `known` what was seen before.
     """
+    known = known or StartingFiles()
     read_only: dict[Path, None] = {}
     held: dict[Path, None] = {}
     for path in private:
         _add(read_only, path)
     for root in roots:
-        for path in [root / OWN_FOLDER, *starting(root)][:MOST_GUARDED]:
+        for path in [root / OWN_FOLDER, *known.below(root)][:MOST_GUARDED]:
             if allowed(path) and path.name != OWN_FOLDER:
                 continue
             if path.name != ".git":
@@ -95,24 +88,6 @@ def guarded(roots: Sequence[Path], private: Sequence[Path] = (), allowed: Callab
                     _add(read_only, named)
                     held.update(dict.fromkeys(list(_between(path.parent, named.parent))[1:]))
     return Guarded(tuple(read_only), tuple(sorted(held, key=lambda path: len(path.parts))))
-
-
-def starting(root: Path) -> Iterator[Path]:
-    """What starts by itself in a workspace folder, the outermost of each, upper folders first. Links are not followed."""
-    folders: deque[tuple[Path, int]] = deque([(root, 1)])
-    seen = 0
-    while folders and seen < MOST_FOLDERS:
-        folder, depth = folders.popleft()
-        seen += 1
-        try:
-            inside = sorted(os.scandir(folder), key=lambda entry: entry.name)
-        except OSError:
-            continue
-        for entry in inside:
-            if starts_by_itself(PurePath(entry.name)):
-                yield folder / entry.name
-            elif depth < DEEPEST and entry.name not in PASSED_OVER and entry.is_dir(follow_symlinks=False):
-                folders.append((folder / entry.name, depth + 1))
 
 
 def _named_by(configuration: Path, folder: Path) -> Iterator[Path]:

@@ -91,6 +91,7 @@ MAY_OPEN = {
     "lsp/transport.py": "the null device",
     "lsp/quick_imports.py": "the package's own compiled code",
     "session/earlier_store.py": "the copy that it makes",
+    "processes/reaper.py": "what the system says of processes",
     "tools/leftovers.py": "what the system says of processes",
     "tools/sandbox/limits.py": "what the system says of processes",
     "tools/sandbox/network/enter.py": "the network of a process",

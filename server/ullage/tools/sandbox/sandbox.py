@@ -26,7 +26,8 @@ from ullage.tools.sandbox.network.proxy import Proxy
 from ullage.tools.sandbox.network.upstream import upstreams_of
 from ullage.tools.sandbox.places import View, view
 from ullage.tools.sandbox.seatbelt import find_seatbelt
-from ullage.tools.sandbox.taken_back import TakenBack, seen_before, take_back
+from ullage.tools.sandbox.taken_back import TakenBack, not_looked_through, seen_before, take_back
+from ullage.tools.starting_files import StartingFiles
 from ullage.workspace.folders import Folders
 
 SandboxWanted: TypeAlias = Literal["auto", "required", "off"]
@@ -54,6 +55,8 @@ class SandboxFinder:
     def __init__(self) -> None:
         self.found: Confiner | NoSandbox | None = None
         """None before `find`."""
+        self.starting = StartingFiles()
+        """What is known of the workspace folders."""
 
     async def find(self, not_in: Sequence[Path]) -> Confiner | NoSandbox:
         """What works here; programs in the folders `not_in` are passed over."""
@@ -75,6 +78,8 @@ class Prepared:
     """Grows while it runs: hosts that it could not connect to."""
     taken_back: Sequence[TakenBack] = ()
     """Filled after it has ended."""
+    not_compared: Sequence[str] = ()
+    """Filled then, too: where nobody looked for what it made."""
     over_limit: Sequence[str] = ()
     """Why it was ended, where it took too much."""
 
@@ -118,9 +123,9 @@ class Sandbox:
         What it needs is kept until the end of the block; then what it made that starts by itself is taken back, unless it `may_steer`.
         Raises `OSError`.
         """
-        roots = self._folders.roots
-        before = await asyncio.to_thread(seen_before, roots)
-        taken: list[TakenBack] = []
+        roots, known = self._folders.roots, self._finder.starting
+        before = await asyncio.to_thread(seen_before, roots, known)
+        taken, not_compared = list[TakenBack](), list[str]()
         confinement = await asyncio.to_thread(self._confinement, may_steer)
         proxy = Proxy(hosts, upstreams_of(os.environ))
         try:
@@ -132,12 +137,14 @@ class Sandbox:
                     confiner.blocked,
                     proxy.refused,
                     taken,
+                    not_compared,
                     confined.over_limit,
                 )
         finally:
             await proxy.close()
             quarantine = _own_folder(roots) / "taken-back"
-            taken += await asyncio.shield(asyncio.to_thread(take_back, roots, before, may_steer, quarantine))
+            taken += await asyncio.shield(asyncio.to_thread(take_back, roots, before, may_steer, quarantine, known))
+            not_compared += await asyncio.to_thread(not_looked_through, roots, known)
 
     @asynccontextmanager
     async def prepare_reading(self, confiner: Confiner, command: Sequence[str], environment: Mapping[str, str]) -> AsyncGenerator[Prepared]:
@@ -149,7 +156,7 @@ class Sandbox:
     def _confinement(self, may_steer: Callable[[Path], bool]) -> Confinement:
         roots, home = self._folders.roots, Path.home().resolve()
         own = OwnFolders(self._own_temporary(), _own_home(roots))
-        return Confinement(roots, self._view(home), guarded(roots, (), may_steer), own, home)
+        return Confinement(roots, self._view(home), guarded(roots, (), may_steer, self._finder.starting), own, home)
 
     def _reading(self) -> Confinement:
         roots, home = self._folders.roots, Path.home().resolve()

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path, PurePath
 
-from ullage.tools.guarded import starting
+from ullage.tools.starting_files import MOST_FOLDERS, StartingFiles
 from ullage.tools.steering import starts_by_itself
 
 MOST_TAKEN = 100
@@ -28,6 +28,9 @@ class TakenBack:
     reason: str
 
 
+NOT_ALL = f"{{}} has more than {MOST_FOLDERS:,} folders. Only the upper ones were searched for what it made that starts by itself later"
+"""What is said of a workspace folder that is too large."""
+
 SLACK_SECONDS = 2.0
 """How much coarser a file system's times may be than the clock."""
 
@@ -37,19 +40,22 @@ class Before:
     """What there was before a command, and when that was (seconds since 1970)."""
 
     files: frozenset[tuple[int, int]]
+    is_all: bool
+    """Whether every folder was looked into."""
     time: float
 
 
-def seen_before(roots: Sequence[Path]) -> Before:
+def seen_before(roots: Sequence[Path], known: StartingFiles) -> Before:
     """To be called just before the command starts."""
-    return Before(frozenset(_identities(roots)), time.time())
+    files = frozenset(_identities(roots, known))
+    return Before(files, not not_looked_through(roots, known), time.time())
 
 
-def _identities(roots: Sequence[Path]) -> Mapping[tuple[int, int], tuple[Path, float]]:
+def _identities(roots: Sequence[Path], known: StartingFiles) -> Mapping[tuple[int, int], tuple[Path, float]]:
     """What starts by itself in the workspace folders, by the file that it is; each with the time of its last change."""
     found: dict[tuple[int, int], tuple[Path, float]] = {}
     for root in roots:
-        for path in starting(root):
+        for path in known.below(root):
             try:
                 seen = path.lstat()
             except OSError:
@@ -58,15 +64,22 @@ def _identities(roots: Sequence[Path]) -> Mapping[tuple[int, int], tuple[Path, f
     return found
 
 
-def take_back(roots: Sequence[Path], before: Before, allowed: Callable[[Path], bool], quarantine: Path) -> tuple[TakenBack, ...]:
+def not_looked_through(roots: Sequence[Path], known: StartingFiles) -> list[str]:
+    """What is to be said of workspace folders that are too large to be looked through."""
+    return [NOT_ALL.format(root.name) for root in roots if not known.saw_all(root)]
+
+
+def take_back(
+    roots: Sequence[Path], before: Before, allowed: Callable[[Path], bool], quarantine: Path, known: StartingFiles
+) -> tuple[TakenBack, ...]:
     """Moves what is new since `before` and not allowed into a folder of its own below `quarantine`.
 
-    In a large workspace not every folder was looked at before; so what has an older time is not new either.
+    Where not every folder was looked at before, what has an older time is not new either.
     """
     new = [
         path
-        for identity, (path, changed) in _identities(roots).items()
-        if identity not in before.files and changed >= before.time - SLACK_SECONDS and not allowed(path)
+        for identity, (path, changed) in _identities(roots, known).items()
+        if identity not in before.files and (before.is_all or changed >= before.time - SLACK_SECONDS) and not allowed(path)
     ]
     taken: list[TakenBack] = []
     folder = _unused(quarantine) if new else quarantine
