@@ -25,7 +25,7 @@ from ullage.models.bounded_response import PLAIN, bound
 from ullage.models.counting import Counting
 from ullage.models.errors import BlockRefused, MediaRefused, Nonsense, PromptTooLong, ThinkingRefused
 from ullage.models.event_stream import events
-from ullage.models.failures import Endpoint, ErrorInReply, not_the_messages_api, understand
+from ullage.models.failures import Endpoint, ErrorInReply, not_the_messages_api, sizes_that_cannot_be, understand
 from ullage.models.foreign_json import NotJson, parse
 from ullage.models.limits import expected_card
 from ullage.models.model import ModelCard, ModelEvent, Reply
@@ -117,10 +117,12 @@ class AnthropicModel:
             asked = await asyncio.shield(asking)
             if not asked.settled and self._asking is asking:
                 self._asking = None
-        card = asked.card
-        if self._learned_window is None or self._learned_window >= card.window:
+        card, learned = asked.card, self._learned_window
+        if learned is None or learned == card.window:
             return card
-        return replace(card, window=self._learned_window, source="server", stated_window=card.window)
+        if learned > card.window:  # more than was assumed, where nobody had said anything
+            return replace(card, window=learned, source="server") if card.source == "assumed" else card
+        return replace(card, window=learned, source="server", stated_window=card.window)
 
     async def stream(self, request: Request, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
         """Asks for one reply; see `Model.stream`."""
@@ -311,19 +313,23 @@ class AnthropicModel:
 
     def _understand(self, problem: Exception, size: Size) -> Failure:
         failure = understand(problem, self._endpoint)
-        if isinstance(failure.error, PromptTooLong):
-            self._learn_window(failure.error, size)
+        if isinstance(failure.error, PromptTooLong) and not self._learn_window(failure.error, size):
+            return replace(failure, error=sizes_that_cannot_be(self._endpoint))
         return failure
 
-    def _learn_window(self, refusal: PromptTooLong, size: Size) -> None:
-        """Takes over what a refusal says of the window, unless it cannot be or calls have shown otherwise."""
+    def _learn_window(self, refusal: PromptTooLong, size: Size) -> bool:
+        """Takes over what a refusal says of the window; False where what it says cannot be, or calls have shown otherwise."""
         named, tokens = refusal.window, refusal.tokens
+        if refusal.input_tokens is not None and not size.can_have(refusal.input_tokens):
+            logger.warning("%s named %d tokens for a request of %d bytes", self._endpoint.name, refusal.input_tokens, size.bytes)
+            return False
         if named is None:
-            return
+            return True
         if named <= self._most_accepted or (tokens is not None and not (named < tokens and size.can_have(tokens))):
             logger.warning("%s named a window of %d tokens for a request of %s, which is not believed", self._endpoint.name, named, tokens)
-            return
+            return False
         self._learned_window = named
+        return True
 
     async def _ask(self) -> Asked:
         ask = ask_other_server if self._endpoint.base_url else ask_anthropic

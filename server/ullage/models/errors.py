@@ -26,13 +26,15 @@ class ModelError(Exception):
 class PromptTooLong(ModelError):
     """The input alone is over the model's window.
 
-    `window` (tokens) is what the endpoint said it is, `tokens` what it said of the request; None where it did not, or where it cannot be.
+    In tokens, each None where the endpoint did not say it: `window` is what it said that is, `tokens` what it said of the request, with the
+    reply that was asked for where it counts that in, `input_tokens` what it said of the input alone: the gauge shows this.
     """
 
-    def __init__(self, message: str, window: int | None = None, tokens: int | None = None) -> None:
+    def __init__(self, message: str, window: int | None = None, tokens: int | None = None, input_tokens: int | None = None) -> None:
         super().__init__(message)
         self.window = window
         self.tokens = tokens
+        self.input_tokens = input_tokens
 
 
 class AuthenticationFailed(ModelError):

@@ -73,6 +73,10 @@ _WINDOW = re.compile(
     re.IGNORECASE,
 )
 _TOKENS = re.compile(r"(\d{1,12}) tokens? > |request \((\d{1,12}) tokens\)|you requested (\d{1,12})\b", re.IGNORECASE)
+_INPUT = re.compile(
+    r"(\d{1,12}) tokens? > |request \((\d{1,12}) tokens\)|\((\d{1,12}) in the messages|(\d{1,12}) input tokens", re.IGNORECASE
+)
+"""The same without the reply that was asked for, which vLLM and others count in."""
 _MEDIA = re.compile(r"\b(images?|pdfs?|documents?|multimodal|mmproj|only text)\b", re.IGNORECASE)
 """What a refusal speaks of that is about an image or a document; no error code exists for it."""
 _KEY_LIKE = re.compile(r"\bsk-[A-Za-z0-9_\-*.]{6,}")
@@ -296,6 +300,14 @@ def _too_long(said: str) -> PromptTooLong:
         f"The conversation is too long for the model ({said}). Compact it or begin a new session.",
         window=window_named_in(said),
         tokens=_number(_TOKENS, said),
+        input_tokens=_number(_INPUT, said),
+    )
+
+
+def sizes_that_cannot_be(endpoint: Endpoint) -> PromptTooLong:
+    """For a refusal whose numbers are not believed: it does not repeat them beside a gauge that shows others."""
+    return PromptTooLong(
+        f"{endpoint.name} refused the conversation as too long for the model, with sizes that cannot be. Compact it or begin a new session."
     )
 
 

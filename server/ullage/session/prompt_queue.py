@@ -1,10 +1,14 @@
-"""The prompts of one session that wait: durable from the moment they are sent, until their turn begins."""
+"""The prompts of one session that wait: durable from the moment they are sent, until their turn begins.
+
+One that would not fit into the model's window even alone would be in the way for good, so it is refused before it waits.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import UserPrompt
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
@@ -14,6 +18,17 @@ from ullage.store.log_store import LogStore
 
 WAITING = "nwaiting"
 """Id of the notice that prompts wait while nothing is being done."""
+
+MOST_CHARACTERS = 4_000_000
+"""Of a prompt, whatever the window: as many tokens as no model takes."""
+
+SURELY_FITS = 20_000
+"""Characters of a prompt for which nobody has to know the window."""
+
+TOO_LONG = (
+    "The prompt has {:,} characters; about {:,} of this text fit. Save the rest as a file in the workspace and name its path in the "
+    "prompt: the agent then reads the parts that it needs."
+)
 
 
 class PromptQueue:
@@ -97,3 +112,10 @@ class PromptQueue:
 def _in_order(prompts: Sequence[UserPrompt]) -> list[UserPrompt]:
     """As they are sent: those that were meant for the running turn first, which may have been stopped meanwhile."""
     return sorted(prompts, key=lambda prompt: not prompt.steering)
+
+
+def refuse_too_long(text: str, fits: int) -> None:
+    """Raises `SessionError` where the prompt has more than `fits` tokens."""
+    if len(text) > MOST_CHARACTERS or estimate_text(text) > fits:
+        characters = min(MOST_CHARACTERS, int(len(text) * fits / max(1, estimate_text(text))))
+        raise SessionError("invalid", TOO_LONG.format(len(text), max(0, characters)))

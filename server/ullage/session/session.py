@@ -58,8 +58,7 @@ from ullage.session.media import SessionShelf
 from ullage.session.model_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce
 from ullage.session.prelude_in_use import PreludeInUse
-from ullage.session.prompt_queue import PromptQueue
-from ullage.session.prompt_size import SURELY_FITS, refuse_too_long
+from ullage.session.prompt_queue import SURELY_FITS, PromptQueue, refuse_too_long
 from ullage.session.surroundings import Surroundings
 from ullage.session.titles import title_of
 from ullage.session.turn import Turn

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 
 from ullage.context.blocks import Text, ToolUse
+from ullage.context.counting.accounting import Stated
 from ullage.context.entries import AssistantReply, Notice, TurnEnded, UserPrompt
 from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
 from ullage.models.model import ModelCard, ModelEvent, Reply
@@ -102,7 +103,11 @@ class Turn:
         reply_id = new_id("r")
         with self._kept_meanwhile(reply_id, card) as kept:
             incoming = Incoming(reply_id, self._conversation.timeline, self._conversation.clock, self._retrying, kept.add)
-            reply = await self._streamed(model.stream(request, min(OUTPUT_TOKENS, card.max_output)), incoming, card)
+            try:
+                reply = await self._streamed(model.stream(request, min(OUTPUT_TOKENS, card.max_output)), incoming, card)
+            except PromptTooLong as refusal:
+                self._take_size(refusal, card)
+                raise
             cost = card.cost(reply.usage)
             blocks, self._calls_left_out = cut_to_most_calls(reply.blocks)
             entry = AssistantReply(
@@ -115,6 +120,16 @@ class Turn:
         if card.stated_window is not None:
             await self._model.learn()  # the call may have shown that the window is larger than a refusal said
         return entry
+
+    def _take_size(self, refusal: PromptTooLong, card: ModelCard) -> None:
+        """The gauge shows the size that the refusal names: the user reads both."""
+        if refusal.input_tokens is None:
+            return
+        view, calibration = self._conversation.projection, self._surroundings.calibration(card)
+        categories = self._conversation.counted(calibration).categories
+        self._conversation.state(
+            Stated(view.key, self._conversation.entries[-1].seq, refusal.input_tokens, categories, calibration.fixed),
+        )
 
     async def _streamed(self, events: AsyncIterator[ModelEvent], incoming: Incoming, card: ModelCard) -> Reply:
         """The whole reply, shown as it comes. What there is of one that was cut off is logged."""

@@ -107,7 +107,7 @@ class Turns:
             await self._prelude.use_as_foreseen(self._surroundings.calibration(self._model.card))
             if prompt is not None:
                 await self._model.learn()
-                await self._room.before_call(more=prompt_tokens(prompt))
+                await self._room.before_call(more=prompt_tokens(prompt, self._surroundings.calibration(self._model.card)))
         finally:  # whatever becomes of the turn, the prompt stands in the log
             if prompt is not None:
                 self._queue.start(prompt)

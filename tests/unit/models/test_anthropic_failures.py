@@ -124,16 +124,21 @@ def test_a_wish_as_a_date_is_the_time_until_then() -> None:
         (Answer('{"error":{"message":"File Not Found"}}', "404 No", "application/json"), EndpointUnreachable, "baseUrl"),
         (Answer("Unsupported method", "501 Unsupported", "text/html"), EndpointUnreachable, "HTTP 501"),
         (Answer("<html>hello</html>", "200 OK", "text/html"), EndpointUnreachable, "HTTP 200, text/html"),
-        (refusal("400 No", "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"), PromptTooLong, "210000"),
+        (refusal("400 No", "invalid_request_error", "prompt is too long: 9000 tokens > 8192 maximum"), PromptTooLong, "9000 tokens > 8192"),
         (
             Answer(
                 '{"error":{"code":400,"type":"exceed_context_size_error",'
-                '"message":"request (200030 tokens) exceeds the available context size (16384 tokens), try increasing it"}}',
+                '"message":"request (9000 tokens) exceeds the available context size (8192 tokens), try increasing it"}}',
                 "400 Bad Request",
                 "application/json",
             ),
             PromptTooLong,
-            "16384",
+            "8192",
+        ),
+        (
+            refusal("400 No", "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
+            PromptTooLong,
+            "sizes that cannot be",  # for a request of some hundred bytes
         ),
         (Answer("<html>413</html>", "413 Too Large", "text/html"), PromptTooLong, "Compact it"),
         (

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ullage.context.counting.accounting import Counted
-from ullage.context.counting.tokens import Calibration, estimate_block, estimate_prelude
-from ullage.context.entries import Prelude, UserPrompt
+from ullage.context.counting.media import shown_tokens
+from ullage.context.counting.tokens import MESSAGE_TOKENS, Calibration, estimate_text_of
+from ullage.context.entries import UserPrompt
 from ullage.context.view.attachments import prompt_blocks
 from ullage.session.compacting.policy_in_use import PolicyInUse
 
@@ -39,9 +40,9 @@ def is_held(full: Fullness, more: int, policy: PolicyInUse) -> bool:
     return full.counted.used + more >= full.hold * policy.policy.line.hold_share
 
 
-def refuse_where_nothing_helps(full: Fullness, prelude: Prelude | None, calibration: Calibration, policy: PolicyInUse) -> None:
+def refuse_where_nothing_helps(full: Fullness, policy: PolicyInUse) -> None:
     """Where system and tools alone are over the line or the window no compaction brings the context under it. Raises `ContextFull`."""
-    fixed = calibration.apply(estimate_prelude(prelude)) if prelude else 0  # as the gauge counts it
+    fixed = full.counted.fixed
     if fixed >= full.hold * policy.policy.line.hold_share:
         raise ContextFull(
             f"The instructions, rules and tools alone take about {fixed:,} tokens; the model has {full.hold:,} in all. "
@@ -81,6 +82,7 @@ def ways_out(policy: PolicyInUse) -> str:
     return f"{', '.join(ways)}, or begin a new session"
 
 
-def prompt_tokens(prompt: UserPrompt) -> int:
-    """About what a prompt that is still to be appended will take (tokens)."""
-    return sum(map(estimate_block, prompt_blocks(prompt)))
+def prompt_tokens(prompt: UserPrompt, calibration: Calibration) -> int:
+    """About what a prompt that is still to be appended will take (tokens), as the gauge then counts it."""
+    text = MESSAGE_TOKENS + sum(map(estimate_text_of, prompt_blocks(prompt)))
+    return calibration.apply(text) + sum(shown_tokens(block, calibration.images) for block in prompt_blocks(prompt))

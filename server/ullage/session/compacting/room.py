@@ -137,8 +137,7 @@ class Room:
             if not (more and await self._save(following)):
                 self._prepare_from(full)
             return
-        calibration = self._surroundings.calibration(self._model.card)
-        refuse_where_nothing_helps(full, self._conversation.projection.prelude, calibration, self._policy)
+        refuse_where_nothing_helps(full, self._policy)
         if not following.is_due(full.used + more):
             self._prepare_from(full)
         elif held or more or full.used >= self._nothing_below:
