@@ -108,14 +108,18 @@ class Conversation:
         # A compaction leaves less than there is, and some policies make one before every call: what refers to itself then has to be freed.
         with uncollected(0 if isinstance(entry, Compaction) else len(view.entries)):
             await asyncio.to_thread(fold_and_count)
+        await asyncio.sleep(0)  # to keep a fold of a long log is enough for one go
         self.projection.learn(view)
         self._account.learn(account)
         return view
 
     def counted_with(self, entry: Entry, calibration: Calibration) -> Counted:
         """How many tokens the next request would hold with one more entry; nothing changes."""
-        after = self.projection.with_appended(self._next(entry))
-        return self._account.copy().count(after, calibration)
+        return self.counted_of(self.projection.with_appended(self._next(entry)), calibration)
+
+    def counted_of(self, foreseen: Projection, calibration: Calibration) -> Counted:
+        """How many tokens the next request would hold if this were the view; nothing changes."""
+        return self._account.copy().count(foreseen, calibration)
 
     def _next(self, entry: Entry) -> Logged:
         return Logged(self.entries[-1].seq + 1 if self.entries else 1, 0.0, entry)

@@ -6,8 +6,9 @@ The decisions are in `context/` (pure) and in the `Compactor`; here they are ask
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeAlias, TypeVar
 
@@ -41,6 +42,7 @@ from ullage.context.view.message import Message
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.seen import touches_in_view
 from ullage.context.view.taken_out import all_taken_out, gone_by, taken_out
+from ullage.models.model import ModelCard
 from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.draft import NothingToCompact, Wanted
 from ullage.session.compacting.fullness import Fullness
@@ -76,6 +78,18 @@ PINNED_MEANWHILE = "This compaction would hide what was pinned since it was undo
 _Change = TypeVar("_Change", bound=Change)
 
 
+@dataclass(frozen=True, slots=True)
+class _Foreseen:
+    """What a change would make of the conversation, found out before it is made."""
+
+    entry: Change
+    card: ModelCard
+    view: Projection
+    tokens: int
+    fitted: Compaction | None
+    """What would make it fit the window; None where it fits, or nothing would."""
+
+
 class History:
     """The history of one session. `changed` is called after the epoch has changed, with what is in view of files then; `foretold` when it
     is known how many tokens a compaction would leave, with the epoch and what there was."""
@@ -103,8 +117,7 @@ class History:
         self._is_closed = False
         self._seen: tuple[EpochKey, int, Sequence[FileTouch]] = (), 0, ()
         """What is in view of files once a change is made: under that key, with so many entries in the log."""
-        self._fits: tuple[Change | None, int, Compaction | None] = None, 0, None
-        """What would make it fit the window once that change is made, with so many entries in the log."""
+        self._foreseen: _Foreseen | None = None
 
     async def preview(self, focus: str = "") -> Preview:
         """What a compaction by hand would do now. Changes nothing and calls no model."""
@@ -209,7 +222,7 @@ class History:
         `fit`: where the conversation would then be larger than the window, old tool results are cleared so that it is not, and where that
         is not enough messages are cut from its middle.
         """
-        async with self._one_changes:
+        async with self._changing():
             undone = self._pick(self._conversation.projection.active, compaction_id, "undo")
             change = await self._foresee(CompactionUndone(undone.id))
             self._pick(self._conversation.projection.active, undone.id, "undo")  # a turn may have begun meanwhile
@@ -221,7 +234,7 @@ class History:
 
         Where it would hide what was pinned meanwhile it is made anew without doing that, and has another id.
         """
-        async with self._one_changes:
+        async with self._changing():
             redone = self._pick(self._conversation.projection.undone, compaction_id, "redo")
             await self._foresee(CompactionRedone(redone.id))
             return self._redo(self._pick(self._conversation.projection.undone, redone.id, "redo"), fit=fit)
@@ -253,7 +266,7 @@ class History:
         return await self._take_out(lambda: self._without_file(path))
 
     async def _take_out(self, planned: Callable[[], Awaitable[Plan]]) -> str:
-        async with self._one_changes:
+        async with self._changing():
             self._wait_for_idle("take something out")
             entry = await self._foresee(await self._entry_of(await planned()))
             self._wait_for_idle("take something out")  # a turn may have begun meanwhile
@@ -285,13 +298,16 @@ class History:
 
     async def _foresee(self, entry: _Change) -> _Change:
         await self._reword_ahead(entry)
-        view = await self._conversation.foresee(entry, self._surroundings.calibration(self._model.card))
+        card = self._model.card
+        calibration = self._surroundings.calibration(card)
+        view = await self._conversation.foresee(entry, calibration)
+        tokens = self._conversation.counted_of(view, calibration).used
         self._seen = view.key, len(view.entries), await asyncio.to_thread(touches_in_view, view)
-        self._fits = entry, len(view.entries), await self._foresee_fit(entry, view)
+        fitted = await self._foresee_fit(view, tokens, card.hold_window)
+        self._foreseen = _Foreseen(entry, card, view, tokens, fitted)
         return entry
 
-    async def _foresee_fit(self, entry: Change, view: Projection) -> Compaction | None:
-        tokens, window = self._room.tokens_with(entry), self._model.card.hold_window
+    async def _foresee_fit(self, view: Projection, tokens: int, window: int) -> Compaction | None:
         if tokens <= window:
             return None
 
@@ -303,6 +319,22 @@ class History:
         if fitted is not None:
             self._conversation.projection.learn(after)
         return fitted
+
+    @asynccontextmanager
+    async def _changing(self) -> AsyncGenerator[None]:
+        """One change after the other; what was foreseen of it holds all of a view, and is let go of."""
+        async with self._one_changes:
+            try:
+                yield
+            finally:
+                self._foreseen = None
+
+    def _as_foreseen(self, entry: Change) -> _Foreseen | None:
+        """What was found out of that change; None where it was made of another log, or another model is asked now."""
+        known = self._foreseen
+        if known is None or known.entry != entry or known.card is not self._model.card:
+            return None
+        return known if len(known.view.entries) == len(self._conversation.entries) + 1 else None
 
     def _has_changed(self) -> None:
         """Says what is in view of files now, as foreseen or, where something else came about, as it is."""
@@ -332,13 +364,11 @@ class History:
 
     def _change(self, entry: Change, *, fit: bool) -> None:
         """Raises `SessionError` where the conversation would be larger than the window; see `undo` for `fit`."""
-        after = self._with(entry)
-        window, tokens = self._model.card.hold_window, self._room.tokens_with(entry)
+        window, known = self._model.card.hold_window, self._as_foreseen(entry)
+        tokens = self._room.tokens_with(entry) if known is None else known.tokens
         fitted: Compaction | None = None
         if tokens > window:
-            foreseen, entries, fitted = self._fits
-            if (foreseen, entries) != (entry, len(after.entries)):
-                fitted = self._fitted(after, tokens, window)
+            fitted = self._fitted(self._with(entry), tokens, window) if known is None else known.fitted
             if fitted is None or not fit:
                 raise SessionError(
                     _reason(fitted),
@@ -401,7 +431,13 @@ class History:
             self._conversation.append(reworded)
 
     def _with(self, entry: Change) -> Projection:
-        return self._conversation.projection.with_appended(Logged(self._conversation.entries[-1].seq + 1, 0.0, entry))
+        """The view after that change; to be read alone."""
+        known = self._as_foreseen(entry)
+        return (
+            known.view
+            if known is not None
+            else self._conversation.projection.with_appended(Logged(self._conversation.entries[-1].seq + 1, 0.0, entry))
+        )
 
     def _place(self, item_id: str) -> Logged:
         found = entry_of_item(self._conversation.entries, item_id)
