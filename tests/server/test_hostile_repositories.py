@@ -278,7 +278,7 @@ def fingerprint(folder: Path) -> dict[str, str]:
     return found
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("trusted", [True, False], ids=["trusted", "untrusted"])
 async def test_nothing_of_a_hostile_repository_runs_or_reaches_out(trusted: bool, tmp_path: Path) -> None:
     place = Place(tmp_path)
@@ -300,7 +300,7 @@ async def test_nothing_of_a_hostile_repository_runs_or_reaches_out(trusted: bool
         async with editor_window(place.folder, tmp_path / "state", settings=settings, env=env, trusted=trusted) as client:
             fake.enqueue(*READS, Say("Read. " * 200))
             opened = await client.open()
-            async with asyncio.timeout(200):
+            async with asyncio.timeout(600):
                 await whole_turn(client, opened.session_id, "read all of it, and src, docs, lib, imports and bidi")
                 after = len(client.updates)
                 await client.ask(protocol.COMPACT, protocol.CompactParams(opened.session_id))

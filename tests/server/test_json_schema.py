@@ -16,6 +16,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from pygls.exceptions import JsonRpcException
 
+from tests.patience import PATIENCE
 from tests.server.client import UllageClient
 from ullage.lsp import messages, protocol
 from ullage.lsp.converter import make_converter
@@ -82,7 +83,7 @@ async def test_the_server_refuses_the_examples_in_these_very_words(client: Ullag
         params = json.loads(json.dumps(refused["params"]).replace(OPEN_SESSION, opened))
         answer = client.protocol.send_request_async(method, params)
         with pytest.raises(JsonRpcException) as raised:
-            await asyncio.wait_for(answer, 20)
+            await asyncio.wait_for(answer, PATIENCE)
         error = raised.value
         said = {"code": error.code, "message": error.message, **({} if error.data is None else {"data": error.data})}
         assert json.loads(json.dumps(said).replace(opened, OPEN_SESSION)) == refused["error"], method

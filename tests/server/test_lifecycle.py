@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
+from tests.patience import PATIENCE
 from tests.server.client import COMMAND, UllageClient, environment
 from ullage import __version__, cli
 from ullage.lsp import protocol
@@ -30,7 +31,7 @@ def frame(message: dict[str, Any] | bytes) -> bytes:
 
 def exchange(sent: bytes, arguments: tuple[str, ...] = ()) -> tuple[list[dict[str, Any]], subprocess.CompletedProcess[bytes]]:
     """What a server answers to these bytes, after which its stdin ends."""
-    done = subprocess.run([*COMMAND, *arguments], input=sent, capture_output=True, env=environment(), timeout=30, check=False)
+    done = subprocess.run([*COMMAND, *arguments], input=sent, capture_output=True, env=environment(), timeout=PATIENCE, check=False)
     messages: list[dict[str, Any]] = []
     rest = done.stdout
     while rest:
@@ -50,7 +51,7 @@ def test_initialize_says_who_answers_and_what_is_spoken() -> None:
 
 def test_nothing_heavy_is_imported_before_initialize() -> None:
     code = "import sys, ullage.cli, ullage.lsp.features; print(*sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=30).stdout.split()
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE).stdout.split()
     heavy = {
         "anthropic",
         "httpx2",
@@ -135,7 +136,7 @@ def test_only_messages_reach_stdout_and_nobody_else_reads_stdin() -> None:
         "    connection.writer.close()\n"
         "asyncio.run(main())\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], input=b"the message", capture_output=True, timeout=30, check=True)
+    done = subprocess.run([sys.executable, "-c", code], input=b"the message", capture_output=True, timeout=PATIENCE, check=True)
     assert done.stdout == b"got the message"
     assert b"a stray print" in done.stderr
     assert b"a stray write" in done.stderr
@@ -155,14 +156,16 @@ async def test_another_editor_connects_over_tcp(tmp_path: Path) -> None:
     await client.prompt(opened.session_id, "hello there")
     await client.until_idle()
     await client.shutdown_session()
-    assert await asyncio.wait_for(process.wait(), 10) == 0
+    assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
     await client.stop()
 
 
 def test_a_port_in_use_is_named() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = subprocess.run([*COMMAND, "--tcp", str(port)], capture_output=True, text=True, env=environment(), timeout=30, check=False)
+        done = subprocess.run(
+            [*COMMAND, "--tcp", str(port)], capture_output=True, text=True, env=environment(), timeout=PATIENCE, check=False
+        )
     assert done.returncode == 1
     assert f"Cannot listen on port {port}" in done.stderr
     assert "Traceback" not in done.stderr
@@ -198,7 +201,7 @@ def test_the_environment_of_the_server_holds_no_key() -> None:
         "print(subprocess.run('env; cat /proc/$PPID/environ', shell=True, capture_output=True, text=True).stdout)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, name: "a-secret"}, timeout=30, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, name: "a-secret"}, timeout=PATIENCE, check=True
     )
     assert "PATH=" in done.stdout
     assert "a-secret" not in done.stdout

@@ -17,7 +17,8 @@ from typing import Any
 
 import pytest
 
-from tests.server.client import COMMAND, PATIENCE, environment
+from tests.patience import PATIENCE
+from tests.server.client import COMMAND, environment
 from tests.server.test_lifecycle import INITIALIZE, exchange, frame
 
 
@@ -173,7 +174,9 @@ async def test_a_missing_folder_is_made_for_its_owner_alone(place: Path) -> None
 
 
 def refused(path: Path) -> str:
-    done = subprocess.run([*COMMAND, "--socket", str(path)], capture_output=True, text=True, env=environment(), timeout=30, check=False)
+    done = subprocess.run(
+        [*COMMAND, "--socket", str(path)], capture_output=True, text=True, env=environment(), timeout=PATIENCE, check=False
+    )
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     return done.stderr
@@ -208,7 +211,9 @@ async def test_a_server_in_use_is_left_alone_and_what_it_left_over_is_replaced(p
 
 
 def test_both_at_once_are_refused() -> None:
-    done = subprocess.run([*COMMAND, "--tcp", "0", "--socket", "/tmp/x"], capture_output=True, env=environment(), timeout=30, check=False)
+    done = subprocess.run(
+        [*COMMAND, "--tcp", "0", "--socket", "/tmp/x"], capture_output=True, env=environment(), timeout=PATIENCE, check=False
+    )
     assert done.returncode == 2
 
 

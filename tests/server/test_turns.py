@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.fake_api import Call, FakeApi, HoldsAfter, Reply, Say
+from tests.patience import PATIENCE
 from tests.server.client import UllageClient, editor_window
 from ullage.context.blocks import Text
 from ullage.context.entries import AssistantReply, ToolReturned, TurnEnded
@@ -151,7 +152,7 @@ async def test_when_the_client_goes_the_turn_is_closed_and_nothing_is_lost(folde
                 server.send_signal(signal.SIGINT)
             else:
                 server.send_signal(signal.SIGKILL)
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(PATIENCE):
                 code = await server.wait()
             assert code == {"end of stdin": 0, "exit": 1, "Ctrl-C": 130, "kill": -signal.SIGKILL}[how]
         fake.release()

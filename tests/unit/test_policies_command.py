@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.example_policy import install, install_metadata
+from tests.patience import PATIENCE
 from ullage.cli import main
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policies.ullage import ULLAGE
@@ -25,7 +26,7 @@ def run(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The command in a process of its own, with a folder on its path."""
     command = [sys.executable, "-m", "ullage", "policies", *arguments]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(path), *sys.path]), "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment, timeout=50)
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment, timeout=PATIENCE)
 
 
 def test_the_list_has_every_policy_with_its_line_and_moves(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.deep import many
 from tests.fake_api.catalogue import MODELS
 from tests.fake_api.reading import Reading
 from tests.fake_api.thinking import ThinkingSeals
@@ -208,7 +209,7 @@ kinds = st.sampled_from(
 
 
 @given(st.lists(st.tuples(kinds, st.integers(0, 20)), max_size=25))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(150, deep=5_000), deadline=None)
 def test_the_api_takes_every_request(happenings: list[tuple[str, int]]) -> None:
     life = Life()
     for what, number in happenings:

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from tests.fake_api import FakeApi
+from tests.patience import PATIENCE
 
 
 async def test_a_connection_that_had_not_begun_yet_keeps_nobody_waiting(monkeypatch: pytest.MonkeyPatch):
@@ -23,6 +24,6 @@ async def test_a_connection_that_had_not_begun_yet_keeps_nobody_waiting(monkeypa
     await api.start()
     _, writer = await asyncio.open_connection("127.0.0.1", api.port)
     await accepted.wait()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         await api.stop()
     writer.close()

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lsprotocol.types import Position, Range, TextDocumentContentChangePartial
 from pygls.protocol import LanguageServerProtocol
 
+from tests.patience import PATIENCE
 from tests.work import check_linear
 from ullage.lsp import arriving
 from ullage.lsp.arriving import LARGE, Arriving
@@ -210,7 +211,7 @@ async def test_what_comes_behind_the_end_is_not_waited_for() -> None:
     ended: list[int] = []
     server.protocol.on_exit = ended.append
     data = INITIALIZE + frame({"method": "textDocument/didSave", "params": {"x": "x" * LARGE}}) + frame({"method": "exit"})
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await Arriving(Open(data), client, server.protocol, server.report_server_error).take_all(lambda: bool(ended))
     assert ended == [1]
 

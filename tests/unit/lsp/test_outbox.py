@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from tests.patience import PATIENCE
 from ullage.lsp.outbox import FEW_WAITING, MOST_WAITING, Outbox
 
 
@@ -23,7 +24,7 @@ class Client:
         self.waiting += self._size
 
     async def until_told(self, count: int) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while len(self.told) < count:  # noqa: ASYNC110 - it is told in some round of the loop
                 await asyncio.sleep(0)
 

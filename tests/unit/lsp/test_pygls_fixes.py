@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
+from tests.patience import PATIENCE
 from ullage.lsp import protocol
 from ullage.lsp.server import UllageServer
 
@@ -138,7 +139,7 @@ async def test_an_answer_that_cannot_be_read_ends_the_waiting(wire: Wire) -> Non
     await asyncio.sleep(0)
     wire.receive({"id": wire.answers[0]["id"], "result": {"problems": "none"}})
     with pytest.raises(Exception, match="expected"):
-        await asyncio.wait_for(asking, 5)
+        await asyncio.wait_for(asking, PATIENCE)
 
 
 async def test_notifications_leave_nothing_behind(wire: Wire) -> None:
@@ -156,7 +157,7 @@ async def test_a_request_can_be_cancelled_while_it_runs(wire: Wire) -> None:
     await asyncio.sleep(0)
     wire.sent.came.clear()
     wire.receive({"method": "$/cancelRequest", "params": {"id": 5}})
-    await asyncio.wait_for(wire.sent.came.wait(), 5)
+    await asyncio.wait_for(wire.sent.came.wait(), PATIENCE)
     assert wire.answers[0]["error"]["code"] == -32800
     assert wire.waiting == 0
 

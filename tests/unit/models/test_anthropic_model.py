@@ -12,6 +12,7 @@ import anthropic
 import httpx2
 import pytest
 
+from tests.patience import PATIENCE
 from tests.unit.models.calls import HELLO, KEY, events_of, failure_of, model_at, request
 from tests.unit.models.scripted_server import Answer, ScriptedServer, block, ended, sse, started, text
 from ullage.context.blocks import RedactedThinking, Text, Thinking, ToolResult, ToolUse, Usage
@@ -185,7 +186,7 @@ async def test_closing_the_events_closes_the_connection() -> None:
         assert await anext(events) == TextDelta(0, "Hel")
         assert not server.client_left.is_set()
         await events.aclose()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await server.client_left.wait()
         await model.aclose()
 
@@ -208,7 +209,7 @@ async def test_cancelling_the_reader_closes_the_connection(answer: Answer) -> No
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await server.client_left.wait()
         await model.aclose()
 

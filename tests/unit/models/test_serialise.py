@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.patience import PATIENCE
 from tests.unit.context.pictures import DOCUMENT, IMAGE, PDF, PNG, WIDE, kept
 from ullage.context.blocks import (
     AssistantBlock,
@@ -240,7 +241,7 @@ async def test_who_is_cancelled_while_a_request_is_made_gets_nothing_and_leaves_
 
     def held(message: Message, marked: frozenset[int] = frozenset()) -> bytes:
         begun.set()
-        assert go_on.wait(10)
+        assert go_on.wait(PATIENCE)
         return message_bytes(message, marked)
 
     monkeypatch.setattr("ullage.models.serialise.message_bytes", held)

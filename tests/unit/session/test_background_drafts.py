@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fake_api import ErrorAfter, Hang, Reply, Say
+from tests.patience import PATIENCE
 from tests.unit.session.filling import (
     SUMMARY,
     WINDOW,
@@ -35,7 +36,7 @@ def summary_calls(here: Stage) -> int:
 
 async def until_no_draft_is_in_work() -> None:
     """Raises `TimeoutError` where one is begun after the other."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         for _ in range(3):  # the pause in typing, which takes no time here
             await asyncio.sleep(0)
         while drafts := [task for task in asyncio.all_tasks() if task.get_name() == "prepare a compaction"]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.fake_api import Call, Hang, Say
+from tests.patience import PATIENCE
 from tests.unit.session.harness import MODEL, Stage, stage
 from ullage.models.choose import choose_model
 from ullage.models.limits import card_from_table
@@ -135,7 +136,7 @@ async def test_a_compaction_and_its_undo_go_on_as_ever(folder: Path, find: Calla
 
 
 async def test_one_counts_for_a_model_though_two_threads_ask_for_the_first_time_at_once() -> None:
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=PATIENCE)
 
     def slowly(version: TokenizerVersion) -> CountText:
         both.wait()

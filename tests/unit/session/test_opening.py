@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.fake_api import Say
+from tests.patience import PATIENCE
 from tests.unit.session.harness import Stage, items, stage
 from ullage.context.entries import Logged
 from ullage.session.errors import SessionError
@@ -27,7 +28,7 @@ class HeldReads:
         def held(store: LogStore, session_id: str) -> list[Logged]:
             self.threads.append(threading.current_thread())
             self.begun.set()
-            self.go_on.wait(20)
+            self.go_on.wait(PATIENCE)
             return load(store, session_id)
 
         monkeypatch.setattr(LogStore, "load", held)

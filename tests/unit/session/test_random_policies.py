@@ -14,6 +14,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.deep import many
 from tests.fake_api import Call, FakeApi, Reply, Rule, Say, Think
 from tests.unit.session.filling import asks_for_summary
 from tests.unit.session.harness import MODEL, Stage, compactions, items, stage
@@ -54,7 +55,7 @@ def just_too_long(error: str | None) -> bool:
 
 
 @given(happenings)
-@settings(max_examples=25)
+@settings(max_examples=many(15, deep=500))
 def test_the_api_takes_every_request_whichever_policy_is_in_force(happenings: list[tuple[str, int]]) -> None:
     asyncio.run(live(happenings))
 

@@ -99,7 +99,7 @@ steps = st.lists(step, min_size=3, max_size=14)
 @pytest.mark.deep
 @pytest.mark.parametrize("compaction", [False, True])
 @given(happenings=steps)
-@settings(max_examples=many(40, deep=2_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=many(25, deep=2_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_the_api_takes_every_request_and_no_prompt_is_lost(happenings: list[Step], compaction: bool) -> None:
     asyncio.run(live(happenings, compaction))
 

@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable
 
+from tests.patience import PATIENCE
 from ullage.context.counting.tokens import REMEMBERED
 from ullage.session.token_counts import LONGEST, TokenCounts
 
@@ -97,7 +98,7 @@ async def test_once_closed_nothing_more_is_counted():
 
     def count(text: str) -> int:
         loop.call_soon_threadsafe(going_on.set)
-        may_end.wait(5)
+        may_end.wait(PATIENCE)
         return len(text)
 
     counts = await begun(count)

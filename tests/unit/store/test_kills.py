@@ -15,6 +15,7 @@ import pytest
 
 from tests.deep import many
 from tests.fake_api.validation import validate_request
+from tests.patience import PATIENCE
 from tests.unit.context.validity import problems
 from tests.unit.store.killed_writer import write
 from ullage.context.blocks import Media
@@ -47,7 +48,7 @@ def kill_one(folder: Path, seed: int, *, locked: bool) -> dict[str, set[int | st
     for number in range(wanted):
         take(here, acknowledged)
         if locked and number == wanted // 2:
-            locks = sqlite3.connect(ullage_folder.database(folder), isolation_level=None, timeout=20)
+            locks = sqlite3.connect(ullage_folder.database(folder), isolation_level=None, timeout=PATIENCE)
             locks.execute("BEGIN IMMEDIATE")
     process.kill()
     process.join()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from ullage.context.entries import TurnEnded, UserPrompt
 from ullage.store import folder as ullage_folder
 from ullage.store import log_store, waiting
@@ -158,7 +159,7 @@ def test_a_log_that_is_locked_at_the_start_is_in_memory_until_it_is_free(tmp_pat
         session = store.create_session("new", 2.0)
         written = [store.append(session.id, said(number), 2.0) for number in range(5)]
         assert [record.title for record in store.sessions()] == ["new"]
-    assert free.wait(20)
+    assert free.wait(PATIENCE)
     assert "free again" in told[-1]
     written.append(store.append(session.id, said(5), 3.0))
     assert {record.title for record in store.sessions()} == {"old", "new"}

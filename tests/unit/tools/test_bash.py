@@ -6,12 +6,14 @@ import asyncio
 import os
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from tests.unit.tools.workplace import Workplace
+from ullage.tools import process, reaped_process
 from ullage.tools.process import KEPT_CHARACTERS
-from ullage.tools.tool import ToolCall
+from ullage.tools.tool import ToolCall, ToolOutcome
 
 HOLDS = "exec 3>alive; "
 """From here on the shell and all that it starts hold a pipe open, whose end says that every one of them is gone."""
@@ -65,17 +67,35 @@ async def test_secrets_do_not_reach_commands(workplace: Workplace, monkeypatch: 
     assert "sk-secret" not in content
 
 
-async def test_a_timeout_ends_the_child_of_the_child(workplace: Workplace, all_gone: asyncio.Future[bytes]) -> None:
+async def ended_once_started(workplace: Workplace, monkeypatch: pytest.MonkeyPatch, command: str) -> ToolOutcome:
+    """What comes of a command whose 0.3 seconds begin when it has said something: a shell that starts slowly is still started."""
     brief = Workplace(workplace.root, bash_timeout=0.3)
-    outcome = await brief.call("bash", command=f"{HOLDS} echo started; (sleep 1000 & wait); echo never")
+    started, wait_for_end = asyncio.Event(), process.wait_for_end
+
+    async def once_started(protocol: process.Output, timeout: float) -> Literal["by itself", "by timeout"]:
+        await started.wait()
+        return await wait_for_end(protocol, timeout)
+
+    for runner in (process, reaped_process):
+        monkeypatch.setattr(runner, "wait_for_end", once_started)
+    return await brief.tools["bash"].run(ToolCall("toolu_1", {"command": command}, lambda text: started.set()))
+
+
+async def test_a_timeout_ends_the_child_of_the_child(
+    workplace: Workplace, all_gone: asyncio.Future[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = f"{HOLDS} echo started; (sleep 1000 & wait); echo never"
+    outcome = await ended_once_started(workplace, monkeypatch, command)
     assert outcome.is_error
     assert outcome.content == "started\n(Ended after 0.3 seconds, with everything that it had started.)"
     await all_gone
 
 
-async def test_what_ignores_the_request_to_end_is_killed(workplace: Workplace, all_gone: asyncio.Future[bytes]) -> None:
-    brief = Workplace(workplace.root, bash_timeout=0.3)
-    outcome = await brief.call("bash", command=f"{HOLDS} trap '' TERM; while :; do sleep 0.05; done")
+async def test_what_ignores_the_request_to_end_is_killed(
+    workplace: Workplace, all_gone: asyncio.Future[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = f"{HOLDS} trap '' TERM; echo started; while :; do sleep 0.05; done"
+    outcome = await ended_once_started(workplace, monkeypatch, command)
     assert outcome.is_error
     await all_gone
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.deep import many
 from tests.unit.context.engines.rehearsal import compacted, occasion, tokens, written
 from tests.unit.context.logs import calls, drawn, prompt, reply, returned, says, session
 from tests.unit.context.strategies import histories
@@ -206,7 +207,7 @@ def test_ranks_make_one_and_none_is_negative(edges: dict[str, dict[str, float]],
     assert not found or sum(found.values()) == pytest.approx(1)
 
 
-@settings(max_examples=20)
+@settings(max_examples=many(20, deep=300))
 @given(histories())
 def test_whatever_the_history_what_follows_is_valid(log: list[Logged]):
     for model_text in (None, "s"):

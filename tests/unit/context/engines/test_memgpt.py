@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.deep import many
 from tests.unit.context.engines.rehearsal import compacted, occasion, tokens
 from tests.unit.context.logs import calls, drawn, prompt, reply, returned, says, session
 from tests.unit.context.strategies import histories
@@ -198,7 +199,7 @@ def test_a_summary_goes_into_the_next_one():
     assert "summary 1" not in "\n".join(drawn(Projection(log).messages))
 
 
-@settings(max_examples=20)
+@settings(max_examples=many(20, deep=300))
 @given(histories())
 def test_whatever_the_history_what_follows_is_valid(log: list[Logged]):
     for model_text in (None, "s"):

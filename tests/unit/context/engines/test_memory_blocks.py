@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 
+from tests.deep import many
 from tests.unit.context.engines.rehearsal import compacted, occasion, tokens
 from tests.unit.context.logs import calls, drawn, prompt, returned, says, session
 from tests.unit.context.strategies import histories
@@ -124,7 +125,7 @@ def test_what_the_model_writes_ends_no_block():
     assert [line for line in memory_in(after) if "<fact>" in line] == ["<fact>a</fact>", "<fact>b</fact>"]
 
 
-@settings(max_examples=20)
+@settings(max_examples=many(20, deep=300))
 @given(histories())
 def test_whatever_the_history_what_follows_is_valid(log: list[Logged]):
     for model_text in (None, "s"):

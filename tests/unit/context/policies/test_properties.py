@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
+from tests.deep import many
 from tests.fake_api.validation import validate_request
 from tests.unit.context.engines.rehearsal import occasion, tokens
 from tests.unit.context.logs import prompt
@@ -32,11 +33,11 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
 from ullage.models.serialise import Serialiser, betas
 
-EXAMPLES = int(os.environ.get("ULLAGE_POLICY_EXAMPLES", "20"))
+EXAMPLES = int(os.environ.get("ULLAGE_POLICY_EXAMPLES", many(20, deep=300)))
 ALONE = os.environ.get("ULLAGE_POLICY_TRIED")
 MODEL = "claude-opus-5-5"
 
-pytestmark = pytest.mark.timeout(60 + 3 * EXAMPLES)
+pytestmark = pytest.mark.timeout(600 + 15 * EXAMPLES)
 
 examples = settings(max_examples=EXAMPLES)
 

@@ -19,7 +19,7 @@ from ullage.tools.command_lines.judge import RULES, Site, Unknown, judge
 CANARY = "CANARY"
 """In every text, every file's name and every variable that must not be seen."""
 
-SECONDS = 20.0
+SECONDS = 60.0
 
 SYNTAX_ERROR = re.compile(rb"^(?:bash: -c|dash): .*[Ss]yntax error", re.MULTILINE)
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.deep import many
 from tests.unit.tools.command_lines.sites import make_site
 from ullage.tools.command_lines.judge import Unknown, judge
 from ullage.tools.command_lines.line import follow
@@ -63,7 +64,10 @@ PIECES = [
 ]  # fmt: skip
 
 
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(
+    max_examples=many(150, deep=5_000),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
 @given(st.lists(st.sampled_from(PIECES), min_size=1, max_size=8).map("".join))
 def test_bash_runs_nothing_but_what_was_read(folder_with_programs: Path, line: str) -> None:
     """The shell itself is asked: no program but those named runs, and nothing is written."""

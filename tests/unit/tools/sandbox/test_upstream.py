@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from tests.patience import PATIENCE
 from ullage.tools.environment import sandbox_environment, tool_environment
 from ullage.tools.sandbox.network.hosts import parse_host
 from ullage.tools.sandbox.network.proxy import Proxy
@@ -56,7 +57,7 @@ async def ask(request: str, environment: dict[str, str], *hosts: str) -> tuple[s
     reader, writer = await asyncio.open_connection("127.0.0.1", listener.getsockname()[1])
     writer.write(request.encode())
     try:
-        return (await asyncio.wait_for(reader.read(), 20)).decode(), proxy
+        return (await asyncio.wait_for(reader.read(), PATIENCE)).decode(), proxy
     finally:
         writer.close()
         await proxy.close()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.unit.tools.sandbox.outside import Outside, outside
 from tests.unit.tools.sandbox.ways_out import ALL, CANARY
 from ullage.tools.environment import sandbox_environment, tool_environment
@@ -49,7 +50,7 @@ def run(bubblewrap: Bubblewrap, world: Outside, script: str, *, writable: bool =
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            timeout=50,
+            timeout=2 * PATIENCE,
             check=False,
         )
     return ended.stdout.decode(errors="replace")
