@@ -88,6 +88,9 @@ class NoEditor:
     def open_text(self, path: Path) -> str | None:
         """None: the disk has the text."""
 
+    def new_text(self, uri: str) -> str | None:
+        return None
+
     def open_paths(self) -> Sequence[Path]:
         """None are."""
         return ()

@@ -69,6 +69,12 @@ export interface PermissionOption {
   kind: "allow_once" | "allow_always" | "reject_once";
 }
 
+/** `path` is absolute, `line` counts from 1. */
+export interface Location {
+  path: string;
+  line?: Optional<number>;
+}
+
 export interface ToolCallItem {
   kind: "toolCall";
   id: string;
@@ -93,6 +99,8 @@ export interface ToolCallItem {
   failure?: Optional<"refused" | "not_found">;
   /** How long it ran, as far as the server saw it. */
   seconds?: Optional<number>;
+  /** The files that it is at work in, so that an editor can follow along. */
+  locations?: Optional<Location[]>;
 }
 
 export interface RestoredFile {

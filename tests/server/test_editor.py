@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from lsprotocol import types
 from lsprotocol.types import DidChangeConfigurationParams
+from pygls.exceptions import JsonRpcException
 
 from tests.fake_api import Call, FakeApi, Say
 from tests.server.client import UllageClient, editor_window
@@ -154,3 +155,24 @@ async def test_workspace_folders_come_and_go_and_one_that_is_gone_is_out_of_reac
         assert "outside the workspace" in (await tool_result(client, fake, read)).output
         folders_changed(client, removed=[folder], added=[other])
         assert "No folder is open" in (await tool_result(client, fake, Call("read_file", {"path": "valve.txt"}))).output
+
+
+async def test_a_document_that_was_never_saved_is_attached_as_it_is_typed(folder: Path, state: Path) -> None:
+    async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
+        opened = await client.open()
+        new = protocol.FileAttachment("untitled:Untitled-1")
+        with pytest.raises(JsonRpcException, match="untitled:Untitled-1 cannot be attached: no document of that name is open"):
+            await client.prompt(opened.session_id, "look", attachments=[new])
+        client.open_document(folder, "the pump leaks\n", "untitled:Untitled-1")
+        client.type_at("untitled:Untitled-1", 0, 4, "second ")
+        fake.enqueue(Say("Seen."))
+        prompt_id = await client.prompt(opened.session_id, "look", attachments=[new])
+        await client.until_idle()
+        told = json.dumps(fake.requests[-1].body["messages"][-1])
+        assert "the second pump leaks" in told
+        fork: protocol.ForkResult = await client.ask(protocol.FORK, protocol.ForkParams(opened.session_id, prompt_id))
+        assert fork.prompt == protocol.ForkPrompt("look", [new])
+        closed = types.DidCloseTextDocumentParams(types.TextDocumentIdentifier("untitled:Untitled-1"))
+        client.text_document_did_close(closed)
+        with pytest.raises(JsonRpcException, match="no document of that name is open"):
+            await client.prompt(opened.session_id, "look", attachments=[new])

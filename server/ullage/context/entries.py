@@ -121,6 +121,8 @@ class ToolReturned:
     """Images and documents that the model is shown with it; none where it is an error. Their bytes lie in the store."""
     began: float | None = None
     """When the call began to run (Unix seconds), after any approval; None where it did not, or where nobody knows."""
+    line: int | None = None
+    """Where an edit begins (from 1), in the file that it touched."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,10 +75,12 @@ def update_to_wire(update: session.Update) -> protocol.Update:
 
 
 def _attachment(ref: Ref) -> protocol.AttachmentRef:
-    from ullage.session.attachments import FileRef, PastedRef
+    from ullage.session.attachments import FileRef, NewDocumentRef, PastedRef
 
     if isinstance(ref, PastedRef):
         return protocol.PastedAttachment(base64.b64encode(ref.data).decode("ascii"))
+    if isinstance(ref, NewDocumentRef):
+        return protocol.FileAttachment(ref.uri)
     return protocol.FileAttachment(ref.path.as_uri()) if isinstance(ref, FileRef) else protocol.ProblemsAttachment()
 
 
@@ -127,6 +129,7 @@ def _tool_call(item: session.ToolCallItem) -> wire.ToolCallItem:
         media=_media(item.media),
         failure=item.failure,
         seconds=item.seconds,
+        locations=[wire.Location(place.path, place.line) for place in item.locations] or None,
     )
 
 

@@ -9,6 +9,7 @@ from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument, Workspace
 
 from ullage.lsp.pygls_fixes import EditorDocument
+from ullage.workspace.editor import NEW_DOCUMENT
 
 
 def path_of(uri: str) -> Path | None:
@@ -20,6 +21,11 @@ def path_of(uri: str) -> Path | None:
         return Path(name).resolve()
     except (OSError, RuntimeError, ValueError):  # loops of links, NUL in the name
         return None
+
+
+def is_new(uri: str) -> bool:
+    """Whether the URI is that of a document that was never saved."""
+    return uri.startswith(NEW_DOCUMENT)
 
 
 class OpenDocuments:
@@ -58,6 +64,11 @@ class OpenDocuments:
         uri = self._uris.get(path)
         document = None if uri is None else self._workspace().get_text_document(uri)
         return document if is_mirrored(document) else None
+
+    def new_text(self, uri: str) -> str | None:
+        """The text of a document that was never saved, as the client synchronises it; None where it is not open, or too long."""
+        document = self._workspace().text_documents.get(uri)
+        return document.source if document is not None and is_new(uri) and is_mirrored(document) else None
 
     def is_too_long(self, uri: str) -> bool:
         """Whether it is open and its text is not kept."""

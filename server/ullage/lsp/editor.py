@@ -36,6 +36,10 @@ class ConnectedEditor:
         document = self._documents.find(path)
         return None if document is None else document.source
 
+    def new_text(self, uri: str) -> str | None:
+        """The text of an open document that was never saved, by its URI; None where there is no such document, or it is too long."""
+        return self._documents.new_text(uri)
+
     def open_paths(self) -> Sequence[Path]:
         """The files of all open documents."""
         return self._documents.paths()

@@ -69,6 +69,14 @@ class PermissionOption:
 
 
 @attrs.frozen
+class Location:
+    """A file that a call is at work in, by its absolute path; `line` counts from 1."""
+
+    path: str
+    line: int | None = None
+
+
+@attrs.frozen
 class ToolCallItem:
     """A tool call. `input` is JSON text, not whole while it streams in."""
 
@@ -88,6 +96,7 @@ class ToolCallItem:
     media: list[ShownMedia] | None = None
     failure: Literal["refused", "not_found"] | None = None
     seconds: float | None = None
+    locations: list[Location] | None = None
 
 
 @attrs.frozen

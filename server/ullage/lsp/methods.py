@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ullage.lsp import protocol as wire
 from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire
-from ullage.lsp.documents import path_of
+from ullage.lsp.documents import is_new, path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
 from ullage.lsp.user_methods import USER_METHODS
 from ullage.session.errors import SessionError
@@ -145,7 +145,7 @@ IN_THREADS = frozenset(
 
 
 def _ref(attachment: wire.AttachmentRef) -> Ref:
-    from ullage.session.attachments import FileRef, PastedRef, ProblemsRef
+    from ullage.session.attachments import FileRef, NewDocumentRef, PastedRef, ProblemsRef
 
     if isinstance(attachment, wire.ProblemsAttachment):
         return ProblemsRef()
@@ -154,6 +154,8 @@ def _ref(attachment: wire.AttachmentRef) -> Ref:
             return PastedRef(base64.b64decode(attachment.data, validate=True))
         except ValueError:
             raise SessionError("invalid", "What was pasted is no base64") from None
+    if is_new(attachment.uri):
+        return NewDocumentRef(attachment.uri)
     path = path_of(attachment.uri)
     if path is None:
         raise SessionError("invalid", f"{attachment.uri} is no file, so it cannot be attached")

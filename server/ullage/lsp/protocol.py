@@ -112,7 +112,7 @@ class RenameParams:
 
 @attrs.frozen
 class FileAttachment:
-    """A file that is put into a prompt."""
+    """A file that is put into a prompt, or an open document that was never saved (`untitled:`)."""
 
     uri: str
 

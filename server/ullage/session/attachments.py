@@ -11,7 +11,7 @@ from ullage.session.errors import SessionError
 from ullage.store.errors import StoreFailed
 from ullage.store.media import shown_path
 from ullage.tools.media import NotShown, Shelf, show, show_bytes
-from ullage.workspace.editor import Diagnostic, Editor
+from ullage.workspace.editor import NEW_DOCUMENT, Diagnostic, Editor
 from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders, OutsideWorkspace
 from ullage.workspace.media_file import DamagedMedia
@@ -38,6 +38,13 @@ class FileRef:
 
 
 @dataclass(frozen=True, slots=True)
+class NewDocumentRef:
+    """An open document that was never saved, so that no file has its text."""
+
+    uri: str
+
+
+@dataclass(frozen=True, slots=True)
 class ProblemsRef:
     """All problems that the editor knows of."""
 
@@ -49,7 +56,7 @@ class PastedRef:
     data: bytes
 
 
-Ref: TypeAlias = FileRef | ProblemsRef | PastedRef
+Ref: TypeAlias = FileRef | NewDocumentRef | ProblemsRef | PastedRef
 
 
 async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Editor, shelf: Shelf) -> Attachment:
@@ -59,6 +66,8 @@ async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Edit
         return Attachment(PROBLEMS_NAME, problems_text(problems, folders))
     if isinstance(ref, PastedRef):
         return await _pasted(ref.data, shelf)
+    if isinstance(ref, NewDocumentRef):
+        return _new_document(ref.uri, editor)
     name = folders.show(ref.path)
     try:
         path = folders.resolve(str(ref.path))
@@ -71,6 +80,13 @@ async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Edit
     except (OutsideWorkspace, NotText, DamagedMedia, NotShown, StoreFailed, TooLarge, OSError) as error:
         raise SessionError("invalid", f"{name} cannot be attached: {error}") from error
     return Attachment(name, _cut(text))
+
+
+def _new_document(uri: str, editor: Editor) -> Attachment:
+    text = editor.new_text(uri)
+    if text is None:
+        raise SessionError("invalid", f"{uri} cannot be attached: no document of that name is open in the editor, or it is too long")
+    return Attachment(uri, _cut(text))
 
 
 def _cut(text: str) -> str:
@@ -93,6 +109,8 @@ def ref_of(attachment: Attachment, folders: Folders) -> Ref | None:
     """What was attached under that name, to attach it again as it is now; None where it cannot be."""
     if attachment.name == PROBLEMS_NAME:
         return ProblemsRef()
+    if attachment.name.startswith(NEW_DOCUMENT):
+        return NewDocumentRef(attachment.name)
     pasted = attachment.media if attachment.name == PASTED_NAME else None
     try:
         if pasted is None:

@@ -116,6 +116,7 @@ class Calls:
             names_left_out=names_left_out(outcome.content, clipped.content) if where else (),
             media=() if outcome.is_error else outcome.media,
             began=self._began(call.id),
+            line=outcome.line,
         )
         logged = self._conversation.append(entry)
         self._returned(entry)

@@ -18,6 +18,7 @@ from ullage.context.entries import Compaction, Entry, Logged
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, build_request
 from ullage.session.items import Update
+from ullage.session.locations import Locate, nowhere
 from ullage.session.timeline import Describe, Timeline
 from ullage.session.uncollected import uncollected
 from ullage.store.errors import StoreFailed
@@ -58,6 +59,7 @@ class Conversation:
         tell: Callable[[Update], None],
         clock: Callable[[], float],
         appended: Callable[[Logged], None],
+        locate: Locate = nowhere,
     ) -> None:
         self.session_id = session_id
         self.clock = clock
@@ -66,7 +68,7 @@ class Conversation:
         self._owed: list[Entry] = []
         self.projection = Projection(entries)
         self._account = Account()
-        self.timeline = Timeline(describe, tell, entries, _later)
+        self.timeline = Timeline(describe, tell, entries, _later, locate)
 
     def append(self, entry: Entry) -> Logged:
         """Makes an entry durable, then shows it everywhere. Raises `StoreFailed`, and nothing has changed then."""

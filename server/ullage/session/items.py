@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 from ullage.context.entries import Action, FileDiff, Rung, Trigger
 from ullage.context.policy import Measure
 from ullage.session.compacting.next_compaction import NextCompaction
+from ullage.session.locations import Location
 from ullage.tools.tool import PlanEntry, ToolKind
 
 ToolStatus: TypeAlias = Literal["pending", "awaiting_permission", "running", "completed", "failed", "cancelled"]
@@ -109,6 +110,8 @@ class ToolCallItem:
     """Why it failed, where that is no fault of the tool."""
     began: float | None = None
     """When it began to run (Unix seconds); None where it did not, or where it is not known."""
+    locations: tuple[Location, ...] = ()
+    """Where in the workspace it is at work."""
     seconds: float | None = None
     """How long it ran, without the wait for an approval; None where that is not known."""
 

@@ -53,6 +53,7 @@ from ullage.session.history.history import History
 from ullage.session.history.pinned import pinned_items
 from ullage.session.identifiers import new_id
 from ullage.session.items import Gauge, Item, ModelChanged, PinsChanged, SessionState, Snapshot, Update
+from ullage.session.locations import locating
 from ullage.session.meanwhile import take_unfinished
 from ullage.session.media import SessionShelf
 from ullage.session.model_in_use import ModelInUse
@@ -103,7 +104,14 @@ class Session:
         self._left_over = LeftOver()
         self._forked_from = fork_origin(entries)
         self._conversation = Conversation(
-            record.id, surroundings.store, entries, self._describe, self._display.tell, surroundings.clock, self._appended
+            record.id,
+            surroundings.store,
+            entries,
+            self._describe,
+            self._display.tell,
+            surroundings.clock,
+            self._appended,
+            locating(surroundings.folders),
         )
         timeline = self._conversation.timeline
         self._queue = PromptQueue(self._conversation, surroundings.store)

@@ -47,6 +47,7 @@ from ullage.session.items import (
     Update,
     UserItem,
 )
+from ullage.session.locations import Locate, Location, nowhere
 from ullage.session.shown_media import of_prompt, of_result
 from ullage.session.titles import NEW_SESSION
 from ullage.session.upkeep_lines import UpkeepLines
@@ -83,13 +84,19 @@ class Timeline:
     """The items of one session in order, and the task list."""
 
     def __init__(
-        self, describe: Describe, tell: Callable[[Update], None], entries: Iterable[Logged] = (), later: Later | None = None
+        self,
+        describe: Describe,
+        tell: Callable[[Update], None],
+        entries: Iterable[Logged] = (),
+        later: Later | None = None,
+        locate: Locate = nowhere,
     ) -> None:
         """`entries` are those of before: they stand in every snapshot, so nobody is told of them one by one.
 
         Without `later` every piece of text is told at once.
         """
         self._describe = describe
+        self._locate = locate
         self._tell = _nobody
         self._later = later
         self._is_pausing = False
@@ -258,7 +265,7 @@ class Timeline:
         """A call that has not begun."""
         title, kind = self._describe(call.name, call.input)
         text = json.dumps(dict(call.input), ensure_ascii=False)
-        return ToolCallItem(call.id, at, call.name, title, kind, "pending", text, "")
+        return ToolCallItem(call.id, at, call.name, title, kind, "pending", text, "", locations=self._locate(kind, call.input, None))
 
     def _log_result(self, result: ToolReturned, at: float) -> None:
         item = self._items.get(result.tool_use_id)
@@ -281,8 +288,14 @@ class Timeline:
                 failure=_failure_of(result),
                 began=result.began,
                 seconds=None if result.began is None else max(0.0, at - result.began),
+                locations=self._located(item, result),
             )
         )
+
+    def _located(self, item: ToolCallItem, result: ToolReturned) -> tuple[Location, ...]:
+        """What was read is where it was looked for."""
+        is_known = bool(item.locations) and item.tool_kind == "read"
+        return item.locations if is_known or not result.touched else self._locate(item.tool_kind, {}, result)
 
     def _set_plan(self, entries: tuple[PlanEntry, ...]) -> None:
         if entries != self.plan:

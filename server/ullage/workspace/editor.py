@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
+NEW_DOCUMENT = "untitled:"
+"""How the URI of a document begins that was never saved."""
+
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
@@ -27,6 +30,10 @@ class Editor(Protocol):
 
     def open_text(self, path: Path) -> str | None:
         """The text of an open document as the user sees it now, saved or not; None where it is not open."""
+        ...
+
+    def new_text(self, uri: str) -> str | None:
+        """The text of an open document that was never saved, by its URI; None where there is no such document, or it is too long."""
         ...
 
     def open_paths(self) -> Sequence[Path]:
@@ -57,6 +64,10 @@ class NoEditor:
     """No editor: nothing is open, nothing can be applied, nothing is known."""
 
     def open_text(self, path: Path) -> str | None:
+        """Always None."""
+        return None
+
+    def new_text(self, uri: str) -> str | None:
         """Always None."""
         return None
 

@@ -48,6 +48,9 @@ class OpenEditor:
     def open_text(self, path: Path) -> str | None:
         return self.texts.get(path)
 
+    def new_text(self, uri: str) -> str | None:
+        return None
+
     def open_paths(self) -> Sequence[Path]:
         return tuple(self.texts)
 

@@ -9,11 +9,15 @@ import pytest
 from tests.fake_api import Call, Hang, Reply, Say
 from tests.unit.session.filling import make_project
 from tests.unit.session.harness import calls, items, stage
+from ullage.context.blocks import Json
+from ullage.context.entries import FileTouch, ToolReturned
 from ullage.models.model import TextDelta, ThinkingDelta
 from ullage.session.incoming import Incoming
 from ullage.session.items import ThinkingItem, UserItem
+from ullage.session.locations import MOST_LOCATIONS, Location, locating
 from ullage.session.session import Session
 from ullage.session.timeline import Timeline
+from ullage.workspace.folders import Folders
 
 
 @pytest.fixture
@@ -93,3 +97,45 @@ async def test_prompts_wait_in_the_order_in_which_they_are_sent(folder: Path) ->
 
 def waiting(session: Session) -> list[UserItem]:
     return [item for item in items(session) if isinstance(item, UserItem) and item.queued]
+
+
+async def test_a_call_tells_where_it_is_at_work_by_absolute_paths(folder: Path) -> None:
+    (folder / "valve.py").write_text("one\ntwo\nthree\n")
+    root = folder.resolve()
+    valve = str(root / "valve.py")
+    async with stage(folder) as here:
+        session = await here.new()
+        here.fake.enqueue(
+            Call("read_file", {"path": "./valve.py", "offset": 2}),
+            Call("read_file", {"path": "valve.py"}),
+            Call("read_file", {"path": "../outside.py"}),
+            Call("edit_file", {"path": valve, "old_text": "three", "new_text": "3"}),
+            Call("todo", {"tasks": []}),
+            Say("Done."),
+        )
+        await session.prompt("Look")
+        asked = await here.asked(session)
+        assert asked.locations == (Location(valve),)  # before it runs, too
+        session.answer_permission(asked.id, "allow_once")
+        await here.idle(session)
+        expected = [(Location(valve, 2),), (Location(valve),), (), (Location(valve, 3),), ()]
+        assert [call.locations for call in calls(session)] == expected
+        id = session.id
+    async with stage(folder) as again:
+        assert [call.locations for call in calls(await again.sessions.open(id))] == expected
+
+
+def test_no_path_out_of_the_workspace_is_a_location(tmp_path: Path) -> None:
+    folders = Folders([tmp_path / "work"])
+    locate = locating(folders)
+    outside: list[Json] = ["/etc/passwd", "../x", "a/../../x", "a\0b", 7, None, ""]
+    assert [locate("read", {"path": path}, None) for path in outside] == [()] * len(outside)
+    assert locate("execute", {"path": "a"}, None) == ()
+    assert locate("search", {"path": "a/../b"}, None) == (Location(str(tmp_path.resolve() / "work" / "b")),)
+    assert locating(Folders([]))("read", {"path": "/a"}, None) == ()
+
+
+def test_a_search_that_touched_hundreds_tells_of_some(tmp_path: Path) -> None:
+    touched = tuple(FileTouch(f"{number}.py", "read", "", partial=True) for number in range(200))
+    result = ToolReturned("t", "search", "found", False, 5, touched=touched)
+    assert len(locating(Folders([tmp_path]))("search", {}, result)) == MOST_LOCATIONS

@@ -23,6 +23,9 @@ class MemoryEditor:
     def open_text(self, path: Path) -> str | None:
         return self.documents.get(path)
 
+    def new_text(self, uri: str) -> str | None:
+        return None
+
     def open_paths(self) -> Sequence[Path]:
         return tuple(self.documents)
 
