@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { ActiveSession } from "./activeSession";
 import { showAllowed } from "./allowedList";
 import type { ApiKey } from "./apiKey";
+import { attachEditor } from "./attachEditor";
 import type { ChatView } from "./chatView";
 import type { ServerConnection } from "./client";
 import type { CompactionNotice } from "./compactionNotice";
@@ -50,6 +51,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     },
     "ullage.openSession": (id) => (typeof id === "string" ? session.open(id) : pickSession(connection, session, chat)),
     "ullage.forkSession": (itemId) => forkSession(session, chat, undefined, typeof itemId === "string" ? itemId : undefined),
+    "ullage.attachEditor": () => attachEditor(chat),
     "ullage.searchSessions": (words) => searchSessions(connection, session, chat, typeof words === "string" ? words : ""),
     "ullage.importSessions": () => importSessions(connection, session, chat),
     "ullage.allow": () => chat.answerApproval(true),

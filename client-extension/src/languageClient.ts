@@ -9,6 +9,7 @@ import type { ChildProcess } from "node:child_process";
 import { CloseAction, ErrorAction, LanguageClient, ShowMessageNotification, type LanguageClientOptions } from "vscode-languageclient/node";
 import { applyAndSave } from "./applyEdits";
 import { answerDiagnostics } from "./diagnostics";
+import { UNTITLED } from "./documentName";
 import type { UpdateParams } from "./protocol";
 import { LogLineReader } from "./serverLog";
 
@@ -41,7 +42,7 @@ export function createLanguageClient(
   { updated, told, closed }: Listener,
 ): LanguageClient {
   const options: LanguageClientOptions = {
-    documentSelector: [{ scheme: "file" }],
+    documentSelector: [{ scheme: "file" }, { scheme: UNTITLED }],
     outputChannel: log,
     traceOutputChannel: log,
     initializationOptions: { stateFolder, rememberedSession, trusted: vscode.workspace.isTrusted },

@@ -417,6 +417,14 @@ export interface OfferedModel {
   prices?: Optional<{ input: number; output: number }>;
 }
 
+/** A command that can be sent as a prompt, as the Agent Client Protocol names them. */
+export interface AvailableCommand {
+  name: string;
+  description: string;
+  /** What can follow the name. */
+  input?: Optional<{ hint: string }>;
+}
+
 type Nothing = Record<string, never>;
 interface OfSession {
   sessionId: string;
@@ -450,7 +458,7 @@ export interface ClientRequests {
   "ullage/session/close": [OfSession, Nothing];
   "ullage/session/prompt": [
     OfSession & { text: string; attachments?: Optional<AttachmentRef[]>; delivery?: Optional<"queue" | "steer"> },
-    { promptId: string },
+    { promptId: string; command?: Optional<{ name: string; sessionId?: Optional<string> }> },
   ];
   "ullage/session/unqueue": [OfSession & { promptId: string }, Nothing];
   "ullage/session/cancel": [OfSession, Nothing];
@@ -480,6 +488,7 @@ export interface ClientRequests {
   ];
   "ullage/permission/list": [Nothing, { allowed: Allowed[] }];
   "ullage/permission/forget": [{ action?: Optional<string>; pattern?: Optional<string> }, Nothing];
+  "ullage/command/list": [Nothing, { commands: AvailableCommand[] }];
   "ullage/model/list": [{ address?: Optional<string> }, { models: OfferedModel[] }];
 }
 
@@ -530,6 +539,7 @@ export const METHODS = {
     "ullage/permission/respond": true,
     "ullage/permission/list": true,
     "ullage/permission/forget": true,
+    "ullage/command/list": true,
     "ullage/model/list": true,
   }),
   serverNotifications: namesOf<keyof ServerNotifications>({

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { extname, isAbsolute, relative, resolve, sep } from "node:path";
 import type { FileSuggestion, ImageFile } from "../webview/messages";
+import { nameInUri, UNTITLED } from "./documentName";
 import { lineWith } from "./lineWith";
 import { rankFiles } from "./rankFiles";
 import { warn } from "./notify";
@@ -26,14 +27,21 @@ export class WorkspaceFiles {
   private listed: Promise<FileSuggestion[]> | undefined;
   private listedAt = 0;
 
-  /** The best matches for what was typed after `@`; open editors first. */
+  /** The best matches for what was typed after `@`, unsaved new documents among them; open editors first. */
   async find(query: string): Promise<FileSuggestion[]> {
     if (this.listed === undefined || Date.now() - this.listedAt > FRESH_MILLISECONDS) {
       this.listed = listFiles();
       this.listedAt = Date.now();
     }
-    return rankFiles(query, await this.listed, MOST_SUGGESTIONS);
+    return rankFiles(query, [...newDocuments(), ...(await this.listed)], MOST_SUGGESTIONS);
   }
+}
+
+/** Documents that were never saved: they come and go while somebody types. */
+function newDocuments(): FileSuggestion[] {
+  return vscode.workspace.textDocuments
+    .filter(({ uri, isClosed }) => uri.scheme === UNTITLED && !isClosed)
+    .map(({ uri }) => ({ uri: uri.toString(), path: nameInUri(uri.toString()), open: true }));
 }
 
 async function listFiles(): Promise<FileSuggestion[]> {

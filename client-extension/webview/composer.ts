@@ -1,5 +1,6 @@
 /** The prompt box: writing, sending, stopping, commands after `/`, attachments after `@`, earlier prompts with the arrow keys. */
 
+import { nameInUri } from "../src/documentName";
 import type { ForkPrompt } from "../src/protocol";
 import type { SessionView } from "./state";
 import type { Actions } from "./actions";
@@ -123,6 +124,10 @@ export class Composer {
   put({ text, attachments }: ForkPrompt): void {
     for (const ref of attachments) {
       this.attachments.add(ref.kind === "file" ? nameInUri(ref.uri) : ref.kind === "pasted" ? PASTED : "problems", ref);
+    }
+    if (text === "") {
+      this.focus();
+      return;
     }
     const written = this.box.value.trim();
     this.replaceText(written === "" || written === text.trim() ? text : `${text}\n\n${this.box.value}`);
@@ -321,15 +326,5 @@ export class Composer {
     this.box.value = text;
     this.resized();
     this.focus();
-  }
-}
-
-/** The file's name, to be shown. */
-function nameInUri(uri: string): string {
-  const name = uri.slice(uri.lastIndexOf("/") + 1);
-  try {
-    return decodeURIComponent(name);
-  } catch {
-    return name; // a sign that stands for itself
   }
 }

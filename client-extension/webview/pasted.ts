@@ -1,4 +1,6 @@
-/** Images on the clipboard. */
+/** Images on the clipboard, and what is dropped. */
+
+import { isAttachable } from "../src/documentName";
 
 /** What an image is called that was pasted. */
 export const PASTED = "pasted image";
@@ -21,10 +23,10 @@ export function otherFiles(given: DataTransfer | null): string[] {
   return [...given.files].filter(({ type }) => !TYPES.has(type)).map(({ name }) => name);
 }
 
-/** Files of the editor or its explorer that were dropped or pasted. */
+/** Files and new documents of the editor or its explorer that were dropped or pasted. */
 export function fileUris(given: DataTransfer | null): string[] {
   const listed = given?.getData("application/vnd.code.uri-list") || given?.getData("text/uri-list") || "";
-  return listed.split(/\r?\n/).filter((uri) => uri.startsWith("file:") || uri.startsWith("vscode-remote:"));
+  return listed.split(/\r?\n/).filter((uri) => isAttachable(uri));
 }
 
 /** Bytes that become text at one go: a call takes only so many arguments. */

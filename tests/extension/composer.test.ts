@@ -246,3 +246,25 @@ test("a file of the workspace that is dropped is attached", async () => {
   assert.equal(event.defaultPrevented, true);
   assert.equal(composer.element.querySelector(".chip")?.textContent, "my tank.py");
 });
+
+test("a new document that is dropped is attached by its name, and what is no document is not", async () => {
+  const { composer, box } = opened();
+  const event = new window.Event("drop", { cancelable: true, bubbles: true });
+  const given = new Map([["text/uri-list", "untitled:Untitled-1\r\nuntitled:/w/pump%20notes.md\r\ngit:/w/old.py\r\n"]]);
+  Object.assign(event, { dataTransfer: { files: [], getData: (type: string) => given.get(type) ?? "" } });
+  box.dispatchEvent(event);
+  await settle();
+  const chips = [...composer.element.querySelectorAll(".chip")];
+  assert.deepEqual(
+    chips.map(({ textContent }) => textContent),
+    ["Untitled-1", "pump notes.md"],
+  );
+});
+
+test("what is attached from outside leaves the text that is being written as it is", async () => {
+  const { composer, box, write } = opened();
+  await write("look at");
+  composer.put({ text: "", attachments: [{ kind: "file", uri: "untitled:Untitled-2" }] });
+  assert.equal(box.value, "look at");
+  assert.equal(composer.element.querySelector(".chip")?.textContent, "Untitled-2");
+});

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { readFixtures } from "./repository";
 import { matchSlashCommands, parseSlashCommand, SLASH_COMMANDS, type SlashCommand } from "../../client-extension/webview/slashCommands";
 
 function check(text: string, expected: SlashCommand | undefined): void {
@@ -49,3 +50,15 @@ checkMenu("/cl", ["new"]);
 checkMenu("/x", []);
 checkMenu("/compact ", []);
 checkMenu("co", []);
+
+test("the panel has the commands that the server lists", () => {
+  const fixture = readFixtures().find(({ content }) => content.method === "ullage/command/list");
+  const { result } = fixture?.content.complete as {
+    result: { commands: { name: string; description: string; input?: { hint: string } }[] };
+  };
+  const listed = result.commands.map(({ name, description, input }) => [name, description, input?.hint]);
+  assert.deepEqual(
+    SLASH_COMMANDS.map(({ name, summary, argument }) => [name, summary, argument]),
+    listed,
+  );
+});

@@ -13,6 +13,7 @@ import pytest
 from ullage.lsp import items, messages, protocol
 from ullage.lsp.converter import camel_case, make_converter
 from ullage.session.errors import Reason
+from ullage.session.slash_commands import COMMANDS
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted((ROOT / "tests/protocol/fixtures").glob("*.json"))}
@@ -110,6 +111,14 @@ def test_the_same_error_reasons_stand_everywhere() -> None:
     assert set(get_args(Reason)) == set(FIXTURES["error"]["reasons"])
     for reason in get_args(Reason):
         assert f"`{reason}`" in text
+
+
+def test_the_fixture_lists_the_commands_that_there_are() -> None:
+    """The panel's own list is held against the same fixture."""
+    listed = FIXTURES["ullage.command.list"]["complete"]["result"]["commands"]
+    assert [(each["name"], each["description"], each.get("input", {}).get("hint", "")) for each in listed] == [
+        (command.name, command.description, command.hint) for command in COMMANDS
+    ]
 
 
 def test_every_field_stands_in_the_contract() -> None:

@@ -252,3 +252,28 @@ async def test_a_rename_reaches_the_window_that_has_the_session_open(client: Ull
         assert (await client.open(here)).title == "Valves"
         await there.ask(protocol.RENAME, protocol.RenameParams(here, "Tanks"))
         await client.until(lambda update: update == protocol.TitleUpdate("Tanks"))  # nobody looks
+
+
+async def test_a_command_is_understood_from_a_client_that_knows_none(client: UllageClient) -> None:
+    here = (await client.open()).session_id
+    listed: protocol.CommandsResult = await client.ask(protocol.COMMANDS)
+    assert {"compact", "undo", "help"} <= {command.name for command in listed.commands}
+    done: protocol.PromptResult = await client.ask(protocol.PROMPT, protocol.PromptParams(here, "/context"))
+    assert done.command == protocol.CommandDone("context")
+    ended = protocol.EndedTurn(done.prompt_id, "end_turn")
+    await client.until(lambda update: update == protocol.StateUpdate("idle", ended=ended))
+    now: protocol.Snapshot = await client.ask(protocol.SNAPSHOT, protocol.SessionParams(here))
+    assert [type(item) for item in now.items] == [wire.NoticeItem]
+    assert now.items[0].id == done.prompt_id
+    new: protocol.PromptResult = await client.ask(protocol.PROMPT, protocol.PromptParams(here, "/new"))
+    assert new.command is not None
+    assert (await client.open(new.command.session_id)).items == []
+    for text, reason in (("/compact", "nothing_to_compact"), ("/undo", "nothing_to_undo")):
+        with pytest.raises(JsonRpcException) as refused:
+            await client.prompt(here, text)
+        assert refused.value.data == {"reason": reason}
+    with pytest.raises(JsonRpcException, match="takes no attachments"):
+        await client.prompt(here, "/compact", attachments=[protocol.ProblemsAttachment()])
+    asked: protocol.PromptResult = await client.ask(protocol.PROMPT, protocol.PromptParams(here, "/etc/hosts is wrong"))
+    assert asked.command is None
+    await client.until_idle()

@@ -71,6 +71,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.RESPOND: (wire.RespondParams, wire.Nothing),
     wire.ALLOWED: (wire.Nothing, wire.AllowedResult),
     wire.FORGET: (wire.ForgetParams, wire.Nothing),
+    wire.COMMANDS: (wire.Nothing, wire.CommandsResult),
     wire.MODELS: (wire.ModelsParams, wire.ModelsResult),
 }
 """Method to params and result."""

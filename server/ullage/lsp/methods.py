@@ -12,6 +12,7 @@ from ullage.lsp.documents import is_new, path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
 from ullage.lsp.user_methods import USER_METHODS
 from ullage.session.errors import SessionError
+from ullage.session.slash_commands import carry_out, typed_command
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.session.attachments import Ref
@@ -73,6 +74,12 @@ async def _close(sessions: Sessions, params: wire.SessionParams) -> wire.Nothing
 async def _prompt(sessions: Sessions, params: wire.PromptParams) -> wire.PromptResult:
     refs = [_ref(attachment) for attachment in params.attachments or ()]
     session = sessions.get(params.session_id)
+    typed = typed_command(params.text)
+    if typed is not None:
+        if refs:
+            raise SessionError("invalid", f"/{typed.name} takes no attachments. Send it without them")
+        answer = await carry_out(typed, sessions, session)
+        return wire.PromptResult(session.answer_command(answer.text), wire.CommandDone(typed.name, answer.session_id))
     return wire.PromptResult(await session.prompt(params.text, refs, steer=params.delivery == "steer"))
 
 

@@ -47,6 +47,7 @@ RESPOND = "ullage/permission/respond"
 ALLOWED = "ullage/permission/list"
 FORGET = "ullage/permission/forget"
 MODELS = "ullage/model/list"
+COMMANDS = "ullage/command/list"
 UPDATE = "ullage/session/update"
 LIST_CHANGED = "ullage/session/listChanged"
 DIAGNOSTICS = "ullage/editor/diagnostics"
@@ -144,10 +145,42 @@ class PromptParams:
 
 
 @attrs.frozen
+class CommandDone:
+    """A prompt was a command, and was carried out; `session_id` is a session that it made."""
+
+    name: str
+    session_id: str | None = None
+
+
+@attrs.frozen
 class PromptResult:
     """Result of `prompt`: the id of its item."""
 
     prompt_id: Id
+    command: CommandDone | None = None
+
+
+@attrs.frozen
+class CommandInput:
+    """What can follow the name of a command."""
+
+    hint: str
+
+
+@attrs.frozen
+class AvailableCommand:
+    """A command that can be sent as a prompt, `/name`."""
+
+    name: str
+    description: str
+    input: CommandInput | None = None
+
+
+@attrs.frozen
+class CommandsResult:
+    """Result of `ullage/command/list`."""
+
+    commands: list[AvailableCommand]
 
 
 @attrs.frozen

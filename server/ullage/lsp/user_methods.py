@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ullage.lsp import protocol as wire
 from ullage.session.errors import SessionError
+from ullage.session.slash_commands import COMMANDS
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.models.offered import OfferedModel
@@ -37,6 +38,12 @@ def _offered(model: OfferedModel) -> wire.OfferedModel:
     return wire.OfferedModel(model.name, model.display_name, model.window, prices)
 
 
+async def _commands(_: Sessions, __: wire.Nothing) -> wire.CommandsResult:
+    return wire.CommandsResult(
+        [wire.AvailableCommand(each.name, each.description, wire.CommandInput(each.hint) if each.hint else None) for each in COMMANDS]
+    )
+
+
 async def _importable(sessions: Sessions, _: wire.Nothing) -> wire.ImportableResult:
     found = await sessions.importable()
     brought = () if found.brought is None else found.brought.sessions
@@ -59,6 +66,7 @@ USER_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.ALLOWED: _always_allowed,
     wire.FORGET: _forget,
     wire.MODELS: _models,
+    wire.COMMANDS: _commands,
     wire.IMPORTABLE: _importable,
     wire.IMPORT: _import,
 }

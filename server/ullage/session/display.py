@@ -53,6 +53,10 @@ class Display:
         """Told with what the session does next: nothing, or the next turn."""
         self._ended = ended
 
+    def command_ended(self, ended: EndedTurn) -> None:
+        """A command that was typed is done; told at once, beside what the session does."""
+        self.tell(StateChanged(self.state, self._retry, ended))
+
     @contextmanager
     def as_compacting(self) -> Generator[None]:
         """A compaction is being made meanwhile. Where a turn is running it goes on afterwards; one alone is over when its work is."""

@@ -52,7 +52,7 @@ from ullage.session.gauge import Spending, make_gauge
 from ullage.session.history.history import History
 from ullage.session.history.pinned import pinned_items
 from ullage.session.identifiers import new_id
-from ullage.session.items import Gauge, Item, ModelChanged, PinsChanged, SessionState, Snapshot, Update
+from ullage.session.items import EndedTurn, Gauge, Item, ModelChanged, NoticeItem, PinsChanged, SessionState, Snapshot, Update
 from ullage.session.locations import locating
 from ullage.session.meanwhile import take_unfinished
 from ullage.session.media import SessionShelf
@@ -266,6 +266,13 @@ class Session:
             self.rename(title_of(prompt))
         except StoreFailed as error:  # the prompt is kept, and a refusal would have it sent again
             logger.warning("session %s has no title: %s", self.id, error)
+
+    def answer_command(self, text: str) -> str:
+        """Shows what a command that was typed did; gives the id of that notice. It is not kept, and the model never sees it."""
+        shown = NoticeItem(new_id("a"), self._surroundings.clock(), "info", text, "none")
+        self._conversation.timeline.put(shown)
+        self._display.command_ended(EndedTurn(shown.id, "end_turn"))
+        return shown.id
 
     def unqueue(self, prompt_id: str) -> None:
         """Takes a waiting prompt back. Raises `SessionError`."""

@@ -1,0 +1,165 @@
+"""Commands that can be typed in place of a prompt: `/compact`, `/undo`. A front end that has its own ways for them needs none of this; one
+that has not sends what was typed, and shows the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ullage.session.errors import SessionError
+
+if TYPE_CHECKING:  # they are given to it
+    from ullage.session.session import Session
+    from ullage.session.sessions import Sessions
+
+_TYPED = re.compile(r"/([a-z]+)(?:\s+(.*))?", re.DOTALL)
+
+HITS = 10
+"""Most places that a search by command names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command, for a list. `hint` says what can follow its name; empty where nothing can."""
+
+    name: str
+    description: str
+    hint: str = ""
+
+
+COMMANDS = (
+    Command("compact", "Compact the conversation; name what matters most", "[focus]"),
+    Command("preview", "See what compacting would do", "[focus]"),
+    Command("undo", "Undo the last compaction"),
+    Command("redo", "Redo the compaction that was undone"),
+    Command("timeline", "Show all compactions of this session"),
+    Command("search", "Search all sessions of this workspace", "[words]"),
+    Command("context", "Show what the context is made of"),
+    Command("model", "Choose the model of this session", "[name]"),
+    Command("fork", "Continue in a copy of this session"),
+    Command("new", "Start a new session"),
+    Command("help", "Show commands and keys"),
+)
+"""In the order of a menu."""
+
+_ALIASES = {"clear": "new"}
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A command as it was typed."""
+
+    name: str
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command did, in words for the user; `session_id` is a session that it made."""
+
+    text: str
+    session_id: str | None = None
+
+
+def typed_command(text: str) -> Typed | None:
+    """The command in a prompt; None where it is none: `/etc/hosts is wrong` is a prompt, and so is a word that is no command's name, or one
+    with words after it where nothing can follow."""
+    match = _TYPED.fullmatch(text.strip())
+    if match is None:
+        return None
+    name, argument = _ALIASES.get(match[1], match[1]), (match[2] or "").strip()
+    known = next((command for command in COMMANDS if command.name == name), None)
+    return None if known is None or (argument and not known.hint) else Typed(name, argument)
+
+
+async def carry_out(typed: Typed, sessions: Sessions, session: Session) -> Answer:
+    """Does it. Raises `SessionError`, and nothing is done then."""
+    return await _WAYS[typed.name](sessions, session, typed.argument)
+
+
+async def _compact(_: Sessions, session: Session, focus: str) -> Answer:
+    session.compact(focus)
+    return Answer("Compacting the conversation.")
+
+
+async def _preview(_: Sessions, session: Session, focus: str) -> Answer:
+    found = await session.history.preview(focus)
+    if found.nothing:
+        return Answer(found.nothing)
+    counts = found.counts
+    gone = f"{counts.summarised:,} messages summarised, {counts.cleared:,} results cleared, {counts.snipped:,} messages cut out"
+    return Answer(f"Compacting now: {found.tokens_before:,} → {found.tokens_after:,} tokens. {gone}.\n\n{found.summary}".rstrip())
+
+
+async def _undo(_: Sessions, session: Session, __: str) -> Answer:
+    await session.history.undo()
+    return Answer("The last compaction is undone.")
+
+
+async def _redo(_: Sessions, session: Session, __: str) -> Answer:
+    await session.history.redo()
+    return Answer("The compaction is made again.")
+
+
+async def _timeline(_: Sessions, session: Session, __: str) -> Answer:
+    epochs, _fates = await session.history.epochs()
+    lines: list[str] = []
+    for epoch in epochs:
+        made = epoch.compaction
+        sizes = "" if made is None else f"{made.tokens_before:,} → {made.estimated_after:,} tokens{', undone' if epoch.undone else ''}"
+        began = f"compaction, {sizes}" if sizes else "the beginning"
+        lines.append(f"{epoch.number}. {began}; {epoch.requests:,} requests{'; now' if epoch.current else ''}")
+    return Answer("\n".join(lines))
+
+
+async def _search(sessions: Sessions, _: Session, words: str) -> Answer:
+    if not words:
+        raise SessionError("invalid", "Name the words to search for: /search pump pressure")
+    hits = await sessions.search(words, HITS)
+    lines = [f"- {hit.session_title or 'New session'} ({hit.session_id}): {' '.join(hit.excerpt.split())}" for hit in hits]
+    return Answer("\n".join(lines) or f"Nothing found for “{words}”.")
+
+
+async def _context(_: Sessions, session: Session, __: str) -> Answer:
+    gauge = session.snapshot(0).gauge
+    parts = [f"- {part.name}: {part.tokens:,}" for part in gauge.categories]
+    first = f"{gauge.used:,} of {gauge.line:,} tokens, at which it compacts; the model's window has {gauge.size:,}."
+    return Answer("\n".join([first, *parts]))
+
+
+async def _model(sessions: Sessions, session: Session, name: str) -> Answer:
+    if name:
+        await sessions.set_model(session.id, name)
+    model = session.snapshot(0).model
+    return Answer(f"{model.display_name or model.name} answers.{'' if name else ' /model NAME chooses another one.'}")
+
+
+async def _fork(sessions: Sessions, session: Session, _: str) -> Answer:
+    made = (await sessions.fork(session.id)).session
+    return Answer(f"Forked as “{made.title}” ({made.id}). This session stays as it is.", made.id)
+
+
+async def _new(sessions: Sessions, _: Session, __: str) -> Answer:
+    made = await sessions.create()
+    return Answer(f"A new session was made ({made.id}).", made.id)
+
+
+async def _help(_: Sessions, __: Session, ___: str) -> Answer:
+    return Answer("\n".join(f"- `/{' '.join(filter(None, (each.name, each.hint)))}`: {each.description}" for each in COMMANDS))
+
+
+_WAYS: dict[str, Callable[[Sessions, Session, str], Awaitable[Answer]]] = {
+    "compact": _compact,
+    "preview": _preview,
+    "undo": _undo,
+    "redo": _redo,
+    "timeline": _timeline,
+    "search": _search,
+    "context": _context,
+    "model": _model,
+    "fork": _fork,
+    "new": _new,
+    "help": _help,
+}

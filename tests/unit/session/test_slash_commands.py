@@ -1,0 +1,94 @@
+"""Commands that are typed in place of a prompt, by a front end that knows none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fake_api import Say
+from tests.unit.session.filling import make_project
+from tests.unit.session.harness import Stage, compactions, items, notices, stage
+from ullage.session.errors import SessionError
+from ullage.session.session import Session
+from ullage.session.slash_commands import COMMANDS, Typed, carry_out, typed_command
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("/compact", Typed("compact", "")),
+        ("  /compact the failing test  ", Typed("compact", "the failing test")),
+        ("/compact first line\nsecond line", Typed("compact", "first line\nsecond line")),
+        ("/search dip_mm", Typed("search", "dip_mm")),
+        ("/undo", Typed("undo", "")),
+        ("/clear", Typed("new", "")),
+        ("/model claude-haiku-5-5", Typed("model", "claude-haiku-5-5")),
+        ("/undo the last change in tank.py", None),
+        ("/timeline of the bug in tank.py", None),
+        ("/etc/hosts is wrong", None),
+        ("/etc", None),
+        ("/compact/x", None),
+        ("/unknown", None),
+        ("/compacted", None),
+        ("please /compact", None),
+        ("/", None),
+        ("", None),
+    ],
+)
+def test_what_is_a_command_and_what_is_a_prompt(text: str, typed: Typed | None) -> None:
+    assert typed_command(text) == typed
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_project(tmp_path)
+
+
+async def told(here: Stage, session: Session, text: str) -> str:
+    typed = typed_command(text)
+    assert typed is not None
+    answer = await carry_out(typed, here.sessions, session)
+    session.answer_command(answer.text)
+    return notices(session)[-1].text
+
+
+async def test_every_command_of_the_list_does_something(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        here.fake.enqueue(*(Say(f"Answer {number}: the pump is primed. " * 200) for number in range(4)))
+        for number in range(4):
+            await here.say(session, f"Tell me about pump {number}. " * 200)
+        asked = len(here.fake.requests)
+        assert "tokens, at which it compacts" in await told(here, session, "/context")
+        assert "Compacting now" in await told(here, session, "/preview the pump")
+        assert ". the beginning; 4 requests; now" in await told(here, session, "/timeline")
+        assert session.id in await told(here, session, "/search primed")
+        assert "Nothing found" in await told(here, session, "/search unheardofword")
+        assert "answers. /model NAME" in await told(here, session, "/model")
+        help = await told(here, session, "/help")
+        assert [command.name for command in COMMANDS if f"`/{command.name}" not in help] == []
+        assert len(here.fake.requests) == asked  # the model hears of none of it
+        before = {summary.session_id for summary in here.sessions.summaries()}
+        await told(here, session, "/fork")
+        await told(here, session, "/new")
+        assert len({summary.session_id for summary in here.sessions.summaries()} - before) == 2
+        await told(here, session, "/compact the pump")
+        await here.idle(session)
+        assert [each.status for each in compactions(session)] == ["completed"]
+        await told(here, session, "/undo")
+        assert [each.status for each in compactions(session)] == ["undone"]
+        await told(here, session, "/redo")
+        assert [each.status for each in compactions(session)] == ["completed"]
+        shown = {item.id for item in items(session)}
+        assert {notice.id for notice in notices(session)} <= shown
+
+
+async def test_a_command_that_cannot_be_done_is_refused_as_its_request_is(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        for text, reason in (("/compact", "nothing_to_compact"), ("/undo", "nothing_to_undo"), ("/search", "invalid")):
+            with pytest.raises(SessionError) as refused:
+                await told(here, session, text)
+            assert refused.value.reason == reason
+        assert notices(session) == []
