@@ -52,11 +52,10 @@ checkMenu("/compact ", []);
 checkMenu("co", []);
 
 test("the panel has the commands that the server lists", () => {
-  const fixture = readFixtures().find(({ content }) => content.method === "ullage/command/list");
-  const { result } = fixture?.content.complete as {
-    result: { commands: { name: string; description: string; input?: { hint: string } }[] };
-  };
-  const listed = result.commands.map(({ name, description, input }) => [name, description, input?.hint]);
+  type Listed = { result: { commands: { name: string; description: string; input?: { hint: string } }[] } };
+  const found = readFixtures().filter(({ content }) => content.method === "ullage/command/list");
+  const commands = found.flatMap(({ content }) => (content.complete as Listed).result.commands);
+  const listed = commands.map(({ name, description, input }) => [name, description, input?.hint]);
   assert.deepEqual(
     SLASH_COMMANDS.map(({ name, summary, argument }) => [name, summary, argument]),
     listed,

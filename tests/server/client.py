@@ -61,6 +61,8 @@ class UllageClient(LanguageClient):
         self.problems: list[protocol.Problem] = []
         self.before_edit: Callable[[], None] = lambda: None
         """What the user does just before an edit of the server arrives."""
+        self.after_edit: Callable[[str], None] = lambda uri: None
+        """What the editor does with a document once an edit of the server is in it, before it answers."""
         self.questions: list[str] = []
         """What it was asked in a notification with buttons."""
         self.answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
@@ -164,6 +166,7 @@ class UllageClient(LanguageClient):
             for each in change.edits:
                 assert isinstance(each, types.TextEdit)
                 self._change(uri, types.TextDocumentContentChangePartial(each.range, each.new_text))
+            self.after_edit(uri)
         return True
 
 

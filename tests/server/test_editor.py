@@ -176,3 +176,74 @@ async def test_a_document_that_was_never_saved_is_attached_as_it_is_typed(folder
         client.text_document_did_close(closed)
         with pytest.raises(JsonRpcException, match="no document of that name is open"):
             await client.prompt(opened.session_id, "look", attachments=[new])
+
+
+class Neovim:
+    """A document as Neovim holds it: what is on disk counts as known as long as its time and size are those it saw when it last read or
+    wrote the file. Otherwise a changed buffer is in conflict, and an unchanged one is read again."""
+
+    def __init__(self, client: UllageClient, path: Path) -> None:
+        self.client, self.path = client, path
+        self.uri = client.open_document(path, path.read_text())
+        self.modified = False
+        self.seen = path.stat()
+
+    def edited(self, _: str) -> None:
+        self.modified = True
+
+    def write(self, uri: str) -> None:
+        """`:write`, in which it would ask first where there is a conflict."""
+        assert not self.conflict
+        self.path.write_text(self.client.documents[uri].source)
+        self.modified, self.seen = False, self.path.stat()
+        self.client.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+    @property
+    def changed_on_disk(self) -> bool:
+        now = self.path.stat()
+        return (now.st_mtime_ns, now.st_size, now.st_ino) != (self.seen.st_mtime_ns, self.seen.st_size, self.seen.st_ino)
+
+    @property
+    def conflict(self) -> bool:
+        """W12: the file has changed, and the buffer, too."""
+        return self.modified and self.changed_on_disk
+
+    def reload(self) -> None:
+        """`:edit!`: its client closes the document and opens it anew."""
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(self.uri)))
+        self.client.open_document(self.path, self.path.read_text())
+        self.modified, self.seen = False, self.path.stat()
+
+
+async def test_an_editor_that_saves_before_it_answers_meets_no_conflict(folder: Path, state: Path) -> None:
+    path = folder / "a.txt"
+    path.write_text("one\ntwo\n")
+    async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
+        editor = Neovim(client, path)
+        client.after_edit = editor.write
+        await tool_result(client, fake, Call("read_file", {"path": "a.txt"}))
+        for old, new in (("two", "TWO"), ("one", "ONE")):
+            edited = await tool_result(client, fake, Call("edit_file", {"path": "a.txt", "old_text": old, "new_text": new}))
+            assert edited.status == "completed", edited.output
+            assert not editor.changed_on_disk  # nobody wrote it a second time
+        assert path.read_text() == client.documents[editor.uri].source == "ONE\nTWO\n"
+        assert "Changed since you last saw it" not in json.dumps(fake.requests[-1].body["messages"])
+
+
+async def test_an_editor_that_does_not_save_reloads_and_goes_on(folder: Path, state: Path) -> None:
+    path = folder / "a.txt"
+    path.write_text("one\ntwo\n")
+    async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
+        editor = Neovim(client, path)
+        client.after_edit = editor.edited
+        await tool_result(client, fake, Call("read_file", {"path": "a.txt"}))
+        for old, new in (("two", "TWO"), ("one", "ONE")):
+            edited = await tool_result(client, fake, Call("edit_file", {"path": "a.txt", "old_text": old, "new_text": new}))
+            assert edited.status == "completed", edited.output
+            assert editor.conflict  # what the page warns of: the server wrote the file, since commands read the disk
+            assert path.read_text() == client.documents[editor.uri].source
+            editor.reload()
+        assert path.read_text() == "ONE\nTWO\n"
+        await tool_result(client, fake, Call("read_file", {"path": "a.txt"}))
+        assert not editor.changed_on_disk
+        assert "Changed since you last saw it" not in json.dumps(fake.requests[-1].body["messages"])
