@@ -69,6 +69,8 @@ class UllageServer(LanguageServer):
         self._opening: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
         self._complaints: list[str] = []
+        self._settings_changes = 0
+        """How often the client said that its settings changed."""
         self.protocol.on_exit = self._end
 
     # Its life
@@ -144,6 +146,7 @@ class UllageServer(LanguageServer):
 
     async def _open_sessions(self) -> None:
         try:
+            known = self._settings_changes
             settings, bridge = await asyncio.gather(self._ask_settings(), asyncio.to_thread(_import_bridge))
             around = bridge.Surroundings(
                 folders=self._folders(),
@@ -155,6 +158,9 @@ class UllageServer(LanguageServer):
             )
             opened = bridge.Bridge(self.protocol, around, self.warn, self.own)
             await opened.sessions.start()
+            while known != self._settings_changes:  # while the sessions were opened
+                known = self._settings_changes
+                opened.sessions.configure(await self._ask_settings())
             self.bridge = opened
             self.protocol.at_once = opened.at_once
             self.own(self._confirm_address())
@@ -172,6 +178,10 @@ class UllageServer(LanguageServer):
 
     async def configure(self) -> None:
         """Asks for the settings again and takes them over."""
+        self._settings_changes += 1
+        is_open = self.bridge is not None
+        if not is_open:  # they are taken over before it is
+            return
         settings = await self._ask_settings()
         if self.bridge is not None:
             self.bridge.sessions.configure(settings)
