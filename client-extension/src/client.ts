@@ -14,7 +14,7 @@ import { PROTOCOL_VERSION } from "./protocol";
 import { RestartPolicy } from "./restartPolicy";
 import type { ServerCommand } from "./serverCommand";
 import { answered } from "./serverGone";
-import { startProcess } from "./serverProcess";
+import { startProcess, type ServerProcess } from "./serverProcess";
 import type { ServerStatus } from "./serverStatus";
 import { ServerWarnings } from "./serverWarnings";
 import { tellError, warn } from "./notify";
@@ -43,6 +43,8 @@ export class ServerConnection implements vscode.Disposable {
   readonly warnings = new ServerWarnings();
 
   private client: LanguageClient | undefined;
+  /** The library ends only processes that it has started. */
+  private process: ServerProcess | undefined;
   private queue: Promise<void> = Promise.resolve();
   /** Aborted when another start, or a stop, takes the place of the one that is under way. */
   private superseded = new AbortController();
@@ -158,6 +160,7 @@ export class ServerConnection implements vscode.Disposable {
   private async connect(command: ServerCommand, env: Record<string, string>, signal: AbortSignal): Promise<LanguageClient> {
     signal.throwIfAborted();
     const server = startProcess(command, { env, cwd: this.launch.workingFolder });
+    this.process = server;
     const given = Promise.withResolvers<never>();
     given.promise.catch(() => undefined); // given up before anybody waits
     const giveUp = (why: string) => given.reject(new Error(why));
@@ -185,9 +188,10 @@ export class ServerConnection implements vscode.Disposable {
   }
 
   private async stopNow(): Promise<void> {
-    const client = this.client;
+    const { client, process } = this;
     this.client = undefined;
     await client?.dispose().catch((error) => this.log.warn(`Server: ${String(error)}`));
+    process?.endSoon();
   }
 
   private endedUnexpectedly(client: LanguageClient): void {

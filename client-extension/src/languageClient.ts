@@ -65,7 +65,7 @@ export function createLanguageClient(
       },
     },
   };
-  const client = new QuietLanguageClient(running, options);
+  const client = new QuietLanguageClient("ullage", "Ullage", running, options);
   client.onNotification("ullage/session/update", updated);
   client.onNotification(ShowMessageNotification.type, ({ message }) => told(message));
   client.onRequest("ullage/editor/diagnostics", answerDiagnostics);
@@ -73,16 +73,6 @@ export function createLanguageClient(
 }
 
 class QuietLanguageClient extends LanguageClient {
-  constructor(running: () => Promise<ChildProcess>, options: LanguageClientOptions) {
-    const serverOptions = async () => {
-      const process = await running();
-      // By this name the library ends a process that does not end by itself. It knows only those that it has started.
-      Object.assign(this, { _serverProcess: process });
-      return process;
-    };
-    super("ullage", "Ullage", serverOptions, options);
-  }
-
   /** Its own notifications would say again, in its own words, what `ServerConnection` tells the user. */
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);

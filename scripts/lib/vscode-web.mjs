@@ -2,7 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { copyFile, mkdir, open, readFile, rm, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, open, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -181,8 +181,11 @@ function readSettings(place, kind) {
 
 /** @param {Place} place @param {SettingsKind} kind @param {Record<string, unknown>} settings */
 async function writeSettings(place, kind, settings) {
+  const path = join(place.userData, kind, "settings.json");
   await mkdir(join(place.userData, kind), { recursive: true });
-  await writeFile(join(place.userData, kind, "settings.json"), JSON.stringify(settings, null, 2));
+  // Whole at once: a window that is open reads the file as soon as it changes, and an empty one would be all settings taken back.
+  await writeFile(`${path}.new`, JSON.stringify(settings, null, 2));
+  await rename(`${path}.new`, path);
 }
 
 /** Our environment without what a terminal inside another VS Code, or a hosting service, would make it do. */

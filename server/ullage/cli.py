@@ -176,7 +176,7 @@ class CannotListen(Exception):
 async def _serve_client(port: int | None, path: Path | None, api_key: str | None) -> int:
     from ullage.lsp.quick_imports import quick_imports
 
-    with quick_imports("server"):
+    with quick_imports():
         from ullage.lsp.features import register_features
         from ullage.lsp.server import UllageServer
         from ullage.lsp.transport import open_stdio

@@ -134,6 +134,14 @@ test("what a server writes before anybody listens is not lost", async () => {
   server.kill();
 });
 
+test("a server that does not end by itself is ended", async () => {
+  const script = "process.on('SIGINT', () => undefined); setInterval(() => undefined, 1000)";
+  const server = startProcess({ command: process.execPath, args: ["-e", script] }, { env: {}, cwd: "/" });
+  const child = await server.started;
+  server.endSoon();
+  assert.deepEqual(await once(child, "exit"), [null, "SIGTERM"]);
+});
+
 test("a server that cannot be started says so to whoever waits for it", async () => {
   const server = startProcess({ command: "/nowhere/python", args: [] }, { env: {}, cwd: "/" });
   await assert.rejects(server.started, /ENOENT/);

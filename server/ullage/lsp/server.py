@@ -266,7 +266,7 @@ async def _guarded(work: Coroutine[Any, Any, None]) -> None:
 
 
 def _import_bridge() -> Any:
-    with quick_imports("bridge"):
+    with quick_imports():
         from ullage.lsp import bridge
 
     return bridge
