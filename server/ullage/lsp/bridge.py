@@ -27,8 +27,10 @@ from ullage.session.errors import SessionError, refusal_of
 from ullage.session.items import CompactionItem, ItemRemoved, ItemUpdated, Update
 from ullage.session.sessions import Sessions
 from ullage.session.settings import Settings
+from ullage.session.workspace_store import WorkspaceStore, open_workspace_store
 from ullage.store.errors import StoreFailed
 from ullage.workspace.editor import Editor
+from ullage.workspace.folders import Folders
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +51,15 @@ class Surroundings:
     remembered_session: str | None = None
 
 
+async def open_bridge(
+    protocol: AgentProtocol, around: Surroundings, warn: Callable[[str], None], own: Callable[[Coroutine[Any, Any, None]], object]
+) -> Bridge:
+    """The sessions of one client. What is kept of them is opened in another thread: to recover a large damaged log takes seconds."""
+    roots = Folders(around.folders).roots
+    kept = await asyncio.to_thread(open_workspace_store, roots, around.settings.store_location)
+    return Bridge(protocol, around, kept, warn, own)
+
+
 class Bridge:
     """The sessions of one client. `own` runs work in the background that ends with the server."""
 
@@ -56,6 +67,7 @@ class Bridge:
         self,
         protocol: AgentProtocol,
         around: Surroundings,
+        kept: WorkspaceStore,
         warn: Callable[[str], None],
         own: Callable[[Coroutine[Any, Any, None]], object],
     ) -> None:
@@ -74,6 +86,7 @@ class Bridge:
             lambda: protocol.notify(LIST_CHANGED, Nothing()),
             warn,
             remembered_session=around.remembered_session,
+            kept=kept,
         )
 
     async def answer(self, method: str, params: object) -> object:

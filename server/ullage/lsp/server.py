@@ -148,19 +148,24 @@ class UllageServer(LanguageServer):
         try:
             known = self._settings_changes
             settings, bridge = await asyncio.gather(self._ask_settings(), asyncio.to_thread(_import_bridge))
+            folders = self._folders()
             around = bridge.Surroundings(
-                folders=self._folders(),
+                folders=folders,
                 editor=ConnectedEditor(self.protocol, self.documents),
                 settings=settings,
                 api_key=self._api_key,
                 state_folder=self.options.state_folder,
                 remembered_session=self.options.remembered_session,
             )
-            opened = bridge.Bridge(self.protocol, around, self.warn, self.own)
+            opened = await bridge.open_bridge(self.protocol, around, self.warn, self.own)
             await opened.sessions.start()
             while known != self._settings_changes:  # while the sessions were opened
                 known = self._settings_changes
                 opened.sessions.configure(await self._ask_settings())
+            now = self._folders()
+            if now != folders:  # changed while they were opened
+                removed, added = [each for each in folders if each not in now], [each for each in now if each not in folders]
+                opened.sessions.folders_changed(removed, added)
             self.bridge = opened
             self.protocol.at_once = opened.at_once
             self.own(self._confirm_address())

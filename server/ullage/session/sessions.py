@@ -37,7 +37,7 @@ from ullage.session.surroundings import Surroundings
 from ullage.session.titles import one_line, title_of_fork
 from ullage.session.uncollected import walked_again
 from ullage.session.while_locked import patiently, patiently_at_once
-from ullage.session.workspace_store import open_workspace_store
+from ullage.session.workspace_store import WorkspaceStore, open_workspace_store
 from ullage.store.erase import erase_session
 from ullage.store.errors import ForeignSession, StoreFailed
 from ullage.store.folder import READABLE, news
@@ -111,8 +111,10 @@ class Sessions:
         find_policies: Callable[[], Mapping[str, Policy]] | None = None,
         find_tokenizer: Callable[[TokenizerVersion], CountText | None] = tokenizer,
         remembered_session: str | None = None,
+        kept: WorkspaceStore | None = None,
     ) -> None:
-        """`remembered_session`: the id of one that the editor itself remembers for this workspace."""
+        """`remembered_session`: the id of one that the editor itself remembers for this workspace. `kept`: what is kept for these folders,
+        where it is open already; else it is opened here, which takes a while where something is to be recovered."""
         self._find_policies = find_policies or _installed
         self._tell_of_list = on_list_changed
         self._on_warning = on_warning
@@ -120,7 +122,7 @@ class Sessions:
         self._stop_watching = asyncio.Event()
         self._own_writes = OwnWrites()
         roots = Folders(folders).roots
-        self._kept = open_workspace_store(roots, settings.store_location)
+        self._kept = kept or open_workspace_store(roots, settings.store_location)
         self._news = ListNews(None if self._kept.folder is None else news(self._kept.folder))
         self._user_state = user_state = UserState(state_folder)
         known = Folders(

@@ -62,7 +62,7 @@ def _open(folder: Path | None, warnings: tuple[str, ...]) -> WorkspaceStore:
     try:
         log = LogStore.open(folder)
     except StoreBusy as error:
-        until = "Until it is free sessions are kept in memory; then they are written to it, and the older ones are here again"
+        until = "Until it is free what is said is kept beside it; then it is written to it, and the older sessions are here again"
         return _around(LogStore.until_free(folder), folder, None, (*warnings, f"{error}. {until}"))
     if log.set_aside is not None:
         warnings = (*warnings, str(log.set_aside))

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ullage.context.entries import Entry, Logged
 from ullage.store.encode import encode
-from ullage.store.recovery import add_entries
-from ullage.store.rows import EntryRow, entry_sum, session_sum, updated_sum
+from ullage.store.recovery import add_entries, make_session
+from ullage.store.rows import EntryRow, SessionRow, entry_sum, updated_sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,16 @@ class SessionRecord:
 
 def add_session(connection: sqlite3.Connection, record: SessionRecord) -> None:
     """Adds a session without entries."""
-    session_id, title = record.id.encode(), record.title.encode()
-    sums = session_sum(session_id, title, record.created_at), updated_sum(session_id, record.updated_at)
+    row = session_row(record)
     connection.execute(
         "INSERT INTO session (id, title, created_at, updated_at, sum, updated_sum) VALUES (?, ?, ?, ?, ?, ?)",
-        (record.id, record.title, record.created_at, record.updated_at, *sums),
+        (record.id, record.title, record.created_at, record.updated_at, row.sum, row.updated_sum),
     )
+
+
+def session_row(record: SessionRecord) -> SessionRow:
+    """The session as a row, with its sums."""
+    return make_session(record.id.encode(), record.title.encode(), record.created_at, record.updated_at)
 
 
 def add_after(connection: sqlite3.Connection, session_id: str, after: int, entries: Sequence[Entry], at: float) -> list[Logged]:

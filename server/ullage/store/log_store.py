@@ -21,6 +21,7 @@ from ullage.context.blocks import Json, Media
 from ullage.context.entries import Entry, Logged, UserPrompt
 from ullage.store import folder as ullage_folder
 from ullage.store.adding import SessionRecord
+from ullage.store.beside import Beside
 from ullage.store.database import SetAside, open_file, open_memory
 from ullage.store.errors import StoreBusy, StoreFailed
 from ullage.store.held_sessions import Held, HeldSessions
@@ -33,7 +34,7 @@ from ullage.store.remembered_values import RememberedValues
 from ullage.store.session_list import SessionList
 from ullage.store.session_reader import SessionReader
 from ullage.store.session_writer import SessionWriter
-from ullage.store.waiting import RETRY_SECONDS
+from ullage.store.waiting import RETRY_SECONDS, WaitingFiles
 
 
 class LogStore:
@@ -73,8 +74,11 @@ class LogStore:
 
     @classmethod
     def until_free(cls, folder: Path) -> LogStore:
-        """A log in memory for a folder whose log is locked by another program: what is in it goes into that one as soon as it is free."""
-        log = cls(LogFile(open_memory(), None, LastRows(None)), folder, None)
+        """A log in memory for a folder whose log is locked by another program: what is in it goes into that one as soon as it is free.
+        Until then it lies beside that one, too."""
+        file = LogFile(open_memory(), None, LastRows(None))
+        log = cls(file, folder, None)
+        log._writer.beside = Beside(WaitingFiles(ullage_folder.waiting(folder)), lambda text: file.tell(text))
         threading.Thread(target=log._move_when_free, args=(folder,), name="ullage-locked", daemon=True).start()
         return log
 
@@ -85,7 +89,7 @@ class LogStore:
             except StoreBusy:
                 continue
             except StoreFailed as error:
-                self._file.tell(f"{str(error).removesuffix('.')}. Sessions stay in memory, and are gone when the window closes.")
+                self._file.tell(f"{str(error).removesuffix('.')}. What is said is kept beside it, and read when it can be opened again.")
             else:
                 self._writer.take_in_all()
                 self._file.tell("The log is free again: what was said here was written to it.")
@@ -94,6 +98,7 @@ class LogStore:
 
     def _moved(self, connection: sqlite3.Connection) -> None:
         """The log is in another file now: what is missing there is added, and the locks may be gone with the folder."""
+        self._writer.beside.end()
         self._held.restore(connection, self._file.last_rows)
         self._writer.claims.take_anew()
 

@@ -53,6 +53,7 @@ class PromptQueue:
             session_id, "take the prompt back", lambda connection: connection.execute(statement, (prompt_id,)).rowcount > 0
         )
         if was_there is not None:
+            self._writer.beside.add(session_id, lambda: Waiting(left=[prompt_id]))
             return was_there
         if self._seen.pop(prompt_id, None) is None:
             return False

@@ -42,6 +42,7 @@ class SessionList:
         self._file.change("make a session", lambda connection: add_session(connection, record))
         self._file.last_rows.logged(record.id, 0)
         self._writer.stands_at(record.id, 0)
+        self._writer.beside.begin(record)
         return record
 
     def take_in(self, record: SessionRecord, logged: Sequence[Logged], queued: Sequence[UserPrompt]) -> bool:
@@ -91,6 +92,8 @@ class SessionList:
             self._writer.keep(session_id, Waiting(title=storable(title)))
         elif renamed == 0:
             raise UnknownSession(session_id)
+        else:
+            self._writer.beside.add(session_id, lambda: Waiting(title=storable(title)))
 
     def delete(self, session_id: str) -> None:
         """Deletes a session with its entries and queue, for good. Raises `SessionInUse`, `UnknownSession`."""
@@ -105,6 +108,7 @@ class SessionList:
         try:
             self._file.change("delete the session", change)
             self._writer.forget_waiting(session_id)
+            self._writer.beside.forget(session_id)
         finally:
             self._writer.release(session_id)
 

@@ -16,6 +16,7 @@ from ullage.context.entries import Entry, Logged
 from ullage.store import folder as ullage_folder
 from ullage.store import reading
 from ullage.store.adding import add_after, numbered, row_of
+from ullage.store.beside import Beside
 from ullage.store.claims import Claims
 from ullage.store.errors import ForeignSession, SessionInUse, StoreBusy, StoreFailed
 from ullage.store.ids import is_foreign
@@ -31,6 +32,7 @@ class SessionWriter:
     def __init__(self, file: LogFile, folder: Path | None) -> None:
         self._file = file
         self.claims = Claims(folder)
+        self.beside = Beside(None, file.tell)
         self._last_seq: dict[str, int] = {}
         self._to_be_released: set[str] = set()
         place = None if folder is None else ullage_folder.waiting(folder)
@@ -61,7 +63,7 @@ class SessionWriter:
 
     def take_in_all(self) -> None:
         """What a process that ended wrote while the log was locked."""
-        for session_id in self._waits.left_behind():
+        for session_id in (each for each in self._waits.left_behind() if each not in self.claims):
             with suppress(StoreFailed):  # another window writes the session, or it was deleted
                 self.claim(session_id)
                 self.release(session_id)
@@ -97,22 +99,23 @@ class SessionWriter:
         if is_foreign(session_id):
             raise ForeignSession(session_id)
 
-        def change(connection: sqlite3.Connection) -> tuple[_T, int]:
+        def change(connection: sqlite3.Connection) -> tuple[_T, int, int]:
             last = reading.reached(connection, session_id)
             if self._last_seq.get(session_id, last) != last:
                 raise SessionInUse(session_id)  # written since we loaded it
             done = work(connection, last)
-            return done, max(last, reading.last_in_file(connection, session_id))
+            return done, last, max(last, reading.last_in_file(connection, session_id))
 
         self.claim(session_id)
         if not self._waits.of(session_id):
             try:
-                done, reached = self._file.change(action, change)
+                done, last, reached = self._file.change(action, change)
             except StoreBusy:
                 if session_id not in self._last_seq or not self._waits.can_wait:
                     raise
             else:
                 self._has_come_to(session_id, reached)
+                self.beside.add(session_id, lambda: wait(last)[0])
                 return done
         last = self._last_seq[session_id]
         waiting, done = wait(last)

@@ -21,7 +21,7 @@ from typing import Any
 
 from ullage.store.errors import StoreBusy, StoreFailed
 from ullage.store.recovery import add_entries
-from ullage.store.rows import EntryRow, PromptRow
+from ullage.store.rows import EntryRow, PromptRow, SessionRow
 
 logger = logging.getLogger(__name__)
 
@@ -34,18 +34,21 @@ TOLD_AFTER = 8
 
 @dataclass(slots=True)
 class Waiting:
-    """What waits of one session, in order: entries, prompts that were queued, ids of those that left the queue, and a new title."""
+    """What waits of one session, in order: the session itself where the log does not have it, entries, prompts that were queued, ids of
+    those that left the queue, and a new title."""
 
+    session: SessionRow | None = None
     entries: list[EntryRow] = field(default_factory=list[EntryRow])
     prompts: list[PromptRow] = field(default_factory=list[PromptRow])
     left: list[str] = field(default_factory=list[str])
     title: str | None = None
 
     def __bool__(self) -> bool:
-        return bool(self.entries or self.prompts or self.left or self.title is not None)
+        return bool(self.session or self.entries or self.prompts or self.left or self.title is not None)
 
     def add(self, other: Waiting) -> None:
         """What came after it."""
+        self.session = self.session or other.session
         self.entries += other.entries
         self.prompts += other.prompts
         self.left += other.left
@@ -222,6 +225,13 @@ class WaitingFiles:
 
 def take_in(connection: sqlite3.Connection, session_id: str, waiting: Waiting) -> None:
     """Writes into the log what is not in it yet. Statements alone; the caller makes a transaction of them."""
+    if waiting.session is not None:
+        row = waiting.session
+        connection.execute(
+            "INSERT OR IGNORE INTO session (id, title, created_at, updated_at, sum, updated_sum) "
+            "VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)",
+            (row.id, row.title, row.created_at, row.updated_at, row.sum, row.updated_sum),
+        )
     there = {seq for (seq,) in connection.execute("SELECT seq FROM entry WHERE session_id = ?", (session_id,))}
     add_entries(connection, (row for row in waiting.entries if row.seq not in there))
     if waiting.entries:
@@ -242,6 +252,10 @@ def take_in(connection: sqlite3.Connection, session_id: str, waiting: Waiting) -
 
 
 def _lines(waiting: Waiting) -> Iterable[list[Any]]:
+    if waiting.session is not None:
+        row = waiting.session
+        times = float(row.created_at), float(row.updated_at)
+        yield ["session", _text(row.id), _text(row.title), *times, row.sum.hex(), row.updated_sum.hex()]
     for row in waiting.entries:
         yield ["entry", _text(row.session_id), row.seq, float(row.at), _text(row.body), row.sum.hex()]
     for row in waiting.prompts:
@@ -255,6 +269,10 @@ def _lines(waiting: Waiting) -> Iterable[list[Any]]:
 def _of_line(line: Any) -> Waiting:
     """What a line says; nothing where it is damaged. Raises `ValueError`."""
     match line:
+        case ["session", str(session_id), str(title), float(created_at), float(updated_at), str(check), str(second)]:
+            sums = bytes.fromhex(check), bytes.fromhex(second)
+            session = SessionRow(_bytes(session_id), _bytes(title), created_at, updated_at, *sums)
+            return Waiting(session=session) if session.is_whole and session.has_its_time else Waiting()
         case ["entry", str(session_id), int(seq), float(at), str(body), str(check)]:
             row = EntryRow(_bytes(session_id), seq, at, _bytes(body), bytes.fromhex(check))
             return Waiting(entries=[row]) if row.is_whole else Waiting()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.patience import PATIENCE
-from ullage.context.entries import TurnEnded, UserPrompt
+from ullage.context.entries import Logged, TurnEnded, UserPrompt
 from ullage.store import folder as ullage_folder
 from ullage.store import log_store, waiting
 from ullage.store.errors import SessionInUse, StoreBusy
@@ -163,8 +163,59 @@ def test_a_log_that_is_locked_at_the_start_is_in_memory_until_it_is_free(tmp_pat
     assert "free again" in told[-1]
     written.append(store.append(session.id, said(5), 3.0))
     assert {record.title for record in store.sessions()} == {"old", "new"}
+    assert list(ullage_folder.waiting(tmp_path).iterdir()) == []
     store.close()
     again = LogStore.open(tmp_path)
     assert again.set_aside is None
     assert again.load(session.id) == written
     assert len(again.load(old.id)) == 1
+
+
+def written_while_locked(store: LogStore) -> tuple[str, list[Logged]]:
+    """A session with all that can happen in one; who makes it has the log in memory."""
+    session = store.create_session("new", 2.0)
+    written = [store.append(session.id, said(number), 2.0) for number in range(5)]
+    for number in (50, 51, 52):
+        store.enqueue(session.id, said(number))
+    assert store.dequeue("p51")
+    written.append(store.start_prompt(session.id, "p50", 3.0))
+    store.rename(session.id, "renamed ‘ü’")
+    store.delete(store.create_session("gone", 4.0).id)
+    return session.id, written
+
+
+def test_what_was_said_in_a_window_that_closes_before_the_log_is_free_is_there_later(tmp_path: Path) -> None:
+    LogStore.open(tmp_path).close()
+    with all_is_locked(tmp_path):
+        store = LogStore.until_free(tmp_path)
+        session_id, written = written_while_locked(store)
+        store.close()
+    for _ in range(2):  # what was taken in is not taken in again
+        again = LogStore.open(tmp_path)
+        assert [(record.title, record.updated_at) for record in again.sessions()] == [("renamed ‘ü’", 3.0)]
+        assert again.load(session_id) == written
+        assert again.queued(session_id) == [said(52)]
+        assert list(ullage_folder.waiting(tmp_path).iterdir()) == []
+        again.close()
+
+
+def test_what_cannot_be_kept_beside_a_locked_log_is_in_memory_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    LogStore.open(tmp_path).close()
+    told: list[str] = []
+    with all_is_locked(tmp_path):
+        store = LogStore.until_free(tmp_path)
+        store.tell_of(told.append)
+        session = store.create_session("new", 2.0)
+        store.append(session.id, said(1), 2.0)
+        monkeypatch.setattr(waiting.os, "fsync", failing_disk)
+        store.append(session.id, said(2), 2.0)
+        monkeypatch.undo()
+        assert len(told) == 1
+        assert "in memory only" in told[0]
+        assert len(store.load(session.id)) == 2
+        assert list(ullage_folder.waiting(tmp_path).iterdir()) == []
+        store.close()
+
+
+def failing_disk(file: int) -> None:
+    raise OSError(28, "No space left on device")
