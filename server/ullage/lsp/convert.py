@@ -15,7 +15,8 @@ from ullage.tools.tool import PlanEntry
 if TYPE_CHECKING:  # takes long to import
     from ullage.session.attachments import Ref
     from ullage.session.compacting.next_compaction import NextCompaction
-    from ullage.session.sessions import Fork, SessionSummary
+    from ullage.session.forking import Fork
+    from ullage.session.sessions import SessionSummary
 
 
 def snapshot_to_wire(snapshot: session.Snapshot) -> protocol.Snapshot:

@@ -10,9 +10,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
 
-from ullage.context.entries import UserPrompt
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.models.choose import choose_model, unconfirmed_address
@@ -20,12 +18,11 @@ from ullage.models.model import TokenizerVersion
 from ullage.models.offered import OfferedModel
 from ullage.models.tokenizers import CountText, tokenizer
 from ullage.session.approvals import Remembered
-from ullage.session.attachments import Ref, ref_of
 from ullage.session.brought_sessions import BroughtSessions, Importable
 from ullage.session.earlier_store import Taken
 from ullage.session.errors import SessionError, refusing
 from ullage.session.finding import Found, find
-from ullage.session.forks import ForkPlace, fork_place
+from ullage.session.forking import Fork, fork_session
 from ullage.session.items import SessionState, Update
 from ullage.session.models_in_workspace import ChooseModel, ModelsInWorkspace
 from ullage.session.open_sessions import OpenSessions
@@ -34,12 +31,13 @@ from ullage.session.remembered import RememberedForNow, RememberedInWorkspace
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.surroundings import Surroundings
-from ullage.session.titles import one_line, title_of_fork
+from ullage.session.titles import one_line
 from ullage.session.uncollected import walked_again
 from ullage.session.while_locked import patiently, patiently_at_once
+from ullage.session.workspace_events import DocumentEvent, WorkspaceEvents
 from ullage.session.workspace_store import WorkspaceStore, open_workspace_store
 from ullage.store.erase import erase_session
-from ullage.store.errors import ForeignSession, StoreFailed
+from ullage.store.errors import StoreFailed
 from ullage.store.folder import READABLE, news
 from ullage.store.held_sessions import Held
 from ullage.store.ids import is_foreign
@@ -51,7 +49,6 @@ from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders, Kept
 from ullage.workspace.own_writes import OwnWrites
 from ullage.workspace.recent import RecentEdits
-from ullage.workspace.watcher import FileChange, watch
 
 logger = logging.getLogger(__name__)
 
@@ -60,14 +57,6 @@ OTHER_LOCATION = (
     "reload the window) to use the other place; what is kept is not moved there"
 )
 """What the user is told: sessions that are open are not taken away under their feet."""
-
-FIRST_FOLDER_GONE = (
-    "The folder {} was removed from the window, so Ullage can touch no files any more: its sessions belong to that folder. "
-    "Restart the Ullage server to work in the other folders."
-)
-NO_FOLDER_BEFORE = "Restart the Ullage server to let it work in the folder that was added: until then sessions are kept in memory only."
-
-DocumentEvent: TypeAlias = Literal["opened", "changed", "saved", "closed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +71,6 @@ class SessionSummary:
     """Whether somebody else may have written it: it can be read only."""
     open_elsewhere: bool = False
     """Whether another window has it open, so that it cannot be opened here."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fork:
-    """A session that was forked. `prompt` is the one that it was forked before, `refs` what was attached to that and can be again."""
-
-    session: Session
-    prompt: UserPrompt | None
-    refs: tuple[Ref, ...]
 
 
 class Sessions:
@@ -119,8 +99,7 @@ class Sessions:
         self._tell_of_list = on_list_changed
         self._on_warning = on_warning
         self._tasks: set[asyncio.Task[None]] = set()
-        self._stop_watching = asyncio.Event()
-        self._own_writes = OwnWrites()
+        own_writes = OwnWrites()
         roots = Folders(folders).roots
         self._kept = kept or open_workspace_store(roots, settings.store_location)
         self._news = ListNews(None if self._kept.folder is None else news(self._kept.folder))
@@ -135,7 +114,7 @@ class Sessions:
         self._around = Surroundings(
             folders=known,
             editor=editor,
-            files=WorkspaceFiles(known, editor, self._own_writes),
+            files=WorkspaceFiles(known, editor, own_writes),
             recent=RecentEdits(),
             store=self._kept.log,
             outputs=Outputs(self._kept.results),
@@ -150,6 +129,7 @@ class Sessions:
             calibrations=self._models.calibrations,
         )
         self._open = OpenSessions(self._kept, self._around, self._models, on_update, on_warning, self._keep)
+        self._events = WorkspaceEvents(self._around, self._open, own_writes, on_warning, self._keep)
         self._brought = BroughtSessions(known.first, self._kept, remembered_session, on_warning)
 
     async def start(self) -> None:
@@ -165,32 +145,15 @@ class Sessions:
         self._news.listen(lambda: _call_in(loop, self._another_changed_the_list))
         await self._brought.look()
         self._models.start()
-        self._watch()
-
-    def _watch(self) -> None:
-        roots = self._around.folders.roots
-        if roots:
-            self._keep(watch(roots, self._own_writes, self._disk_changed, self._on_warning, self._stop_watching))
+        self._events.watch()
 
     def folders_changed(self, removed: Sequence[Path], added: Sequence[Path]) -> None:
         """The editor has other workspace folders now: what was removed is out of reach at once, the model is told with the next turn."""
-        before = self._around.folders.roots
-        self._around.folders.follow(removed, added)
-        if added and not before:
-            self._on_warning(NO_FOLDER_BEFORE)
-        if self._around.folders.roots == before:
-            return
-        self._stop_watching.set()
-        self._stop_watching = asyncio.Event()
-        self._watch()
-        for session in self._open:
-            session.settings_changed()
-        if before and not self._around.folders.roots:
-            self._on_warning(FIRST_FOLDER_GONE.format(before[0].name))
+        self._events.folders_changed(removed, added)
 
     async def close(self) -> None:
         """Ends all turns as interrupted, and lets go of everything."""
-        self._stop_watching.set()
+        self._events.stop()
         self._news.close()
         await self._open.until_opened()
         await asyncio.gather(*(session.close() for session in self._open))
@@ -294,34 +257,9 @@ class Sessions:
 
         Raises `SessionError`.
         """
-        log = self._kept.log
-        async with self._open.one_opens:
-            with refusing():
-                if is_foreign(session_id):
-                    raise ForeignSession(session_id)
-                place = None if item_id is None else await self._fork_place(session_id, item_id)
-                titles = {record.id: record.title for record in log.sessions()}
-                title = title_of_fork(titles.get(session_id, ""), titles.values())
-                through = None if place is None else place.through
-                record = await patiently(lambda: asyncio.to_thread(log.fork, session_id, through, title, self._around.clock()))
-                chosen = log.recalled(f"model:{session_id}")
-                if chosen is not None:
-                    await patiently_at_once(lambda: log.remember(f"model:{record.id}", chosen))
-            session = await self._open.make(record.id)
+        forked = await fork_session(self._around, self._open, session_id, item_id)
         self._list_changed()
-        prompt = None if place is None else place.prompt
-        found = (ref_of(attachment, self._around.folders) for attachment in (prompt.attachments if prompt else ()))
-        return Fork(session, prompt, tuple(ref for ref in found if ref is not None))
-
-    async def _fork_place(self, session_id: str, item_id: str) -> ForkPlace:
-        if session_id in self._open:
-            entries = self._open.get(session_id).entries
-        else:
-            entries = await asyncio.to_thread(lambda: list(self._kept.log.entries(session_id)))
-        place = await asyncio.to_thread(fork_place, entries, item_id)
-        if place is None:
-            raise SessionError("no_such_item", "A session can be forked from messages that are in its log, and this one is not")
-        return place
+        return forked
 
     async def rename(self, session_id: str, title: str) -> None:
         """Gives a session another title. Raises `SessionError`."""
@@ -428,23 +366,7 @@ class Sessions:
 
     def document_changed(self, path: Path, event: DocumentEvent, line: int | None = None) -> None:
         """A document of the editor was opened, changed, saved or closed; `line` (from 1) is where it was changed."""
-        if not self._around.folders.contains(path):
-            return
-        name = self._around.folders.show(path)
-        if event in ("changed", "saved"):
-            self._around.recent.record(name, self._around.clock(), "user", line)
-        for session in self._open:
-            session.file_changed(name)
-            if event == "changed":
-                session.user_edits()
-
-    def _disk_changed(self, change: FileChange) -> None:
-        if self._around.folders.is_private(change.path):  # where the home folder is open, what is logged here is seen, too
-            return
-        name = self._around.folders.show(change.path)
-        self._around.recent.record(name, self._around.clock(), "disk")
-        for session in self._open:
-            session.file_changed(name)
+        self._events.document_changed(path, event, line)
 
     def _keep(self, work: Coroutine[None, None, None]) -> None:
         """Runs work in the background, owned by this object."""

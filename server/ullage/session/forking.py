@@ -1,0 +1,62 @@
+"""Forking: a new session with what was said in another one, up to a place in it."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+
+from ullage.context.entries import UserPrompt
+from ullage.session.attachments import Ref, ref_of
+from ullage.session.errors import SessionError, refusing
+from ullage.session.forks import ForkPlace, fork_place
+from ullage.session.open_sessions import OpenSessions
+from ullage.session.session import Session
+from ullage.session.surroundings import Surroundings
+from ullage.session.titles import title_of_fork
+from ullage.session.while_locked import patiently, patiently_at_once
+from ullage.store.errors import ForeignSession
+from ullage.store.ids import is_foreign
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A session that was forked. `prompt` is the one that it was forked before, `refs` what was attached to that and can be again."""
+
+    session: Session
+    prompt: UserPrompt | None
+    refs: tuple[Ref, ...]
+
+
+async def fork_session(around: Surroundings, opened: OpenSessions, session_id: str, item_id: str | None) -> Fork:
+    """A new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`forks.py`).
+
+    Raises `SessionError`.
+    """
+    log = around.store
+    async with opened.one_opens:
+        with refusing():
+            if is_foreign(session_id):
+                raise ForeignSession(session_id)
+            place = None if item_id is None else await _place(around, opened, session_id, item_id)
+            titles = {record.id: record.title for record in log.sessions()}
+            title = title_of_fork(titles.get(session_id, ""), titles.values())
+            through = None if place is None else place.through
+            record = await patiently(lambda: asyncio.to_thread(log.fork, session_id, through, title, around.clock()))
+            chosen = log.recalled(f"model:{session_id}")
+            if chosen is not None:
+                await patiently_at_once(lambda: log.remember(f"model:{record.id}", chosen))
+        session = await opened.make(record.id)
+    prompt = None if place is None else place.prompt
+    found = (ref_of(attachment, around.folders) for attachment in (prompt.attachments if prompt else ()))
+    return Fork(session, prompt, tuple(ref for ref in found if ref is not None))
+
+
+async def _place(around: Surroundings, opened: OpenSessions, session_id: str, item_id: str) -> ForkPlace:
+    if session_id in opened:
+        entries = opened.get(session_id).entries
+    else:
+        entries = await asyncio.to_thread(lambda: list(around.store.entries(session_id)))
+    place = await asyncio.to_thread(fork_place, entries, item_id)
+    if place is None:
+        raise SessionError("no_such_item", "A session can be forked from messages that are in its log, and this one is not")
+    return place
