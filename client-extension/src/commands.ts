@@ -11,7 +11,7 @@ import type { CompactionNotice } from "./compactionNotice";
 import { excludeFiles, pinFiles } from "./fileMarks";
 import { forkSession } from "./forking";
 import { importSessions } from "./importing";
-import { pickModel } from "./modelPicker";
+import { pickEffort, pickModel } from "./modelPicker";
 import { pickSession } from "./pickers";
 import type { Postpone } from "./protocol";
 import { searchSessions } from "./search";
@@ -60,6 +60,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.showAllowed": () => showAllowed(connection),
     "ullage.stop": () => session.request("ullage/session/cancel", {}),
     "ullage.selectModel": () => pickModel(connection, session),
+    "ullage.selectEffort": () => pickEffort(session),
     "ullage.setUpModel": () => setUpModel({ connection, session, apiKey }),
     "ullage.takeTour": () => takeTour(session, chat),
     "ullage.setApiKey": () => setUpKey({ connection, session, apiKey }),

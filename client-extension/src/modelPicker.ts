@@ -3,7 +3,9 @@
 import * as vscode from "vscode";
 import type { ActiveSession } from "./activeSession";
 import type { ServerConnection } from "./client";
+import { effortChoices, effortLabel } from "./effort";
 import { offerInWords } from "./endpoints";
+import { tell } from "./notify";
 import type { OfferedModel } from "./protocol";
 import { labelText } from "./shownText";
 
@@ -14,7 +16,7 @@ const KNOWN_MODELS = ["claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5"
 
 interface ModelPick extends vscode.QuickPickItem {
   name?: string;
-  elsewhere?: boolean;
+  command?: string;
 }
 
 /** Asks the endpoint what it offers, and lets the user choose. Where it does not tell, the placeholder says why. */
@@ -39,10 +41,12 @@ export async function chooseModel(session: ActiveSession, models: readonly Offer
     detail: offerInWords(model),
     name: model.name,
   }));
+  const effort = session.current === undefined ? "" : effortLabel(session.current.model);
   const others: ModelPick[] = [
     { label: "", kind: vscode.QuickPickItemKind.Separator },
+    ...(effort === "" ? [] : [{ label: "$(dashboard) Effort…", description: effort, command: "ullage.selectEffort" }]),
     { label: "$(edit) Another model by its name…" },
-    { label: "$(plug) Connect another server or key…", elsewhere: true },
+    { label: "$(plug) Connect another server or key…", command: "ullage.setUpModel" },
   ];
   const chosen = await vscode.window.showQuickPick([...picks, ...others], {
     title: TITLE,
@@ -52,12 +56,35 @@ export async function chooseModel(session: ActiveSession, models: readonly Offer
   if (chosen === undefined) {
     return;
   }
-  if (chosen.elsewhere === true) {
-    await vscode.commands.executeCommand("ullage.setUpModel");
+  if (chosen.command !== undefined) {
+    await vscode.commands.executeCommand(chosen.command);
     return;
   }
   const model = chosen.name ?? (await vscode.window.showInputBox({ title: TITLE, prompt: "The model's name, as its server knows it" }));
   if (model?.trim()) {
     await session.request("ullage/session/setModel", { model: model.trim() });
+  }
+}
+
+/** Lets the user choose how much work the model of the session puts into its answers. */
+export async function pickEffort(session: ActiveSession): Promise<void> {
+  const model = session.current?.model;
+  const choices = model === undefined ? [] : effortChoices(model);
+  if (choices.length === 0) {
+    void tell(`${model === undefined ? "The model" : labelText(model.displayName)} has no choice of effort`);
+    return;
+  }
+  const picks = choices.map(({ effort, label, detail, isCurrent }) => ({
+    label,
+    description: isCurrent ? "current" : "",
+    detail,
+    effort,
+  }));
+  const chosen = await vscode.window.showQuickPick(picks, {
+    title: "Ullage: effort of this session",
+    placeHolder: "After a change the next request is not read from the cache, which costs more once",
+  });
+  if (chosen !== undefined) {
+    await session.request("ullage/session/setEffort", { effort: chosen.effort });
   }
 }

@@ -302,11 +302,18 @@ export interface Gauge {
   measure: "usage" | "messages" | "characters / 4";
 }
 
+/** How much work a model puts into a reply, by the API's own words. */
+export type Effort = "low" | "medium" | "high" | "xhigh" | "max";
+
 export interface ModelInfo {
   name: string;
   displayName: string;
   practice: boolean;
   limitsSource: string;
+  /** What it can be asked for, least first; absent where it takes none. */
+  efforts?: Optional<Effort[]>;
+  /** What it is asked for; absent where that is left to it. */
+  effort?: Optional<Effort>;
 }
 
 export interface PlanEntry {
@@ -482,6 +489,7 @@ export interface ClientRequests {
   ];
   "ullage/workspace/search": [{ query: string; limit?: Optional<number> }, { hits: SearchHit[] }];
   "ullage/session/setModel": [OfSession & { model: string }, Nothing];
+  "ullage/session/setEffort": [OfSession & { effort: Effort | "default" }, Nothing];
   "ullage/permission/respond": [
     OfSession & { toolCallId: string; permissionId: string; optionId: string; reason?: Optional<string> },
     Nothing,
@@ -536,6 +544,7 @@ export const METHODS = {
     "ullage/workspace/import": true,
     "ullage/workspace/search": true,
     "ullage/session/setModel": true,
+    "ullage/session/setEffort": true,
     "ullage/permission/respond": true,
     "ullage/permission/list": true,
     "ullage/permission/forget": true,

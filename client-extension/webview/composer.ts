@@ -1,6 +1,7 @@
 /** The prompt box: writing, sending, stopping, commands after `/`, attachments after `@`, earlier prompts with the arrow keys. */
 
 import { nameInUri } from "../src/documentName";
+import { effortLabel } from "../src/effort";
 import type { ForkPrompt } from "../src/protocol";
 import type { SessionView } from "./state";
 import type { Actions } from "./actions";
@@ -38,6 +39,7 @@ export class Composer {
   private readonly history = new PromptHistory();
   private readonly meter: ContextMeter;
   private readonly model = element("button", { type: "button", className: "model-button" });
+  private readonly effort = element("button", { type: "button", className: "effort-button" });
   private readonly stop: HTMLButtonElement;
   private readonly send: HTMLButtonElement;
   private session: SessionView | undefined;
@@ -55,6 +57,7 @@ export class Composer {
     this.attachments = new Attachments(attached, () => this.remember());
     this.meter = new ContextMeter(() => host.showContext());
     this.model.addEventListener("click", () => actions.runCommand("ullage.selectModel"));
+    this.effort.addEventListener("click", () => actions.runCommand("ullage.selectEffort"));
     this.stop = iconButton({
       label: "Stop",
       title: "Stop (Esc)",
@@ -69,6 +72,7 @@ export class Composer {
       { className: "composer-bar" },
       attach,
       this.model,
+      this.effort,
       this.meter.element,
       element("span", { className: "space" }),
       this.stop,
@@ -103,9 +107,11 @@ export class Composer {
     if (session !== undefined) {
       this.meter.update(session.gauge);
       this.drawModel(session.model.displayName || session.model.name);
+      this.drawEffort(effortLabel(session.model));
     }
     this.meter.element.hidden = session === undefined;
     this.model.hidden = session === undefined;
+    this.effort.hidden = session === undefined || this.effort.textContent === "";
     this.drawButtons();
   }
 
@@ -113,6 +119,14 @@ export class Composer {
     if (this.model.textContent !== name) {
       this.model.replaceChildren(name, icon("chevron-down"));
       this.model.title = `${name} – choose the model of this session`;
+    }
+  }
+
+  private drawEffort(label: string): void {
+    if (this.effort.textContent !== label) {
+      this.effort.replaceChildren(label, ...(label === "" ? [] : [icon("chevron-down")]));
+      this.effort.title = `Effort: ${label} – choose how much work goes into answers`;
+      this.effort.setAttribute("aria-label", `Effort: ${label}`);
     }
   }
 

@@ -33,6 +33,7 @@ export const PANEL_COMMANDS = [
   "ullage.previewCompaction",
   "ullage.showTimeline",
   "ullage.selectModel",
+  "ullage.selectEffort",
   "ullage.setApiKey",
   "ullage.setUpModel",
   "ullage.openSettings",

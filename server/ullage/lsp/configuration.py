@@ -73,6 +73,7 @@ def _is_seconds(value: object) -> bool:
 
 _SETTINGS = (
     _Setting("model.name", "model_name", _is_name, "the name of a model"),
+    _Setting("model.effort", "effort", *_one_of("default", "low", "medium", "high", "xhigh", "max")),
     _Setting("model.baseUrl", "base_url", _is_base_url, "an http(s) address, or empty"),
     _Setting("model.provider", "provider", *_one_of("auto", "anthropic", "practice")),
     _Setting("compaction.auto", "auto_compact", lambda value: isinstance(value, bool), "true or false"),

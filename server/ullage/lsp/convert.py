@@ -199,7 +199,7 @@ def _diff(diff: FileDiff | None) -> wire.Diff | None:
 
 
 def _model(model: session.ModelInfo) -> wire.ModelInfo:
-    return wire.ModelInfo(model.name, model.display_name, model.practice, model.limits_source)
+    return wire.ModelInfo(model.name, model.display_name, model.practice, model.limits_source, list(model.efforts) or None, model.effort)
 
 
 def _retry(retry: session.RetryInfo | None) -> wire.Retry | None:

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 import attrs
 
 SessionState: TypeAlias = Literal["idle", "running", "compacting"]
+Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
 
 
 @attrs.frozen
@@ -227,3 +228,5 @@ class ModelInfo:
     display_name: str
     practice: bool
     limits_source: str
+    efforts: list[Effort] | None = None
+    effort: Effort | None = None

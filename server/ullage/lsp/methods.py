@@ -112,6 +112,11 @@ async def _set_model(sessions: Sessions, params: wire.SetModelParams) -> wire.No
     return _NOTHING
 
 
+async def _set_effort(sessions: Sessions, params: wire.SetEffortParams) -> wire.Nothing:
+    await sessions.set_effort(params.session_id, params.effort)
+    return _NOTHING
+
+
 def _respond(sessions: Sessions, params: wire.RespondParams) -> wire.Nothing:
     session = sessions.get(params.session_id)
     session.answer_permission(params.tool_call_id, params.option_id, params.reason or "", permission_id=params.permission_id)
@@ -140,6 +145,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.CLOSE: _close,
     wire.PROMPT: _prompt,
     wire.SET_MODEL: _set_model,
+    wire.SET_EFFORT: _set_effort,
     **HISTORY_METHODS,
     **USER_METHODS,
 }

@@ -43,6 +43,7 @@ SEARCH = "ullage/workspace/search"
 IMPORT = "ullage/workspace/import"
 IMPORTABLE = "ullage/workspace/importable"
 SET_MODEL = "ullage/session/setModel"
+SET_EFFORT = "ullage/session/setEffort"
 RESPOND = "ullage/permission/respond"
 ALLOWED = "ullage/permission/list"
 FORGET = "ullage/permission/forget"
@@ -233,6 +234,14 @@ class SetModelParams:
 
     session_id: Id
     model: str
+
+
+@attrs.frozen
+class SetEffortParams:
+    """Params of `setEffort`; `default` leaves it to the model."""
+
+    session_id: Id
+    effort: Literal["default", "low", "medium", "high", "xhigh", "max"]
 
 
 @attrs.frozen

@@ -28,7 +28,7 @@ from ullage.models.event_stream import events
 from ullage.models.failures import Endpoint, ErrorInReply, not_the_messages_api, sizes_that_cannot_be, understand
 from ullage.models.foreign_json import NotJson, parse
 from ullage.models.limits import expected_card
-from ullage.models.model import ModelCard, ModelEvent, Reply
+from ullage.models.model import Effort, ModelCard, ModelEvent, Reply
 from ullage.models.model_card import Asked, ask_anthropic, ask_other_server
 from ullage.models.offered import OfferedModel, ask_offered
 from ullage.models.patience import NothingCame, Patience, patience_with
@@ -57,6 +57,7 @@ class AnthropicModel:
     `mismatch` is what the API is to do where replayed thinking does not fit what stands before it, which must not happen: it is said
     where a compaction block stands there, and from the first refusal on. From the first refusal of an image or a document on, none are
     sent: they stay in the conversation, so every later call would be refused too.
+    `effort` is asked for where the model takes it; None leaves it to the model.
     `media` gives the bytes of the images and documents that are shown.
     `patience` is how long a reply is waited for. `sleep` (seconds) and `dice` (0 to 1) are the clock and the chance of the retries.
     """
@@ -66,6 +67,7 @@ class AnthropicModel:
         name: str,
         *,
         api_key: str | None,
+        effort: Effort | None = None,
         base_url: str = "",
         mismatch: Mismatch = "drop_block",
         media: MediaBytes = none_kept,
@@ -76,6 +78,7 @@ class AnthropicModel:
     ) -> None:
         self._name = name
         self._endpoint = Endpoint(name, _without_version(base_url), api_key)
+        self._effort: Effort | None = effort
         self._mismatch: Mismatch = mismatch
         self._refused_blocks: set[str] = set()
         self._refused_thinking = False
@@ -103,7 +106,7 @@ class AnthropicModel:
 
     def expected(self) -> ModelCard:
         """What the table says of the model, or what is assumed of it."""
-        return expected_card(self._name, anthropic=not self._endpoint.base_url)
+        return self._asked(expected_card(self._name, anthropic=not self._endpoint.base_url))
 
     async def card(self) -> ModelCard:
         """What the endpoint, else the table, says of the model; a window that a refusal named since then counts more.
@@ -117,12 +120,16 @@ class AnthropicModel:
             asked = await asyncio.shield(asking)
             if not asked.settled and self._asking is asking:
                 self._asking = None
-        card, learned = asked.card, self._learned_window
+        card, learned = self._asked(asked.card), self._learned_window
         if learned is None or learned == card.window:
             return card
         if learned > card.window:  # more than was assumed, where nobody had said anything
             return replace(card, window=learned, source="server") if card.source == "assumed" else card
         return replace(card, window=learned, source="server", stated_window=card.window)
+
+    def _asked(self, card: ModelCard) -> ModelCard:
+        """The card with the effort that is asked for: the wanted one, where the model takes it."""
+        return replace(card, effort=self._effort) if self._effort in card.efforts else card
 
     async def stream(self, request: Request, max_output_tokens: int) -> AsyncGenerator[ModelEvent, None]:
         """Asks for one reply; see `Model.stream`."""
@@ -161,6 +168,7 @@ class AnthropicModel:
             model=self._name,
             max_tokens=max_output_tokens,
             adaptive_thinking=card.adaptive_thinking,
+            effort=card.effort,
             mismatch=mismatch,
             room=self._room_of(card),
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ullage.models.anthropic_model import AnthropicModel
-from ullage.models.model import Model
+from ullage.models.model import Effort, Model
 from ullage.models.offered import OfferedModel
 from ullage.models.practice.practice_model import PracticeModel
 from ullage.models.practice.scenario import load_scenarios
@@ -31,6 +31,7 @@ def choose_model(
     name: str,
     base_url: str,
     api_key: str | None,
+    effort: Effort | None = None,
     media: MediaBytes = none_kept,
     environment: Mapping[str, str] = os.environ,
     is_confirmed: Callable[[str], bool] = lambda _: False,
@@ -48,7 +49,7 @@ def choose_model(
         return UnconfirmedModel(name, unconfirmed)
     base_url = base_url.strip() or environment.get(BASE_URL, "").strip()
     if provider == "anthropic" or (provider == "auto" and (api_key or base_url)):
-        return AnthropicModel(name, api_key=api_key, base_url=base_url, media=media)
+        return AnthropicModel(name, api_key=api_key, effort=effort, base_url=base_url, media=media)
     folder = environment.get(SCENARIOS)
     scenarios = load_scenarios(Path(folder) if folder else None)
     return PracticeModel(scenarios, pace=float(environment.get(PACE, "1")))

@@ -10,10 +10,14 @@ import re
 from dataclasses import dataclass
 
 from ullage.context.counting.media import LIMITS, LIMITS_BEFORE
-from ullage.models.model import ModelCard, TokenizerVersion
+from ullage.models.model import EFFORTS, Effort, ModelCard, TokenizerVersion
 from ullage.models.price_list import price_list
 
 _MILLION = 1_000_000
+
+_BEFORE_XHIGH: tuple[Effort, ...] = ("low", "medium", "high", "max")
+_BEFORE_MAX: tuple[Effort, ...] = ("low", "medium", "high")
+"""`max` came with Opus 4.6, `xhigh` with Opus 4.7; Sonnet 4.5 and Haiku 4.5 take no effort (the API's page on effort)."""
 
 OLD_TOKENIZER = 0.78
 """Tokens that models up to 4.6 make of a text, as a share of what the newer tokenizer makes (code and prose)."""
@@ -33,6 +37,7 @@ class _Known:
     max_output: int
     adaptive_thinking: bool = True
     tokenizer: TokenizerVersion = "4.8"
+    efforts: tuple[Effort, ...] = EFFORTS
 
 
 _KNOWN: dict[str, _Known] = {
@@ -42,14 +47,15 @@ _KNOWN: dict[str, _Known] = {
     "claude-opus-5": _Known("Claude Opus 5", _MILLION, 128_000),
     "claude-sonnet-5-5": _Known("Claude Sonnet 5.5", _MILLION, 128_000),
     "claude-sonnet-5": _Known("Claude Sonnet 5", _MILLION, 128_000),
-    "claude-haiku-5-5": _Known("Claude Haiku 5.5", _MILLION, 128_000),
+    # Of Haiku 5.5 no page names the efforts: those that every model with effort takes. The Models API knows better, and is asked first.
+    "claude-haiku-5-5": _Known("Claude Haiku 5.5", _MILLION, 128_000, efforts=_BEFORE_MAX),
     "claude-opus-4-8": _Known("Claude Opus 4.8", _MILLION, 128_000),
     "claude-opus-4-7": _Known("Claude Opus 4.7", _MILLION, 128_000, tokenizer="4.7"),
-    "claude-opus-4-6": _Known("Claude Opus 4.6", _MILLION, 128_000, tokenizer="3.0"),
-    "claude-sonnet-4-6": _Known("Claude Sonnet 4.6", _MILLION, 128_000, tokenizer="3.0"),
-    "claude-opus-4-5": _Known("Claude Opus 4.5", 200_000, 64_000, False, tokenizer="3.0"),
-    "claude-sonnet-4-5": _Known("Claude Sonnet 4.5", 200_000, 64_000, False, tokenizer="3.0"),
-    "claude-haiku-4-5": _Known("Claude Haiku 4.5", 200_000, 64_000, False, tokenizer="3.0"),
+    "claude-opus-4-6": _Known("Claude Opus 4.6", _MILLION, 128_000, tokenizer="3.0", efforts=_BEFORE_XHIGH),
+    "claude-sonnet-4-6": _Known("Claude Sonnet 4.6", _MILLION, 128_000, tokenizer="3.0", efforts=_BEFORE_XHIGH),
+    "claude-opus-4-5": _Known("Claude Opus 4.5", 200_000, 64_000, False, tokenizer="3.0", efforts=_BEFORE_MAX),
+    "claude-sonnet-4-5": _Known("Claude Sonnet 4.5", 200_000, 64_000, False, tokenizer="3.0", efforts=()),
+    "claude-haiku-4-5": _Known("Claude Haiku 4.5", 200_000, 64_000, False, tokenizer="3.0", efforts=()),
 }
 
 _DATE = re.compile(r"-\d{8}$")
@@ -74,6 +80,7 @@ def card_from_table(name: str) -> ModelCard | None:
         prices=price_list().prices.get(plain),
         source="table",
         adaptive_thinking=known.adaptive_thinking,
+        efforts=known.efforts,
         characters_per_token_factor=OLD_TOKENIZER if known.tokenizer == "3.0" else 1.0,
         tokenizer=known.tokenizer,
         images=LIMITS_BEFORE if known.tokenizer == "3.0" else LIMITS,

@@ -23,6 +23,15 @@ SMALL_WINDOW = 200_000
 TokenizerVersion: TypeAlias = Literal["3.0", "4.7", "4.8"]
 """Claude's tokenizers by the model generation that each came with: Claude 3 to Opus 4.6; Opus 4.7; Opus 4.8 and all later ones."""
 
+Effort: TypeAlias = Literal["low", "medium", "high", "xhigh", "max"]
+"""How much work a model puts into a reply, by the API's own words (`output_config.effort`): more tokens, more time, more thorough."""
+EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
+"""From the least to the most."""
+EffortChoice: TypeAlias = Literal["default", "low", "medium", "high", "xhigh", "max"]
+"""What a user can choose; `default` leaves it to the model."""
+EFFORT_CHOICES: tuple[EffortChoice, ...] = ("default", *EFFORTS)
+"""All of them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prices:
@@ -71,6 +80,10 @@ class ModelCard:
     compacts: bool = False
     """Whether the API writes summaries of its own for it (compaction blocks on demand) and reads them back."""
     adaptive_thinking: bool = True
+    efforts: tuple[Effort, ...] = ()
+    """The efforts that it can be asked for, least first; empty where it takes none."""
+    effort: Effort | None = None
+    """What it is asked for, one of `efforts`; None where that is left to it."""
     characters_per_token_factor: float = 1.0
     """The estimate by kind of text is multiplied by this before the learned ratio (1.0: the new tokenizer)."""
     tokenizer: TokenizerVersion | None = None

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from ullage.models.foreign_json import integer, mapping, mappings, word
 from ullage.models.limits import card_from_table, expected_card, local_card
-from ullage.models.model import ModelCard
+from ullage.models.model import EFFORTS, Effort, ModelCard
 from ullage.models.plausible import LEAST_OUTPUT, plausible_window
 from ullage.models.serialise import COMPACTION_BETA
 
@@ -120,10 +120,21 @@ def _card_from_models_api(card: ModelCard, info: Mapping[str, object]) -> ModelC
         max_output=min(max_output or card.max_output, window),
         source="Models API",
         adaptive_thinking=adaptive if isinstance(adaptive, bool) else card.adaptive_thinking,
+        efforts=_efforts(capabilities, card.efforts),
         compacts=compaction.get("supported") is True,
         takes_images=_supported(capabilities.get("image_input")),
         takes_pdfs=_supported(capabilities.get("pdf_input")),
     )
+
+
+def _efforts(capabilities: Mapping[str, object], known: tuple[Effort, ...]) -> tuple[Effort, ...]:
+    """The efforts that are said to be taken; those that are `known` where nothing is said of effort."""
+    told = mapping(capabilities.get("effort"))
+    if _supported(told) is None:
+        return known
+    if not _supported(told):
+        return ()
+    return tuple(effort for effort in EFFORTS if _supported(told.get(effort)))
 
 
 def _supported(capability: object) -> bool | None:

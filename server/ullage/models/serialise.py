@@ -30,6 +30,7 @@ from ullage.context.blocks import (
 )
 from ullage.context.counting.media_room import Room, Weight, shown_in, within
 from ullage.context.view.request import Message, Request
+from ullage.models.model import Effort
 from ullage.models.shown_media import Encoded, MediaBytes, media_json, none_kept
 
 CACHE_MARK: dict[str, Json] = {"type": "ephemeral"}
@@ -75,17 +76,20 @@ class Serialiser:
         model: str,
         max_tokens: int,
         adaptive_thinking: bool,
+        effort: Effort | None = None,
         mismatch: Mismatch | None = None,
         room: Room = ROOM,
     ) -> bytes:
         """The JSON body of a streamed call, in UTF-8; it needs the headers that `betas` gives.
 
         Adaptive thinking is asked for with summaries, since newer models leave its text out by default. `mismatch` is said where
-        it is not None; the API's own default is "error". `room` is what the model takes of images and documents.
+        it is not None; the API's own default is "error". `effort` is left to the model where it is None. `room` is what the model takes of images and documents.
         """
         head: dict[str, Json] = {"model": model, "max_tokens": max_tokens, "stream": True}
         if adaptive_thinking:
             head["thinking"] = _thinking(mismatch)
+        if effort is not None:
+            head["output_config"] = {"effort": effort}
         return self._whole(head, request, room, _compaction(request.summarise))
 
     def counted_body(
@@ -117,6 +121,7 @@ class Serialiser:
         model: str,
         max_tokens: int,
         adaptive_thinking: bool,
+        effort: Effort | None = None,
         mismatch: Mismatch | None = None,
         room: Room = ROOM,
     ) -> bytes:
@@ -126,7 +131,15 @@ class Serialiser:
         """
 
         def make() -> bytes:
-            return self.body(request, model=model, max_tokens=max_tokens, adaptive_thinking=adaptive_thinking, mismatch=mismatch, room=room)
+            return self.body(
+                request,
+                model=model,
+                max_tokens=max_tokens,
+                adaptive_thinking=adaptive_thinking,
+                effort=effort,
+                mismatch=mismatch,
+                room=room,
+            )
 
         return await self._made_off_the_loop(request, make)
 

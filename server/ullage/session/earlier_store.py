@@ -175,7 +175,7 @@ class EarlierStore:
         return Taken(taken, tuple(failures), unreadable)
 
     def _take_over_one(self, log: BroughtLog, session: BroughtSession) -> bool:
-        for key in ("lineage", "model"):
+        for key in ("lineage", "model", "effort"):
             value = _json(log.remembered(f"{key}:{session.id}"))
             if value is not None:
                 self._log.remember(f"{key}:{session.id}", value)

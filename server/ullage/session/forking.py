@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 
 from ullage.context.entries import UserPrompt
 from ullage.session.attachments import Ref, ref_of
@@ -42,9 +43,10 @@ async def fork_session(around: Surroundings, opened: OpenSessions, session_id: s
             title = title_of_fork(titles.get(session_id, ""), titles.values())
             through = None if place is None else place.through
             record = await patiently(lambda: asyncio.to_thread(log.fork, session_id, through, title, around.clock()))
-            chosen = log.recalled(f"model:{session_id}")
-            if chosen is not None:
-                await patiently_at_once(lambda: log.remember(f"model:{record.id}", chosen))
+            for kind in ("model", "effort"):
+                chosen = log.recalled(f"{kind}:{session_id}")
+                if chosen is not None:
+                    await patiently_at_once(partial(log.remember, f"{kind}:{record.id}", chosen))
         session = await opened.make(record.id)
     prompt = None if place is None else place.prompt
     found = (ref_of(attachment, around.folders) for attachment in (prompt.attachments if prompt else ()))

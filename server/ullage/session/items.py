@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.entries import Action, FileDiff, Rung, Trigger
 from ullage.context.policy import Measure
+from ullage.models.model import Effort
 from ullage.session.compacting.next_compaction import NextCompaction
 from ullage.session.locations import Location
 from ullage.tools.tool import PlanEntry, ToolKind
@@ -220,6 +221,10 @@ class ModelInfo:
     display_name: str
     practice: bool
     limits_source: str
+    efforts: tuple[Effort, ...] = ()
+    """What can be asked for."""
+    effort: Effort | None = None
+    """What is asked for; None leaves it to the model."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,4 +33,5 @@ class ModelInUse:
     @property
     def info(self) -> ModelInfo:
         """For the panel."""
-        return ModelInfo(self.card.name, self.card.display_name, self.card.practice, self.card.source)
+        card = self.card
+        return ModelInfo(card.name, card.display_name, card.practice, card.source, card.efforts, card.effort)

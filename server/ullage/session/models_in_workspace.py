@@ -11,7 +11,7 @@ from ullage.context.counting.fixed_parts import FixedParts
 from ullage.context.counting.tokens import Calibration
 from ullage.models.choose import Provider, offered_models
 from ullage.models.errors import AuthenticationFailed, ModelError
-from ullage.models.model import Model, ModelCard, TokenizerVersion
+from ullage.models.model import Effort, EffortChoice, Model, ModelCard, TokenizerVersion
 from ullage.models.offered import OfferedModel
 from ullage.models.shown_media import MediaBytes
 from ullage.models.tokenizers import CountText
@@ -28,9 +28,17 @@ class ChooseModel(Protocol):
     """Makes the model of that name for the user's settings and key."""
 
     def __call__(
-        self, *, provider: Provider, name: str, base_url: str, api_key: str | None, media: MediaBytes, is_confirmed: Callable[[str], bool]
+        self,
+        *,
+        provider: Provider,
+        name: str,
+        effort: Effort | None,
+        base_url: str,
+        api_key: str | None,
+        media: MediaBytes,
+        is_confirmed: Callable[[str], bool],
     ) -> Model:
-        """`media` gives the bytes of what it is shown.
+        """`effort` is None where it is left to the model. `media` gives the bytes of what it is shown.
 
         Raises `ValueError` or `OSError` where the surroundings of the practice model are broken.
         """
@@ -38,7 +46,7 @@ class ChooseModel(Protocol):
 
 
 class ModelsInWorkspace:
-    """One model a name, made when it is first asked for; the learned ratios and the tokenizers of all of them."""
+    """One model for each name and effort, made when it is first asked for; the learned ratios and the tokenizers of all of them."""
 
     def __init__(
         self,
@@ -58,7 +66,7 @@ class ModelsInWorkspace:
         self._counted = counted
         self.calibrations: dict[str, Calibration] = {}
         """By the model's name: what was learned of how it counts, now and in earlier sessions."""
-        self._models: dict[str, Model] = {}
+        self._models: dict[tuple[str, Effort | None], Model] = {}
         self._leaving: set[asyncio.Task[None]] = set()
         """What frees the connections of models that are no longer asked."""
         self._fixed: dict[str, FixedParts] = {}
@@ -77,18 +85,20 @@ class ModelsInWorkspace:
         self._let_go()
         await asyncio.gather(*self._leaving)
 
-    def model(self, name: str, settings: Settings) -> Model:
-        """The model of that name at the user's endpoint."""
-        if name not in self._models:
-            self._models[name] = self._choose(
+    def model(self, name: str, effort: EffortChoice, settings: Settings) -> Model:
+        """The model of that name at the user's endpoint, asked for that effort where it takes it."""
+        asked = None if effort == "default" else effort
+        if (name, asked) not in self._models:
+            self._models[name, asked] = self._choose(
                 name=name,
+                effort=asked,
                 provider=settings.provider,
                 base_url=settings.base_url,
                 api_key=self._api_key,
                 media=self._media,
                 is_confirmed=self._user_state.is_confirmed_address,
             )
-        model = self._models[name]
+        model = self._models[name, asked]
         self._calibrate(model.expected().name)
         return model
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 
 from ullage.context.engines.engine import tools_wanted
 from ullage.context.entries import Logged
-from ullage.models.model import Model
+from ullage.models.model import EFFORT_CHOICES, EffortChoice, Model
 from ullage.session.errors import SessionError, refusal_of, refusing
 from ullage.session.items import Update
 from ullage.session.models_in_workspace import ModelsInWorkspace
@@ -176,4 +176,12 @@ class OpenSessions:
     def _model_of(self, session_id: str) -> Model:
         chosen = self._kept.log.recalled(f"model:{session_id}")
         settings = self._around.settings
-        return self._models.model(chosen if isinstance(chosen, str) else settings.model_name, settings)
+        return self._models.model(chosen if isinstance(chosen, str) else settings.model_name, self.effort_of(session_id), settings)
+
+    def effort_of(self, session_id: str) -> EffortChoice:
+        """The effort that was chosen for the session, else the user's setting."""
+        chosen = self._kept.log.recalled(f"effort:{session_id}")
+        for choice in EFFORT_CHOICES:
+            if choice == chosen:
+                return choice
+        return self._around.settings.effort

@@ -14,7 +14,7 @@ from pathlib import Path
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.models.choose import choose_model, unconfirmed_address
-from ullage.models.model import TokenizerVersion
+from ullage.models.model import EffortChoice, TokenizerVersion
 from ullage.models.offered import OfferedModel
 from ullage.models.tokenizers import CountText, tokenizer
 from ullage.session.approvals import Remembered
@@ -317,6 +317,13 @@ class Sessions:
             await patiently_at_once(lambda: self._kept.log.remember(f"model:{session_id}", name))
         self._open.choose_model(session)
 
+    async def set_effort(self, session_id: str, effort: EffortChoice) -> None:
+        """That effort is asked for in that session from its next call on, where its model takes it. Raises `SessionError`."""
+        session = self.get(session_id)
+        with refusing():
+            await patiently_at_once(lambda: self._kept.log.remember(f"effort:{session_id}", effort))
+        self._open.choose_model(session)
+
     def _tokens_counted(self) -> None:
         for session in self._open:
             session.tokens_counted()
@@ -331,6 +338,9 @@ class Sessions:
         self._around.policy = self._policy(settings.policy_name)
         if _endpoint(before) != _endpoint(settings):
             self._models.forget()
+            for session in self._open:
+                self._open.choose_model(session)
+        elif before.effort != settings.effort:
             for session in self._open:
                 self._open.choose_model(session)
         for session in self._open:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ullage.context.economy import Economy
+from ullage.models.model import EffortChoice
 from ullage.tools.sandbox.sandbox import SandboxWanted
 
 
@@ -15,6 +16,8 @@ class Settings:
 
     model_name: str = "claude-opus-5-5"
     """`ullage.model.name`."""
+    effort: EffortChoice = "default"
+    """`ullage.model.effort`: what new sessions ask for where the model takes it; `default` leaves it to the model."""
     base_url: str = ""
     """`ullage.model.baseUrl`: an Anthropic-compatible server; empty means the SDK's own default."""
     provider: Literal["auto", "anthropic", "practice"] = "auto"

@@ -13,7 +13,7 @@ from ullage.context.view.request import Message, Request
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.errors import PromptTooLong
 from ullage.models.limits import card_from_table
-from ullage.models.model import ModelCard
+from ullage.models.model import EFFORTS, ModelCard
 
 INFO = {
     "id": "claude-opus-5-5",
@@ -38,6 +38,20 @@ async def test_the_models_api_counts_more_than_the_table() -> None:
     card = await card_of("claude-opus-5-5", {"/v1/models/claude-opus-5-5": INFO})
     assert (card.window, card.max_output, card.source, card.adaptive_thinking) == (500_000, 64_000, "Models API", False)
     assert card.prices is not None
+
+
+@pytest.mark.parametrize(
+    ("told", "efforts"),
+    [
+        ({"supported": True, "low": {"supported": True}, "max": {"supported": True}, "xhigh": None}, ("low", "max")),
+        ({"supported": False, "low": {"supported": True}}, ()),
+        ({"low": "yes"}, EFFORTS),
+        ("high", EFFORTS),
+    ],
+)
+async def test_the_models_api_says_which_efforts_a_model_takes(told: object, efforts: tuple[str, ...]) -> None:
+    card = await card_of("claude-opus-5-5", {"/v1/models/claude-opus-5-5": {**INFO, "capabilities": {"effort": told}}})
+    assert card.efforts == efforts
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.choose import Provider
-from ullage.models.model import Model, TokenizerVersion
+from ullage.models.model import Effort, Model, TokenizerVersion
 from ullage.models.patience import Patience
 from ullage.models.shown_media import MediaBytes
 from ullage.models.tokenizers import CountText
@@ -249,8 +249,17 @@ def _at_once(patience: Patience | None) -> ChooseModel:
         pass
 
     def choose(
-        *, provider: Provider, name: str, base_url: str, api_key: str | None, media: MediaBytes, is_confirmed: Callable[[str], bool]
+        *,
+        provider: Provider,
+        name: str,
+        effort: Effort | None,
+        base_url: str,
+        api_key: str | None,
+        media: MediaBytes,
+        is_confirmed: Callable[[str], bool],
     ) -> Model:
-        return AnthropicModel(name, api_key=api_key, base_url=base_url, mismatch="error", media=media, patience=patience, sleep=no_wait)
+        return AnthropicModel(
+            name, api_key=api_key, effort=effort, base_url=base_url, mismatch="error", media=media, patience=patience, sleep=no_wait
+        )
 
     return choose

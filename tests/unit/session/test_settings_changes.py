@@ -37,6 +37,36 @@ async def test_another_model_answers_from_the_next_call_on(tmp_path: Path) -> No
         assert [record.body["model"] for record in here.fake.requests] == [MODEL, OTHER]
 
 
+async def test_effort_is_asked_for_where_the_model_takes_it_and_a_sessions_own_counts_more(tmp_path: Path) -> None:
+    async with stage(project(tmp_path)) as here:
+        session = await here.new()
+        other = await here.new()
+        here.fake.enqueue(*(Say(f"Answer {number}.") for number in range(5)))
+        await here.say(session, "By itself")
+        here.sessions.configure(replace(here.settings, effort="low"))
+        await here.say(session, "By the setting")
+        await here.sessions.set_effort(session.id, "max")
+        await here.say(session, "By choice")
+        assert session.snapshot().model.effort == "max"
+        await here.say(other, "By the setting")
+        await here.sessions.set_effort(session.id, "default")
+        await here.say(session, "By itself again")
+        assert session.snapshot().model.effort is None
+        asked = [record.body.get("output_config") for record in here.fake.requests]
+        assert asked == [None, {"effort": "low"}, {"effort": "max"}, {"effort": "low"}, None]
+
+
+async def test_a_model_without_effort_gets_none(tmp_path: Path) -> None:
+    async with stage(project(tmp_path)) as here:
+        session = await here.new()
+        await here.sessions.set_effort(session.id, "high")
+        await here.sessions.set_model(session.id, "qwen3-coder")
+        here.fake.enqueue(Say("100."))
+        await here.say(session, "Read it")
+        assert "output_config" not in here.fake.requests[0].body
+        assert session.snapshot().model.efforts == ()
+
+
 async def test_an_endpoint_that_is_no_longer_asked_answers_to_the_end_and_is_left(tmp_path: Path) -> None:
     async with FakeApi() as later, stage(project(tmp_path)) as here:
         here.fake.enqueue(Hang(Reply((Say("The old one's."),))))
