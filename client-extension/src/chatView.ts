@@ -6,7 +6,9 @@ import { PANEL_COMMANDS, PASS_THROUGH, type PanelView, type ToHost, type ToPanel
 import type { ActiveSession } from "./activeSession";
 import type { ServerConnection } from "./client";
 import { reasonOf } from "./refusal";
+import { applyCode } from "./applyCode";
 import { insertText } from "./insertText";
+import type { ProposedChanges } from "./proposedChanges";
 import { WorkspaceFiles, openFile, readImage } from "./workspaceFiles";
 
 export class ChatView implements vscode.WebviewViewProvider {
@@ -29,6 +31,7 @@ export class ChatView implements vscode.WebviewViewProvider {
     private readonly extensionUri: vscode.Uri,
     private readonly connection: ServerConnection,
     private readonly session: ActiveSession,
+    private readonly proposed: ProposedChanges,
     private readonly log: vscode.LogOutputChannel,
     subscriptions: vscode.Disposable[],
   ) {
@@ -164,6 +167,8 @@ export class ChatView implements vscode.WebviewViewProvider {
         return openFile(message.path, this.session.storeFolder, message.line, message.near);
       case "insert":
         return insertText(message.text);
+      case "apply":
+        return applyCode(this.proposed, message.text, message.path);
       case "copy":
         await vscode.env.clipboard.writeText(message.text);
         return;

@@ -13,6 +13,7 @@ import { forkSession } from "./forking";
 import { importSessions } from "./importing";
 import { pickEffort, pickModel } from "./modelPicker";
 import { pickSession } from "./pickers";
+import type { ProposedChanges } from "./proposedChanges";
 import type { Postpone } from "./protocol";
 import { searchSessions } from "./search";
 import { setUpKey, setUpModel } from "./setUp";
@@ -26,6 +27,7 @@ export interface CommandParts {
   chat: ChatView;
   apiKey: ApiKey;
   notice: CompactionNotice;
+  proposed: ProposedChanges;
   log: vscode.LogOutputChannel;
 }
 
@@ -34,7 +36,7 @@ type Handler = (...given: unknown[]) => Promise<unknown> | void;
 
 /** Registers all commands of the manifest. */
 export function registerCommands(parts: CommandParts): vscode.Disposable {
-  const { connection, session, chat, apiKey, notice, log } = parts;
+  const { connection, session, chat, apiKey, notice, proposed, log } = parts;
   const handlers: Record<string, Handler> = {
     "ullage.focus": () => chat.focus(),
     "ullage.compact": async () => notice.announce((await session.request("ullage/session/compact", {})).compactionId),
@@ -65,6 +67,8 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.takeTour": () => takeTour(session, chat),
     "ullage.setApiKey": () => setUpKey({ connection, session, apiKey }),
     "ullage.clearApiKey": () => apiKey.clear(),
+    "ullage.applyProposed": () => proposed.apply(),
+    "ullage.discardProposed": () => proposed.discard(),
     "ullage.openSettings": () => openSettings(),
     "ullage.restartServer": () => connection.restart(),
     "ullage.showLogs": () => log.show(),

@@ -9,6 +9,7 @@ import { ServerConnection } from "./client";
 import { registerCommands } from "./commands";
 import { CompactionNotice } from "./compactionNotice";
 import { bindContextKeys } from "./contextKeys";
+import { ProposedChanges } from "./proposedChanges";
 import { revealChatOnce } from "./firstRun";
 import { bindGauge } from "./gaugeBinding";
 import { Launch } from "./launch";
@@ -24,18 +25,20 @@ export function activate(context: vscode.ExtensionContext): void {
   const apiKey = new ApiKey(context.secrets, subscriptions);
   connection = new ServerConnection(new Launch(context, apiKey, log), log);
   const session = new ActiveSession(connection, context.workspaceState);
-  const chat = new ChatView(context.extensionUri, connection, session, log, subscriptions);
+  const proposed = new ProposedChanges();
+  const chat = new ChatView(context.extensionUri, connection, session, proposed, log, subscriptions);
   connection.warnings.isPanelVisible = () => chat.isVisible;
   const notice = new CompactionNotice(session, subscriptions);
   subscriptions.push(
     log,
     connection,
     session,
+    proposed,
     vscode.window.registerWebviewViewProvider(ChatView.id, chat),
     bindGauge(connection, session),
     bindContextKeys(connection, session),
     bindApprovals(session, chat),
-    registerCommands({ connection, session, chat, apiKey, notice, log }),
+    registerCommands({ connection, session, chat, apiKey, notice, proposed, log }),
     ...followChanges(connection, session, apiKey, log),
   );
   void connection.start();

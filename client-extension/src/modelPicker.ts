@@ -14,6 +14,12 @@ const TITLE = "Ullage: model of this session";
 /** Offered where the endpoint cannot be asked. Models of October 2026. */
 const KNOWN_MODELS = ["claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5-2"];
 
+/** What an endpoint offers. `problem` says why these are only the usual models. */
+interface Offer {
+  models: readonly OfferedModel[];
+  problem?: string;
+}
+
 interface ModelPick extends vscode.QuickPickItem {
   name?: string;
   command?: string;
@@ -21,19 +27,40 @@ interface ModelPick extends vscode.QuickPickItem {
 
 /** Asks the endpoint what it offers, and lets the user choose. Where it does not tell, the placeholder says why. */
 export async function pickModel(connection: ServerConnection, session: ActiveSession): Promise<void> {
-  const asked = connection.request("ullage/model/list", {});
-  const { models, problem } = await asked.then(
-    (result) => ({ models: result.models, problem: undefined }),
-    (error: Error) => ({ models: KNOWN_MODELS.map((name) => ({ name, displayName: name })), problem: error.message }),
+  const asked = connection.request("ullage/model/list", {}).then(
+    ({ models }): Offer => ({ models }),
+    (error: Error): Offer => ({ models: KNOWN_MODELS.map((name) => ({ name, displayName: name })), problem: error.message }),
   );
-  await chooseModel(session, models, problem);
+  await chooseModel(session, asked);
 }
 
-/** Lets the user choose among these. `problem` says why they are not what the endpoint offers. */
-export async function chooseModel(session: ActiveSession, models: readonly OfferedModel[], problem?: string): Promise<void> {
+/** Lets the user choose among what is offered; the list is there at once, and filled when the offer has come. */
+export async function chooseModel(session: ActiveSession, offer: Offer | Promise<Offer>): Promise<void> {
+  const picks = Promise.resolve(offer).then((known) => picksOf(session, known));
+  const chosen = await vscode.window.showQuickPick(picks, {
+    title: TITLE,
+    placeHolder: "Which model answers from now on",
+    matchOnDescription: true,
+  });
+  if (chosen === undefined) {
+    return;
+  }
+  if (chosen.command !== undefined) {
+    await vscode.commands.executeCommand(chosen.command);
+    return;
+  }
+  const model = chosen.name ?? (await vscode.window.showInputBox({ title: TITLE, prompt: "The model's name, as its server knows it" }));
+  if (model?.trim()) {
+    await session.request("ullage/session/setModel", { model: model.trim() });
+  }
+}
+
+/** The model in use first. */
+function picksOf(session: ActiveSession, { models, problem }: Offer): ModelPick[] {
   const current = session.current?.model.name;
   const known = models.some(({ name }) => name === current) || current === undefined ? [] : [{ name: current, displayName: current }];
-  const picks: ModelPick[] = [...known, ...models].map((model) => ({
+  const inOrder = [...known, ...models].toSorted((a, b) => Number(b.name === current) - Number(a.name === current));
+  const picks: ModelPick[] = inOrder.map((model) => ({
     label: labelText(model.displayName),
     description: [model.name === current ? "current" : "", model.displayName === model.name ? "" : labelText(model.name)]
       .filter(Boolean)
@@ -48,22 +75,9 @@ export async function chooseModel(session: ActiveSession, models: readonly Offer
     { label: "$(edit) Another model by its name…" },
     { label: "$(plug) Connect another server or key…", command: "ullage.setUpModel" },
   ];
-  const chosen = await vscode.window.showQuickPick([...picks, ...others], {
-    title: TITLE,
-    placeHolder: problem === undefined ? "Which model answers from now on" : labelText(problem),
-    matchOnDescription: true,
-  });
-  if (chosen === undefined) {
-    return;
-  }
-  if (chosen.command !== undefined) {
-    await vscode.commands.executeCommand(chosen.command);
-    return;
-  }
-  const model = chosen.name ?? (await vscode.window.showInputBox({ title: TITLE, prompt: "The model's name, as its server knows it" }));
-  if (model?.trim()) {
-    await session.request("ullage/session/setModel", { model: model.trim() });
-  }
+  // A heading, so that it is read before one of the usual names is taken for one that is offered.
+  const why: ModelPick[] = problem === undefined ? [] : [{ label: labelText(problem), kind: vscode.QuickPickItemKind.Separator }];
+  return [...why, ...picks, ...others];
 }
 
 /** Lets the user choose how much work the model of the session puts into its answers. */

@@ -467,7 +467,7 @@ export interface ClientRequests {
     OfSession & { text: string; attachments?: Optional<AttachmentRef[]>; delivery?: Optional<"queue" | "steer"> },
     { promptId: string; command?: Optional<{ name: string; sessionId?: Optional<string> }> },
   ];
-  "ullage/session/unqueue": [OfSession & { promptId: string }, Nothing];
+  "ullage/session/unqueue": [OfSession & { promptId: string }, { attachments: AttachmentRef[] }];
   "ullage/session/cancel": [OfSession, Nothing];
   "ullage/session/continue": [OfSession, Nothing];
   "ullage/session/compact": [OfSession & { focus?: Optional<string> }, { compactionId: string }];

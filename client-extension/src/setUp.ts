@@ -84,7 +84,7 @@ export async function setUpKey(parts: SetUpParts, anthropic = false): Promise<vo
         await setEndpoint("");
       }
       const models = await restarted(parts, async () => parts.apiKey.keep(key));
-      return await chooseModel(parts.session, models);
+      return await chooseModel(parts.session, { models });
     } catch (error) {
       problem = messageOf(error);
     }
@@ -124,13 +124,13 @@ async function setUpKeyOf(parts: SetUpParts, address: string): Promise<void> {
   const key = await parts.apiKey.input(() => undefined, undefined, `${address} asks for a key`);
   if (key !== undefined) {
     await setEndpoint(address);
-    await chooseModel(parts.session, await restarted(parts, async () => parts.apiKey.keep(key)));
+    await chooseModel(parts.session, { models: await restarted(parts, async () => parts.apiKey.keep(key)) });
   }
 }
 
 async function use(parts: SetUpParts, address: string, models: readonly OfferedModel[]): Promise<void> {
   await setEndpoint(address);
-  await chooseModel(parts.session, models);
+  await chooseModel(parts.session, { models });
 }
 
 async function setEndpoint(address: string): Promise<void> {

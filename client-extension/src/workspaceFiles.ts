@@ -1,10 +1,13 @@
 /** Files of the workspace for the panel: offered after `@`, and opened from links. */
 
 import * as vscode from "vscode";
-import { extname, isAbsolute, relative, resolve, sep } from "node:path";
+import { realpath } from "node:fs/promises";
+import { resolve } from "node:path";
 import type { FileSuggestion, ImageFile } from "../webview/messages";
 import { nameInUri, UNTITLED } from "./documentName";
+import { imageType } from "./imageType";
 import { lineWith } from "./lineWith";
+import { inWorkspace, isInside, locate, type Place } from "./located";
 import { rankFiles } from "./rankFiles";
 import { warn } from "./notify";
 
@@ -13,13 +16,6 @@ const MOST_SUGGESTIONS = 20;
 const FRESH_MILLISECONDS = 10_000;
 /** Bytes of the largest image that the panel shows: what a user pastes or drops is far below, and the page has to hold it. */
 const LARGEST_IMAGE = 20_000_000;
-const IMAGE_TYPES: Readonly<Record<string, string>> = {
-  ".png": "image/png",
-  ".jpg": "image/jpeg",
-  ".jpeg": "image/jpeg",
-  ".gif": "image/gif",
-  ".webp": "image/webp",
-};
 const IMAGE_OR_PDF = /\.(png|jpe?g|gif|webp|pdf)$/i;
 
 /** Lists the workspace's files, and keeps the list for a few seconds while the user types. */
@@ -79,48 +75,31 @@ export async function openFile(path: string, storeFolder: string | undefined, li
  * to no image, or to a very large one.
  */
 export async function readImage(path: string, storeFolder: string | undefined): Promise<ImageFile> {
-  const mediaType = IMAGE_TYPES[extname(path).toLowerCase()];
-  const uri = mediaType === undefined ? undefined : await locate(path, placesOf(storeFolder));
-  if (mediaType === undefined || uri === undefined) {
+  const places = placesOf(storeFolder);
+  const uri = await locate(path, places);
+  if (uri === undefined || !(await staysInside(uri.fsPath, places))) {
     throw new Error(`No image file: ${path}`);
   }
   const { size } = await vscode.workspace.fs.stat(uri);
   if (size > LARGEST_IMAGE) {
     throw new Error(`Too large to show: ${path} has ${size} bytes`);
   }
-  return { bytes: new Uint8Array(await vscode.workspace.fs.readFile(uri)), mediaType };
+  const bytes = new Uint8Array(await vscode.workspace.fs.readFile(uri));
+  const mediaType = imageType(bytes);
+  if (mediaType === undefined) {
+    throw new Error(`No image that can be shown: ${path}`);
+  }
+  return { bytes, mediaType };
 }
 
 function placesOf(storeFolder: string | undefined): Place[] {
   const kept = storeFolder === undefined ? [] : [storeFolder];
-  return [
-    ...(vscode.workspace.workspaceFolders ?? []).map((folder): Place => ({ top: folder.uri.fsPath, within: [folder.uri.fsPath] })),
-    ...kept.map((top): Place => ({ top, within: KEPT.map((name) => resolve(top, name)) })),
-  ];
+  return [...inWorkspace(), ...kept.map((top): Place => ({ top, within: KEPT.map((name) => resolve(top, name)) }))];
 }
 
-/** Where a path may lead: one that is relative is so to `top`, and all have to lie in one of the folders `within`. */
-interface Place {
-  top: string;
-  within: string[];
-}
-
-async function locate(path: string, places: readonly Place[]): Promise<vscode.Uri | undefined> {
-  for (const { top, within } of places) {
-    const candidate = resolve(top, path);
-    if (!within.some((folder) => isInside(candidate, folder))) {
-      continue;
-    }
-    const uri = vscode.Uri.file(candidate);
-    const stat = await Promise.resolve(vscode.workspace.fs.stat(uri)).catch(() => undefined);
-    if (stat !== undefined && (stat.type & vscode.FileType.File) !== 0) {
-      return uri;
-    }
-  }
-  return undefined;
-}
-
-function isInside(path: string, folder: string): boolean {
-  const inside = relative(folder, path);
-  return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
+/** Whether a file lies in one of these places, and not only a symbolic link to it. */
+async function staysInside(path: string, places: readonly Place[]): Promise<boolean> {
+  const folders = await Promise.all(places.flatMap(({ within }) => within).map((folder) => realpath(folder).catch(() => folder)));
+  const real = await realpath(path);
+  return folders.some((folder) => isInside(real, folder));
 }

@@ -5,7 +5,7 @@ import { fitOffer } from "../src/refusal";
 import { Refused, type Host } from "./host";
 import type { PassThroughMethod } from "./messages";
 
-export interface Actions extends Pick<Host, "runCommand" | "openLink" | "openFile" | "copy" | "insert" | "findFiles" | "readImage"> {
+export interface Actions extends Pick<Host, "runCommand" | "openLink" | "openFile" | "copy" | "insert" | "apply" | "findFiles" | "readImage"> {
   /** A request about the session that is shown. True where the server took it; else its message is shown. */
   send<M extends PassThroughMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">): Promise<boolean>;
   /** The same for a caller that needs the answer and shows failures itself. @throws Error with a message for the user. */
@@ -14,7 +14,7 @@ export interface Actions extends Pick<Host, "runCommand" | "openLink" | "openFil
   prompt(text: string, attachments: readonly AttachmentRef[], delivery: "queue" | "steer"): Promise<boolean>;
   /** Takes a queued prompt back and lets it join the running turn. */
   steer(promptId: string, text: string): Promise<void>;
-  /** Takes a queued prompt back. What was attached to it, as far as this panel knows; undefined where the server refused. */
+  /** Takes a queued prompt back. What was attached to it; undefined where the server refused. */
   takeBack(promptId: string): Promise<readonly AttachmentRef[] | undefined>;
   /** Loads items that precede the oldest one known. */
   loadEarlier(): void;
@@ -75,24 +75,31 @@ export function createActions({ host, sessionId, showError, loadEarlier, showIte
     return answer !== undefined;
   };
 
+  /** As they were sent, where this page sent them; else, as after a reload, what the server makes of them. */
+  const takeBack: Actions["takeBack"] = async (promptId) => {
+    const answer = await request("ullage/session/unqueue", { promptId });
+    return answer === undefined ? undefined : (attached.get(promptId) ?? answer.attachments);
+  };
+
   return {
     runCommand: host.runCommand,
     openLink: host.openLink,
     openFile: host.openFile,
     copy: host.copy,
     insert: host.insert,
+    apply: host.apply,
     findFiles: host.findFiles,
     readImage: host.readImage,
     send: async (method, params) => (await request(method, params)) !== undefined,
     ask,
     prompt,
     steer: async (promptId, text) => {
-      if ((await request("ullage/session/unqueue", { promptId })) !== undefined) {
-        await prompt(text, attached.get(promptId) ?? [], "steer");
+      const taken = await takeBack(promptId);
+      if (taken !== undefined) {
+        await prompt(text, taken, "steer");
       }
     },
-    takeBack: async (promptId) =>
-      (await request("ullage/session/unqueue", { promptId })) === undefined ? undefined : (attached.get(promptId) ?? []),
+    takeBack,
     loadEarlier,
     showItem,
   };

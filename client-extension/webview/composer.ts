@@ -122,9 +122,11 @@ export class Composer {
     }
   }
 
+  /** Where it is left to the model, only that it can be chosen. */
   private drawEffort(label: string): void {
-    if (this.effort.textContent !== label) {
-      this.effort.replaceChildren(label, ...(label === "" ? [] : [icon("chevron-down")]));
+    const shown = label === "Default" ? "Effort" : label;
+    if (this.effort.textContent !== shown) {
+      this.effort.replaceChildren(shown, ...(shown === "" ? [] : [icon("chevron-down")]));
       this.effort.title = `Effort: ${label} – choose how much work goes into answers`;
       this.effort.setAttribute("aria-label", `Effort: ${label}`);
     }

@@ -46,6 +46,8 @@ export interface Host {
   copy: (text: string) => void;
   /** Puts a text where the cursor stands in the editor that was used last. */
   insert: (text: string) => void;
+  /** Offers a text as a change of a file: the one at `path`, else the one in the active editor. */
+  apply: (text: string, path?: string) => void;
   /** Updates are missing. */
   resync: () => void;
   recall: () => Remembered;
@@ -88,6 +90,7 @@ export function connectHost(receive: (message: Exclude<ToPanel, { type: "respons
     runCommand: (command, argument = "") => api.postMessage({ type: "command", command, argument }),
     openLink: (href) => api.postMessage({ type: "openLink", href }),
     openFile: (path, line, near) => api.postMessage({ type: "openFile", path, line, near }),
+    apply: (text, path) => api.postMessage({ type: "apply", text, path }),
     insert: (text) => api.postMessage({ type: "insert", text }),
     copy: (text) => api.postMessage({ type: "copy", text }),
     resync: () => api.postMessage({ type: "resync" }),

@@ -86,7 +86,9 @@ export type ToHost =
   | { type: "openFile"; path: string; line?: number; near?: string }
   | { type: "copy"; text: string }
   /** To be put where the cursor stands in an editor. */
-  | { type: "insert"; text: string };
+  | { type: "insert"; text: string }
+  /** To be put into a file, once the user has seen the change: the one that is named, else the one in the active editor. */
+  | { type: "apply"; text: string; path?: string };
 
 export type ToPanel =
   | { type: "snapshot"; snapshot: Snapshot }

@@ -7,7 +7,7 @@ import { textOf } from "../../client-extension/webview/markdown/blocks";
 import { GrowingText } from "../../client-extension/webview/markdown/growingText";
 import { drawText } from "../../client-extension/webview/markdown/text";
 
-const HOST = { openLink() {}, openFile() {}, copy() {}, insert() {} };
+const HOST = { openLink() {}, openFile() {}, copy() {}, insert() {}, apply() {}, readImage: () => Promise.reject(new Error("none")) };
 
 /** What is drawn, with neighbouring pieces of text as one. */
 function shown(place: HTMLElement): string {

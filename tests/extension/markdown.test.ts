@@ -17,6 +17,13 @@ function view(): { markdown: MarkdownView; opened: Opened } {
     openFile: (path, line) => opened.files.push([path, line]),
     copy: (text) => opened.copied.push(text),
     insert: (text) => opened.copied.push(`inserted: ${text}`),
+    apply: (text, path) => opened.copied.push(`applied to ${path ?? "the editor"}: ${text}`),
+    readImage: async (path) => {
+      if (path !== "docs/tank.png") {
+        throw new Error(`File not found: ${path}`);
+      }
+      return { mediaType: "image/png", bytes: new Uint8Array([1]) };
+    },
   });
   return { markdown, opened };
 }
@@ -245,10 +252,25 @@ test("a place opens at its line", () => {
   assert.deepEqual(opened.files, [["src/a.py", 12]]);
 });
 
-test("an image is named and opened by a click; nothing is loaded", () => {
+test("an image of the workspace is shown, and named where it is none; nothing is loaded from the web", async () => {
+  URL.createObjectURL = () => "blob:shown";
+  URL.revokeObjectURL = () => undefined;
+  const { element } = (() => {
+    const { markdown } = view();
+    markdown.update("![A tank](docs/tank.png) ![gone](docs/gone.png) ![far](https://x.example/p.png)");
+    return markdown;
+  })();
+  await new Promise(setImmediate);
+  assert.deepEqual(
+    [...element.querySelectorAll("img")].map((image) => [image.getAttribute("src"), image.alt]),
+    [["blob:shown", "A tank"]],
+  );
+  assert.equal(element.textContent, " gone far");
+});
+
+test("an image is opened by a click", () => {
   const { markdown, opened } = view();
   markdown.update("![A tank](docs/tank.png) ![far](https://x.example/p.png)");
-  assert.equal(markdown.element.querySelector("img"), null);
   for (const link of markdown.element.querySelectorAll("a")) {
     link.click();
   }
@@ -260,6 +282,15 @@ test("code can be put where the cursor stands", () => {
   markdown.update("```python\nx = 1\n```\n");
   markdown.element.querySelector<HTMLButtonElement>(".code-insert")?.click();
   assert.deepEqual(opened.copied, ["inserted: x = 1"]);
+});
+
+test("code can be applied to the file that it names, else to the one in the editor", () => {
+  const { markdown, opened } = view();
+  markdown.update("```python\nx = 1\n```\n\n```python src/a.py\ny = 2\n```\n");
+  for (const button of markdown.element.querySelectorAll<HTMLButtonElement>(".code-apply")) {
+    button.click();
+  }
+  assert.deepEqual(opened.copied, ["applied to the editor: x = 1", "applied to src/a.py: y = 2"]);
 });
 
 test("a paragraph finds its own direction", () => {

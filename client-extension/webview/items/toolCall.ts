@@ -4,7 +4,7 @@ import type { FileDiff, ToolCallItem, ToolKind, ToolStatus } from "../../src/pro
 import type { Actions } from "../actions";
 import { element, growText, icon, setChildren } from "../dom";
 import { drawApproval } from "./approval";
-import { drawDiff } from "./diffView";
+import { drawDiff, showFirstChange } from "./diffView";
 import type { ItemView } from "./itemView";
 import { drawMedia } from "./media";
 import { visibleLine, visibleText } from "../../src/visible";
@@ -208,6 +208,9 @@ class ToolCallView implements ItemView<ToolCallItem> {
       element("span", { className: "removed", textContent: `−${drawn.removed}` }),
     );
     this.changes.setAttribute("aria-label", `${drawn.added} lines added, ${drawn.removed} removed`);
+    if (status === "awaiting_permission") {
+      queueMicrotask(() => showFirstChange(drawn.element)); // as above
+    }
   }
 
   private drawLinks(): void {

@@ -2,6 +2,7 @@
 
 import MarkdownIt, { type Env, type Token } from "markdown-it";
 import { linkTarget } from "../links";
+import { namedPath } from "./namedPath";
 import { keepFormulas, withPlainLinks } from "./inline";
 
 /** HTML is text: there is no element that a model could write by itself. */
@@ -17,6 +18,8 @@ export interface Block {
   content: string;
   /** The language of a code block. */
   language: string;
+  /** The file that a code block says it is of, as it writes it. */
+  path?: string | undefined;
   /** The first number of a list. */
   start: number | undefined;
   /** Of a cell. */
@@ -87,6 +90,7 @@ function blockOf(token: Token): Block {
     tag: token.tag,
     content: isCode ? token.content : "",
     language: type === "fence" ? (/^[\w+#.-]*/.exec(token.info.trim())?.[0] ?? "") : "",
+    path: type === "fence" ? namedPath(token.info, token.content) : undefined,
     start: numberOr(token.attrGet("start")),
     align: /text-align:(left|center|right)/.exec(String(token.attrGet("style") ?? ""))?.[1],
     tight: token.hidden,

@@ -3,6 +3,7 @@
  * the page has nothing else to do.
  */
 
+import { visibleLine } from "../../src/visible";
 import { element, growText, icon, iconButton } from "../dom";
 import { colour } from "../highlight";
 import { whenIdle } from "../idle";
@@ -24,6 +25,9 @@ export class CodeBlock {
   /** Characters before `rest`. */
   private coloured = 0;
   private closed = false;
+  /** The file that it says it is of. */
+  private path: string | undefined;
+  private readonly apply: HTMLButtonElement;
 
   constructor(
     private readonly language: string,
@@ -53,12 +57,22 @@ export class CodeBlock {
       className: "code-insert",
       onClick: () => host.insert(this.content.replace(/\n$/, "")),
     });
-    this.element.append(block, element("div", { className: "code-tools" }, insert, copy));
+    this.apply = iconButton({
+      label: "Apply",
+      icon: "edit-code",
+      className: "code-apply",
+      onClick: () => host.apply(this.content.replace(/\n$/, ""), this.path),
+    });
+    this.nameFile(undefined);
+    this.element.append(block, element("div", { className: "code-tools" }, this.apply, insert, copy));
   }
 
-  update({ content, closed }: Block): void {
+  update({ content, closed, path }: Block): void {
     const grew = content.startsWith(this.content);
     const isWhole = closed && !this.closed;
+    if (path !== this.path) {
+      this.nameFile(path);
+    }
     if (content === this.content && !isWhole) {
       return;
     }
@@ -76,6 +90,13 @@ export class CodeBlock {
     if (isWhole) {
       whenIdle(() => this.content === content && this.drawColoured());
     }
+  }
+
+  private nameFile(path: string | undefined): void {
+    this.path = path;
+    const label = `Apply to ${path === undefined ? "the file in the editor" : visibleLine(path)}`;
+    this.apply.title = `${label}. The change is shown first`;
+    this.apply.setAttribute("aria-label", label);
   }
 
   private drawPlain(): void {

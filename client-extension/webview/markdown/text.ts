@@ -4,8 +4,10 @@
  */
 
 import type { Token } from "markdown-it";
-import { icon } from "../dom";
+import { element, icon } from "../dom";
 import { linkTarget } from "../links";
+import type { ImageFile } from "../messages";
+import { showImage } from "./images";
 
 /** What a click in a model's text asks for. */
 export interface MarkdownHost {
@@ -14,6 +16,10 @@ export interface MarkdownHost {
   copy: (text: string) => void;
   /** Puts a text where the cursor stands in the editor. */
   insert: (text: string) => void;
+  /** Offers a text as a change of a file: the one at `path`, else the one in the active editor. */
+  apply: (text: string, path?: string) => void;
+  /** The image at a path in the workspace; refused where it may not be shown. */
+  readImage: (path: string) => Promise<ImageFile>;
 }
 
 /** Elements that hold other text, by the type of the token. */
@@ -67,12 +73,20 @@ function nodeOf(token: Token, host: MarkdownHost): Node {
   }
 }
 
-/** An image is not loaded: what it shows is named, and a click opens it, in the editor or after a question in the browser. */
+/**
+ * An image of the workspace is shown where the host gives it. Else, and until then, what it shows is named. Nothing is loaded from the web.
+ * A click opens it, in the editor or after a question in the browser.
+ */
 function imageOf(token: Token, host: MarkdownHost): Node {
   const href = String(token.attrGet("src") ?? "");
+  const name = token.content || href;
   const shown = linkNode(href, host);
-  shown.append(icon("file-media"), token.content || href);
+  shown.append(icon("file-media"), name);
   shown.classList.add("image-link");
+  const target = linkTarget(href);
+  if (target.kind === "file") {
+    showImage(target.path, host, (url) => shown.replaceChildren(element("img", { className: "answer-image", alt: name, src: url })));
+  }
   return shown;
 }
 

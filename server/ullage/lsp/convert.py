@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ullage.context.entries import FileDiff
@@ -43,6 +44,11 @@ def fork_to_wire(fork: Fork) -> protocol.ForkResult:
     """A fork as it was opened."""
     prompt = fork.prompt and protocol.ForkPrompt(fork.prompt.text, [_attachment(ref) for ref in fork.refs])
     return protocol.ForkResult(snapshot_to_wire(fork.session.snapshot()), prompt)
+
+
+def unqueued_to_wire(attached: Sequence[Ref]) -> protocol.UnqueueResult:
+    """What was attached to a prompt that was taken back."""
+    return protocol.UnqueueResult([_attachment(ref) for ref in attached])
 
 
 def summary_to_wire(summary: SessionSummary) -> protocol.SessionSummary:

@@ -54,7 +54,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.DELETE: (wire.SessionParams, wire.Nothing),
     wire.CLOSE: (wire.SessionParams, wire.Nothing),
     wire.PROMPT: (wire.PromptParams, wire.PromptResult),
-    wire.UNQUEUE: (wire.UnqueueParams, wire.Nothing),
+    wire.UNQUEUE: (wire.UnqueueParams, wire.UnqueueResult),
     wire.CANCEL: (wire.SessionParams, wire.Nothing),
     wire.CONTINUE: (wire.SessionParams, wire.Nothing),
     wire.COMPACT: (wire.CompactParams, wire.CompactionResult),

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from ullage.lsp import protocol as wire
-from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire
+from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire, unqueued_to_wire
 from ullage.lsp.documents import is_new, path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
 from ullage.lsp.user_methods import USER_METHODS
@@ -83,9 +83,8 @@ async def _prompt(sessions: Sessions, params: wire.PromptParams) -> wire.PromptR
     return wire.PromptResult(await session.prompt(params.text, refs, steer=params.delivery == "steer"))
 
 
-def _unqueue(sessions: Sessions, params: wire.UnqueueParams) -> wire.Nothing:
-    sessions.get(params.session_id).unqueue(params.prompt_id)
-    return _NOTHING
+def _unqueue(sessions: Sessions, params: wire.UnqueueParams) -> wire.UnqueueResult:
+    return unqueued_to_wire(sessions.get(params.session_id).unqueue(params.prompt_id))
 
 
 def _cancel(sessions: Sessions, params: wire.SessionParams) -> wire.Nothing:

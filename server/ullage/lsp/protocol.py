@@ -193,6 +193,13 @@ class UnqueueParams:
 
 
 @attrs.frozen
+class UnqueueResult:
+    """Result of `unqueue`: what was attached to the prompt, as far as it can be attached again."""
+
+    attachments: list[AttachmentRef]
+
+
+@attrs.frozen
 class CompactParams:
     """Params of `compact`; `focus` says what the summary should favour."""
 

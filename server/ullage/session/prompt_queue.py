@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import UserPrompt
+from ullage.context.entries import Attachment, UserPrompt
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
 from ullage.session.items import NoticeItem, UserItem
@@ -69,16 +69,18 @@ class PromptQueue:
         self._held_back = False
         self._show(prompt)
 
-    def remove(self, prompt_id: str) -> None:
-        """Takes a waiting prompt back. Raises `SessionError`."""
+    def remove(self, prompt_id: str) -> Sequence[Attachment]:
+        """Takes a waiting prompt back, and gives what was attached to it. Raises `SessionError`."""
         if prompt_id == self._next:
             raise SessionError("no_such_item", "The turn of this prompt has begun; it can be stopped")
         if not self._store.dequeue(prompt_id):
             raise SessionError("no_such_item", "This prompt is no longer waiting")
+        attached = next((prompt.attachments for prompt in self._waiting if prompt.id == prompt_id), ())
         self._waiting = [prompt for prompt in self._waiting if prompt.id != prompt_id]
         self._conversation.timeline.remove(prompt_id)
         if not self._waiting:
             self._conversation.timeline.remove(WAITING)
+        return attached
 
     def next(self) -> UserPrompt:
         """The first one, whose turn begins: it can no longer be taken back, and stands here until `start`. Raises `IndexError`."""

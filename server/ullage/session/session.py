@@ -29,7 +29,7 @@ from ullage.context.view.seen import touches_in_view
 from ullage.context.visible import visible_line
 from ullage.models.model import Model
 from ullage.session.approvals import Approvals
-from ullage.session.attachments import Ref, attach
+from ullage.session.attachments import Ref, attach, ref_of
 from ullage.session.calls import Calls
 from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.cooling import Cooling
@@ -274,9 +274,10 @@ class Session:
         self._display.command_ended(EndedTurn(shown.id, "end_turn"))
         return shown.id
 
-    def unqueue(self, prompt_id: str) -> None:
-        """Takes a waiting prompt back. Raises `SessionError`."""
-        self._queue.remove(prompt_id)
+    def unqueue(self, prompt_id: str) -> tuple[Ref, ...]:
+        """Takes a waiting prompt back, and gives what was attached to it, to be attached again. Raises `SessionError`."""
+        found = (ref_of(attachment, self._surroundings.folders) for attachment in self._queue.remove(prompt_id))
+        return tuple(ref for ref in found if ref is not None)
 
     def cancel(self) -> None:
         """Ends what is being done; what was done by then stays."""

@@ -11,6 +11,7 @@ from tests.fake_api import Hang, Reply, Say
 from tests.unit.session.filling import SUMMARY, WINDOW, fill, fill_to_the_line, make_project, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import compactions, items, notices, stage
 from ullage.session.attachments import FileRef
+from ullage.session.attachments import FileRef, ProblemsRef
 from ullage.session.errors import SessionError
 from ullage.session.items import AssistantItem, UserItem
 from ullage.session.session import Session
@@ -76,6 +77,17 @@ async def test_nothing_is_offered_once_the_last_waiting_prompt_was_taken_back(fo
         assert "waiting" in notices(session)[-1].text
         session.unqueue(second)
         assert [notice.text for notice in notices(session)] == ["Stopped."]
+
+
+async def test_what_was_attached_comes_back_with_a_prompt_that_is_taken_back(folder: Path) -> None:
+    (folder / "dip.txt").write_text("2 m")
+    async with stage(folder) as here:
+        here.fake.enqueue(Hang(Reply((Say("Never."),))))
+        session = await here.new()
+        await session.prompt("One")
+        await here.fake.until_held()
+        second = await session.prompt("Two", [FileRef(folder / "dip.txt"), ProblemsRef()])
+        assert session.unqueue(second) == (FileRef(folder / "dip.txt"), ProblemsRef())
 
 
 async def test_a_prompt_for_which_room_is_being_made_cannot_be_taken_back(folder: Path) -> None:
