@@ -13,7 +13,7 @@ export async function applyCode(proposed: ProposedChanges, text: string, path: s
   const open = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
   const uri = path === undefined ? open?.document.uri : await locate(path, inWorkspace());
   if (uri === undefined) {
-    await (path === undefined ? warn("Open the file that the code belongs into, then apply it.") : offerNewFile(proposed, text, path));
+    await (path === undefined ? warn("Open the file that the code belongs in, then apply it.") : offerNewFile(proposed, text, path));
     return;
   }
   const document = await vscode.workspace.openTextDocument(uri);
@@ -53,11 +53,22 @@ function withChange(document: vscode.TextDocument, { range, text }: Pick<Proposa
 async function offerNewFile(proposed: ProposedChanges, text: string, path: string): Promise<void> {
   const folder = inWorkspace()[0]?.top;
   const made = folder === undefined ? undefined : resolve(folder, path);
-  if (folder === undefined || made === undefined || !isInside(made, folder) || !isInside(await realFolder(dirname(made)), await realpath(folder))) {
+  if (
+    folder === undefined ||
+    made === undefined ||
+    !isInside(made, folder) ||
+    !isInside(await realFolder(dirname(made)), await realpath(folder))
+  ) {
     void warn(`${path} does not lie in this workspace, so nothing was changed.`);
     return;
   }
-  await proposed.show({ uri: vscode.Uri.file(made), version: undefined, made: `${text}\n`, range: new vscode.Range(0, 0, 0, 0), text: `${text}\n` });
+  await proposed.show({
+    uri: vscode.Uri.file(made),
+    version: undefined,
+    made: `${text}\n`,
+    range: new vscode.Range(0, 0, 0, 0),
+    text: `${text}\n`,
+  });
 }
 
 /** The real place of the nearest folder that there is. */

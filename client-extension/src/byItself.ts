@@ -17,7 +17,7 @@ export function whenByItself({ next, line, used }: Gauge): string {
     case "unanswered":
       return `Compacts by itself at ${at}, once the model has answered`;
     case "failed":
-      return "Compacting failed several times: it is tried again in some minutes";
+      return "Compacting failed several times: it is tried again in a few minutes";
     case "window":
       return `Compacts by itself at ${at}, when the window is nearly full`;
     case "line":

@@ -15,7 +15,7 @@ const WORDS: Record<string, string> = {
   system: "system prompt",
   rules: "rules of the workspace",
   tools: "tool definitions",
-  summary: "record so far",
+  summary: "summary so far",
   files: "files read again",
   user: "your messages",
   assistant: "the model's replies",

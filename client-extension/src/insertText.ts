@@ -7,7 +7,7 @@ import { warn } from "./notify";
 export async function insertText(text: string): Promise<void> {
   const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
   if (editor === undefined) {
-    void warn("Open the file that the code belongs into, and put the cursor where it goes.");
+    void warn("Open the file that the code belongs in, and put the cursor where it should go.");
     return;
   }
   await editor.edit((edit) => edit.replace(editor.selection, text));

@@ -37,12 +37,14 @@ export class ProposedChanges implements vscode.TextDocumentContentProvider, vsco
     const name = vscode.workspace.asRelativePath(proposal.uri);
     const before = proposal.version === undefined ? EMPTY : proposal.uri;
     await vscode.commands.executeCommand("vscode.diff", before, shown, `${name}: proposed change`, { preview: true });
-    const what = proposal.version === undefined ? `Make the new file ${name}?` : `Change ${name} as shown?`;
-    void tell(what, APPLY, "Discard").then(async (answer) => {
-      if (answer !== undefined) {
-        await (answer === APPLY ? this.apply(shown) : this.discard(shown));
-      }
-    });
+    void this.ask(proposal.version === undefined ? `Make the new file ${name}?` : `Change ${name} as shown?`, shown);
+  }
+
+  private async ask(question: string, shown: vscode.Uri): Promise<void> {
+    const answer = await tell(question, APPLY, "Discard");
+    if (answer !== undefined) {
+      await (answer === APPLY ? this.apply(shown) : this.discard(shown));
+    }
   }
 
   /** Makes the change that the diff shows; without one, that of the diff in front. */

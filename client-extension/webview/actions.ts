@@ -5,7 +5,10 @@ import { fitOffer } from "../src/refusal";
 import { Refused, type Host } from "./host";
 import type { PassThroughMethod } from "./messages";
 
-export interface Actions extends Pick<Host, "runCommand" | "openLink" | "openFile" | "copy" | "insert" | "apply" | "findFiles" | "readImage"> {
+export interface Actions extends Pick<
+  Host,
+  "runCommand" | "openLink" | "openFile" | "copy" | "insert" | "apply" | "findFiles" | "readImage"
+> {
   /** A request about the session that is shown. True where the server took it; else its message is shown. */
   send<M extends PassThroughMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">): Promise<boolean>;
   /** The same for a caller that needs the answer and shows failures itself. @throws Error with a message for the user. */

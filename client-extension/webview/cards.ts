@@ -12,12 +12,12 @@ import { SLASH_COMMANDS } from "./slashCommands";
 const KEYS = [
   ["Enter", "Send; while it works: queue"],
   ["Shift+Enter", "New line"],
-  ["Ctrl+Enter", "While it works: let the prompt join the running turn"],
+  ["Ctrl+Enter", "While it works: add the prompt to the running turn"],
   ["↑", "Earlier prompts"],
   ["@", "Attach a file or the problems"],
   ["Esc", "Close what is open; else stop"],
-  ["Ctrl+Shift+Enter", "Allow what is asked, once"],
-  ["Ctrl+Shift+Backspace", "Refuse it"],
+  ["Ctrl+Shift+Enter", "Allow once"],
+  ["Ctrl+Shift+Backspace", "Refuse"],
   ["Ctrl+Alt+Shift+U", "Go to the next approval"],
   ["Ctrl+Alt+U", "From anywhere: to the prompt box"],
 ] as const;
@@ -34,7 +34,7 @@ export class Cards {
       wayOut?.run();
     };
     this.show(
-      "That did not work",
+      "It did not work",
       element(
         "div",
         { className: "card-error", attributes: { role: "alert" } },

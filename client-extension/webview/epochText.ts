@@ -44,7 +44,7 @@ export function foldInWords({ compactionId, policy, summarised, cleared, snipped
     const files = (excludedFiles ?? []).map((path) => `${path} excluded`);
     return [...files, messages].filter(Boolean).join(" · ") || "Messages";
   }
-  return countsInWords(counts).join(" · ") || "Messages: none taken out of view";
+  return countsInWords(counts).join(" · ") || "Every message stayed in view";
 }
 
 /** `7 messages stayed`: how many there are in a part of the list. */

@@ -70,7 +70,7 @@ export class EpochsSheet {
     const list = longList("epoch-list", "Epochs, newest first", newest, (epoch) => this.drawEpoch(epoch, byHand));
     const about =
       epochs.length === 1
-        ? "Nothing was compacted yet: the model sees all that was said."
+        ? "Nothing was compacted yet: the model sees everything."
         : "An epoch lasts from one compaction to the next. Nothing is lost: each can be undone and done again.";
     setChildren(this.body, element("p", { className: "muted", textContent: about }), list);
     this.body.scrollTop = scrollTop;

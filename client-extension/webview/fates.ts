@@ -13,10 +13,14 @@ export interface FateWords {
 
 export const FATES: Record<Fate, FateWords> = {
   kept: { icon: "check", word: "stays", meaning: "The model sees it as it is" },
-  clipped: { icon: "diff", word: "shortened", meaning: "Too long when it came: the model sees its head, its tail and where the whole is" },
-  cleared: { icon: "archive", word: "set aside", meaning: "The model sees a line that names the call; it can get the result back" },
-  snipped: { icon: "remove", word: "cut out", meaning: "The model sees a marker in its place; it can get it back" },
-  summarised: { icon: "fold", word: "summarised", meaning: "The model sees the summary in its place; it can get it back" },
+  clipped: {
+    icon: "diff",
+    word: "shortened",
+    meaning: "It was too long: the model sees its beginning, its end, and where to find the rest",
+  },
+  cleared: { icon: "archive", word: "set aside", meaning: "The model sees a short note that names the call, and can get the result back" },
+  snipped: { icon: "remove", word: "cut out", meaning: "The model sees a placeholder instead, and can get it back" },
+  summarised: { icon: "fold", word: "summarised", meaning: "The model sees the summary instead, and can get it back" },
   pinned: { icon: "pinned", word: "stays, pinned", meaning: "The model sees it as it is, since it is pinned or belongs to what is" },
 };
 
@@ -27,7 +31,7 @@ export const ROLES: Record<PreviewLine["role"], { icon: string; word: string }> 
   assistant: { icon: "sparkle", word: "Ullage" },
   tool: { icon: "tools", word: "Tool" },
   notice: { icon: "info", word: "Notice" },
-  record: { icon: "notebook", word: "Record" },
+  record: { icon: "notebook", word: "Summary" },
 };
 
 /** `50 stay`, `1 stays`. */

@@ -39,7 +39,12 @@ export class PreviewSheet {
     private readonly sheet: Sheet,
   ) {
     this.again = textButton({ label: "Preview again", className: "secondary", onClick: () => void this.load() });
-    this.apply = textButton({ label: "Compact", className: "primary", title: "Do it, with this focus", onClick: () => this.commit() });
+    this.apply = textButton({
+      label: "Compact",
+      className: "primary",
+      title: "Compact now, with this focus",
+      onClick: () => this.commit(),
+    });
     const cancel = textButton({ label: "Cancel", className: "secondary", onClick: () => void sheet.close() });
     const form = element(
       "div",
@@ -228,7 +233,7 @@ function drawSummary({ rung }: Preview, text: HTMLElement): HTMLElement {
     { className: "preview-summary" },
     element("summary", { className: "fold" }, icon("chevron-right", "fold-mark"), "Draft of the summary"),
     byModel &&
-      element("p", { className: "muted", textContent: "Written from the log by program. What the model writes comes on top of it." }),
+      element("p", { className: "muted", textContent: "Written from the log, without a model. What the model writes is added to it." }),
     text,
   );
 }

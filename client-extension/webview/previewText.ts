@@ -25,7 +25,7 @@ export function previewSizes({ tokensBefore, tokensAfter }: Preview): string {
 export function previewInWords({ lines, ...counts }: Pick<Preview, "lines" | "summarised" | "cleared" | "snipped">): string {
   const all = lines.filter(isMessage).length;
   const stay = all - counts.summarised - counts.cleared - counts.snipped;
-  const gone = countsInWords(counts).join(", ") || "No message taken out of view";
+  const gone = countsInWords(counts).join(", ") || "Every message stays in view";
   return `${gone}; ${stay} of ${all} ${stay === 1 ? "stays" : "stay"}. ${LOSSLESS}`;
 }
 

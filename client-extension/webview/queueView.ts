@@ -33,7 +33,7 @@ export class QueueView {
     const steer = textButton({
       label: "Steer now",
       className: "link",
-      title: "Let it join the running turn at its next step",
+      title: "Add it to the running turn at its next step",
       onClick: () => void this.actions.steer(item.id, item.text),
     });
     const remove = iconButton({

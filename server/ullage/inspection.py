@@ -113,7 +113,7 @@ def _epoch_lines(epoch: EpochInfo) -> Iterator[str]:
     yield f"  compaction {made.id}: {made.trigger}, by {made.rung}, policy {made.policy}"
     freed = made.tokens_before - made.estimated_after
     yield f"  {made.tokens_before:,} -> {made.estimated_after:,} tokens, {freed:,} freed{_dollars(', the summary cost ', made.cost)}"
-    yield "  " + (", ".join(_taken_from_view(made.message_counts)) or "no message taken out of view")
+    yield "  " + (", ".join(_taken_from_view(made.message_counts)) or "every message stayed in view")
     if made.focus:
         yield f"  in favour of: {' '.join(made.focus.split())}"
     yield from (f"  excluded: {file.path}" for file in made.without_files)

@@ -322,7 +322,7 @@ stage("history", { window: 60_000 }, (scenario) => {
       await openTimeline(page, panel);
       await tabTo(page, panel, "Tab", /messages summarised$/);
       await page.keyboard.press("Enter");
-      await timelineOf(panel).getByText("Summarised: The model sees the summary in its place").waitFor();
+      await timelineOf(panel).getByText("Summarised: The model sees the summary instead").waitFor();
       await tabTo(page, panel, "Tab", /Look at the readings/);
       await screenshot("3-focus-in-the-timeline");
       await page.keyboard.press("Enter");

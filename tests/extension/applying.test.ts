@@ -23,7 +23,12 @@ def main():
 
 function applied(file: string, code: string): string | undefined {
   const placed = placeCode(file, code);
-  return placed === undefined ? undefined : file.split("\n").toSpliced(placed.start, placed.end - placed.start, ...placed.lines).join("\n");
+  return placed === undefined
+    ? undefined
+    : file
+        .split("\n")
+        .toSpliced(placed.start, placed.end - placed.start, ...placed.lines)
+        .join("\n");
 }
 
 void describe("code takes the place of what it is a new version of", () => {
@@ -39,7 +44,7 @@ void describe("code takes the place of what it is a new version of", () => {
     assert.equal(applied(file, "function b() {\n  return 3;\n}"), file.replace("return 2", "return 3"));
   });
   test("the whole file, where most of it is there", () => {
-    const made = `${FILE.replace("import math", "import math\nimport sys").trimEnd()}`;
+    const made = FILE.replace("import math", "import math\nimport sys").trimEnd();
     assert.equal(applied(FILE, made), `${made}\n`);
   });
   test("an empty file", () => assert.equal(applied("", "x = 1"), "x = 1\n"));
@@ -72,9 +77,12 @@ void describe("the file that a block names", () => {
 });
 
 test("an image is known by its bytes, not by its name", () => {
-  const bytes = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));
   assert.equal(imageType(bytes("\x89PNG\r\n\x1a\n....")), "image/png");
   assert.equal(imageType(bytes("RIFF....WEBPVP8 ")), "image/webp");
   assert.equal(imageType(bytes("<svg onload='x'>")), undefined);
   assert.equal(imageType(bytes("")), undefined);
 });
+
+function bytes(text: string): Uint8Array {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+}

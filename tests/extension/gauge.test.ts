@@ -98,7 +98,7 @@ const SENTENCES: [NextCompaction, RegExp][] = [
   [{ why: "window", at: 160_000 }, /^Compacts by itself at 95%, when the window is nearly full$/],
   [{ why: "grown", at: 175_350 }, /^The last compaction left much: compacts by itself at 105%$/],
   [{ why: "unanswered", at: 167_000 }, /^Compacts by itself at 100%, once the model has answered$/],
-  [{ why: "failed", at: 167_000 }, /^Compacting failed several times: it is tried again in some minutes$/],
+  [{ why: "failed", at: 167_000 }, /^Compacting failed several times: it is tried again in a few minutes$/],
   [{ why: "off" }, /^Does not compact by itself, unless the model refuses a prompt as too long$/],
 ];
 for (const [next, expected] of SENTENCES) {

@@ -224,7 +224,7 @@ test("an epoch says how many messages its compaction took away, in the words of 
     foldInWords(epoch(2, { summarised: 3, cleared: 2, snipped: 1 })),
     "3 messages summarised · 2 tool results set aside · 1 message cut from the middle",
   );
-  assert.equal(foldInWords(epoch(2, { summarised: 0 })), "Messages: none taken out of view");
+  assert.equal(foldInWords(epoch(2, { summarised: 0 })), "Every message stayed in view");
   assert.equal(foldInWords(epoch(2, { policy: "user", summarised: 0, snipped: 1 })), "1 message excluded");
   assert.equal(foldInWords(epoch(2, { policy: "user", summarised: 0 })), "Messages");
   const excludedFiles = ["src/tank.py"];
@@ -340,7 +340,7 @@ test("what became of messages is explained where it is shown", async () => {
   await unfold(messagesOf(sheet, 2));
   assert.deepEqual(
     [...(messagesOf(sheet, 2)?.querySelectorAll("p") ?? [])].map(({ textContent }) => textContent),
-    ["Summarised: The model sees the summary in its place; it can get it back."],
+    ["Summarised: The model sees the summary instead, and can get it back."],
   );
 });
 

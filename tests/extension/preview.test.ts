@@ -209,7 +209,7 @@ checkWords(
   ["summarised", "cleared", "snipped", "pinned"],
   "1 message summarised, 1 tool result set aside, 1 message cut from the middle; 1 of 4 stays",
 );
-checkWords(["kept", "pinned"], "No message taken out of view; 2 of 2 stay");
+checkWords(["kept", "pinned"], "Every message stays in view; 2 of 2 stay");
 checkWords(["cleared", "clipped", "kept"], "1 tool result set aside; 2 of 3 stay");
 
 test("what the price of a summary rests on is said", async () => {

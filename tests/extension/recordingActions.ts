@@ -22,7 +22,6 @@ export function recordingActions(answer: (method: string, params: object) => unk
     openFile: (path, line, near) => void say("openFile", path, ...[line, near].filter((each) => each !== undefined && each !== "")),
     insert: (text) => void say("insert", text),
     apply: (text, path) => void say("apply", text, path),
-    readImage: () => Promise.reject(new Error("File not found")),
     copy: (text) => void say("copy", text),
     findFiles: async () => [],
     readImage: async (path) => Promise.reject(new Error(`no image ${path}`)),

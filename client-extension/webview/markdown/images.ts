@@ -26,19 +26,22 @@ export function showImage(path: string, reader: Reader, show: (url: string) => v
 }
 
 function readOnce(path: string, reader: Reader): Promise<string | undefined> {
-  const reading = reader
-    .readImage(path)
-    .then(({ mediaType, bytes }) => URL.createObjectURL(new Blob([Uint8Array.from(bytes)], { type: mediaType })))
-    .catch(() => undefined);
+  const reading = readNow(path, reader);
   read.set(path, reading);
-  void reading.then((url) => {
-    read.set(path, { url });
-    setTimeout(() => {
-      read.delete(path);
-      if (url !== undefined) {
-        URL.revokeObjectURL(url); // what is shown stays shown
-      }
-    }, FRESH);
-  });
   return reading;
+}
+
+async function readNow(path: string, reader: Reader): Promise<string | undefined> {
+  const url = await reader.readImage(path).then(
+    ({ mediaType, bytes }) => URL.createObjectURL(new Blob([Uint8Array.from(bytes)], { type: mediaType })),
+    () => undefined,
+  );
+  read.set(path, { url });
+  setTimeout(() => {
+    read.delete(path);
+    if (url !== undefined) {
+      URL.revokeObjectURL(url); // what is shown stays shown
+    }
+  }, FRESH);
+  return url;
 }

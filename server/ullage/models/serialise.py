@@ -83,7 +83,8 @@ class Serialiser:
         """The JSON body of a streamed call, in UTF-8; it needs the headers that `betas` gives.
 
         Adaptive thinking is asked for with summaries, since newer models leave its text out by default. `mismatch` is said where
-        it is not None; the API's own default is "error". `effort` is left to the model where it is None. `room` is what the model takes of images and documents.
+        it is not None; the API's own default is "error". Where `effort` is None it is left to the model. `room` is what the model takes
+        of images and documents.
         """
         head: dict[str, Json] = {"model": model, "max_tokens": max_tokens, "stream": True}
         if adaptive_thinking:

@@ -122,7 +122,7 @@ class Approvals:
         """
         question = self._waiting.get(call_id)
         if question is None or question_id not in (None, question.id) or question.answer.done():
-            raise SessionError("no_such_permission", "This approval is no longer waited for")
+            raise SessionError("no_such_permission", "This approval is no longer needed")
         if option_id not in {option.option_id for option in question.options}:
             raise SessionError("invalid", f"{option_id} is not one of the answers to this approval")
         if option_id == "allow_always":

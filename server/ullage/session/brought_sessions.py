@@ -55,7 +55,7 @@ class BroughtSessions:
                     await asyncio.to_thread(earlier.offered)
                 return
         except (NotBrought, StoreFailed) as error:
-            self._on_warning(f"There are sessions in .ullage of this folder that were not taken over: {error}. They stay where they are")
+            self._on_warning(f"There are sessions in .ullage of this folder that were not imported: {error}. They stay where they are")
             return
         self._on_warning(taken_over(taken, self._kept.folder))
 

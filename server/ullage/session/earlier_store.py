@@ -192,7 +192,7 @@ class EarlierStore:
         try:
             lock = SystemLock(self._kept / "import.lock", wait=5.0)
         except HeldElsewhere as error:
-            raise StoreFailed("Another window imports the sessions of this folder just now") from error
+            raise StoreFailed("Another window is importing the sessions of this folder") from error
         try:
             for left in self._kept.glob("importing-*"):  # by a process that was killed
                 shutil.rmtree(left, ignore_errors=True)

@@ -72,7 +72,7 @@ class PromptQueue:
     def remove(self, prompt_id: str) -> Sequence[Attachment]:
         """Takes a waiting prompt back, and gives what was attached to it. Raises `SessionError`."""
         if prompt_id == self._next:
-            raise SessionError("no_such_item", "The turn of this prompt has begun; it can be stopped")
+            raise SessionError("no_such_item", "This prompt is being answered already. You can stop it")
         if not self._store.dequeue(prompt_id):
             raise SessionError("no_such_item", "This prompt is no longer waiting")
         attached = next((prompt.attachments for prompt in self._waiting if prompt.id == prompt_id), ())

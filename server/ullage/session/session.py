@@ -286,22 +286,22 @@ class Session:
     def resume(self) -> None:
         """Goes on with a turn that ended before its time, and with the queue. Raises `SessionError`."""
         if self.busy:
-            raise SessionError("session_busy", "The session is at work already")
+            raise SessionError("session_busy", "The session is already working")
         if is_unfinished(self._conversation.entries):
             self._work.begin(self._turns.go_on())
         elif self._queue:
             self._work.begin(self._turns.run())
         else:
-            raise SessionError("invalid", "There is nothing to go on with")
+            raise SessionError("invalid", "There is nothing to continue")
 
     def compact(self, focus: str = "") -> str:
         """Compacts at once, or at the next boundary of the running turn; gives the compaction's id. Raises `SessionError`."""
         if self._turns.running is not None:
             return self._turns.running.ask_to_compact(focus)
         if self.busy:
-            raise SessionError("session_busy", "A compaction is being made already")
+            raise SessionError("session_busy", "A compaction is already running")
         if not self._conversation.projection.messages:
-            raise SessionError("nothing_to_compact", "There is nothing to compact: nothing was said yet")
+            raise SessionError("nothing_to_compact", "There is nothing to compact yet: the conversation is empty")
         wanted = Wanted(new_id("c"), "manual", focus)
         self._work.begin(self._compact(wanted))
         return wanted.id

@@ -14,7 +14,7 @@ from ullage.workspace.recent import EditedBy
 from ullage.workspace.watcher import FileChange, watch
 
 FIRST_FOLDER_GONE = (
-    "The folder {} was removed from the window, so Ullage can touch no files any more: its sessions belong to that folder. "
+    "The folder {} was removed from the window, so Ullage can no longer read or change files: its sessions belong to that folder. "
     "Restart the Ullage server to work in the other folders."
 )
 NO_FOLDER_BEFORE = "Restart the Ullage server to let it work in the folder that was added: until then sessions are kept in memory only."

@@ -62,7 +62,7 @@ def _open(folder: Path | None, warnings: tuple[str, ...]) -> WorkspaceStore:
     try:
         log = LogStore.open(folder)
     except StoreBusy as error:
-        until = "Until it is free what is said is kept beside it; then it is written to it, and the older sessions are here again"
+        until = "Until it is free, what is said is kept beside it. Then it is written there, and the older sessions are here again"
         return _around(LogStore.until_free(folder), folder, None, (*warnings, f"{error}. {until}"))
     if log.set_aside is not None:
         warnings = (*warnings, str(log.set_aside))
@@ -75,5 +75,5 @@ def _around(log: LogStore, folder: Path | None, index_folder: Path | None, warni
         index = SearchIndex(index_folder, log, results)
     except StoreFailed as error:  # it is made from the log, which is sound: searching is slower then, and nothing is lost
         index = SearchIndex(None, log, results)
-        warnings = (*warnings, f"{error}. What was said is searched in memory until the window closes")
+        warnings = (*warnings, f"{error}. Search finds only what is in memory until the window closes")
     return WorkspaceStore(folder, log, results, MediaFiles(folder), index, warnings)

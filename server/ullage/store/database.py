@@ -122,7 +122,7 @@ def failing_clearly(action: str) -> Generator[None]:
         kind = StoreBusy if getattr(error, "sqlite_errorcode", 0) & 0xFF in _BUSY else StoreFailed
         raise kind(f"Cannot {action}: {error}") from error
     except UnicodeDecodeError as error:
-        raise StoreFailed(f"Cannot {action}: what is in the file is damaged") from error
+        raise StoreFailed(f"Cannot {action}: the file is damaged") from error
 
 
 def connect(path: str, *, uri: bool = False) -> sqlite3.Connection:
@@ -149,7 +149,7 @@ def _one_opens(path: Path) -> Generator[None]:
     try:
         lock = SystemLock(_beside(path, ".opening"), wait=BUSY_SECONDS)
     except HeldElsewhere as error:
-        raise StoreBusy(f"Cannot open {path}: another window opens it just now") from error
+        raise StoreBusy(f"Cannot open {path}: another window is opening it") from error
     try:
         yield
     finally:

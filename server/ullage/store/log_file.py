@@ -113,7 +113,7 @@ class LogFile:
         logger.warning("%s is no longer the file that is open", self._path)
         self._place_anew(self._path, LastRows(None))
         self.tell(
-            f"{self._path} was removed or exchanged while it was open. All sessions of this window were saved into a new file at its place."
+            f"{self._path} was removed or replaced while it was open. All sessions of this window were saved into a new file at its place."
         )
 
     def _look_at_shorter_file(self, path: Path) -> None:

@@ -92,7 +92,7 @@ class LogStore:
                 self._file.tell(f"{str(error).removesuffix('.')}. What is said is kept beside it, and read when it can be opened again.")
             else:
                 self._writer.take_in_all()
-                self._file.tell("The log is free again: what was said here was written to it.")
+                self._file.tell("The file of the sessions is free again: what was said here is saved.")
                 self._changed()
             return
 

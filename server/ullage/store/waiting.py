@@ -152,7 +152,7 @@ class WaitingRows:
             if rounds == TOLD_AFTER:
                 self._tell("Another program has the log locked. What is said here is kept beside it, and written to it when it is free.")
         if rounds >= TOLD_AFTER and not self._closed.is_set():
-            self._tell("The log is free again: what was kept beside it was written to it.")
+            self._tell("The file of the sessions is free again: what was kept beside it is saved in it.")
 
     def _try(self, session_id: str) -> bool:
         with self._guard:

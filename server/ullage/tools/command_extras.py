@@ -61,7 +61,7 @@ def extras_of(input: Mapping[str, Json], folder: Path | None) -> Extras:
         paths[folder / file] = None
     shown = [f"`{path.relative_to(folder).as_posix()}`" for path in paths] if folder is not None else []
     asked = [f"with access to {', '.join(host.asked for host in hosts)}"] if hosts else []
-    asked += [f"and let it change {', '.join(shown)} (what runs programs or steers tools later)"] if shown else []
+    asked += [f"and let it change {', '.join(shown)} (files that can run programs or control tools later)"] if shown else []
     return Extras(hosts, tuple(paths), ", ".join(asked))
 
 

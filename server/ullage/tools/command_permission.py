@@ -20,9 +20,9 @@ SHOWN_CHARACTERS = 300
 def command_need(command: str, site: Site | None) -> PermissionNeed:
     """What running a command needs. Allowing it always allows each of its known parts in any combination, or just this line.
 
-    Without a `site` nothing is known of what its words do: another shell than that of Unix reads it, or there is no folder.
+    Without a `site` it is not known what it does: another shell than that of Unix reads it, or there is no folder.
     """
-    judged = Unknown("nothing is known of what its words do") if site is None else judge(command, site)
+    judged = Unknown("it is not known what it does") if site is None else judge(command, site)
     files = ""
     if isinstance(judged, Unknown):
         parts, harmless = exact_pattern(command), False

@@ -79,8 +79,8 @@ export const preview = {
     { itemId: "t1", role: "tool", title: "$ python -m pytest -q", tokensBefore: 5210, tokensAfter: 0, fate: "summarised" },
     { itemId: "t2", role: "tool", title: "Read tankgauge/tank.py", tokensBefore: 12_900, tokensAfter: 41, fate: "cleared" },
     { role: "notice", title: "A file changed", tokensBefore: 60, tokensAfter: 0, fate: "summarised" },
-    { role: "record", title: "Marker in the place of what you excluded", tokensBefore: 14, tokensAfter: 0, fate: "summarised" },
-    { role: "record", title: "Record of an earlier compaction", tokensBefore: 4100, tokensAfter: 0, fate: "summarised" },
+    { role: "record", title: "Placeholder for what you excluded", tokensBefore: 14, tokensAfter: 0, fate: "summarised" },
+    { role: "record", title: "Summary of an earlier compaction", tokensBefore: 4100, tokensAfter: 0, fate: "summarised" },
     ...Array.from({ length: 300 }, (_, index) => ({
       itemId: `r${index}`,
       role: index % 2 === 0 ? "assistant" : "tool",

@@ -133,7 +133,7 @@ async def test_what_an_exclusion_left_is_named_for_what_it_is(folder: Path) -> N
         await session.history.exclude(calls(session)[0].id)
         preview = await session.history.preview()
         left = [line.title for line in preview.lines if line.role == "record"]
-        assert left == [f"Placeholder of what you excluded: {calls(session)[0].title}", "Marker in the place of what you excluded"]
+        assert left == [f"Placeholder for what you excluded: {calls(session)[0].title}", "Placeholder for what you excluded"]
         assert preview.counts == counted(preview)
         assert preview.counts.summarised < before.counts.summarised
 

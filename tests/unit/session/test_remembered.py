@@ -63,7 +63,7 @@ def test_what_is_always_allowed_can_be_seen_and_taken_back(remembered: Remembere
     remembered.allow(command_need("./run.sh all", SITE))
     remembered.allow(edit_need("src/a.py"))
     listed = {each.name: each for each in remembered.approvals()}
-    assert set(listed) == {"`npm test *` (runs what this folder says)", "exactly `./run.sh all`", "edits of `src/**`"}
+    assert set(listed) == {"`npm test *` (runs code of this folder)", "exactly `./run.sh all`", "edits of `src/**`"}
     taken = listed["edits of `src/**`"]
     remembered.forget(taken.action, taken.pattern)
     assert not remembered.allows(edit_need("src/a.py"))

@@ -10,7 +10,6 @@ import pytest
 from tests.fake_api import Hang, Reply, Say
 from tests.unit.session.filling import SUMMARY, WINDOW, fill, fill_to_the_line, make_project, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import compactions, items, notices, stage
-from ullage.session.attachments import FileRef
 from ullage.session.attachments import FileRef, ProblemsRef
 from ullage.session.errors import SessionError
 from ullage.session.items import AssistantItem, UserItem

@@ -27,6 +27,6 @@ def test_an_index_that_cannot_be_opened_does_not_take_the_log_with_it(tmp_path: 
     kept = open_workspace_store([tmp_path / "project"], str(tmp_path / "kept"))
     assert kept.folder == folder
     assert (folder / "ullage.db").exists()
-    assert "searched in memory" in kept.warnings[0]
+    assert "Search finds only what is in memory" in kept.warnings[0]
     kept.index.close()
     kept.log.close()

@@ -156,7 +156,7 @@ def test_reading_is_free_and_the_rest_asks(workplace: Workplace) -> None:
     assert command is not None
     assert (command.action, command.pattern, command.description) == (
         "command",
-        "`npm test *` (runs what this folder says)",
+        "`npm test *` (runs code of this folder)",
         "Run `npm test`, not sandboxed: the setting ullage.bash.sandbox is off. Set it to auto.",
     )
     script = tools["bash"].permission({"command": "sh run.sh"})

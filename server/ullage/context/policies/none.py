@@ -7,7 +7,7 @@ from ullage.context.policy import LineNumbers, Never, Policy
 
 NONE = Policy(
     name="none",
-    title="No compaction: everything is carried until the window is full",
+    title="No compaction: everything stays until the window is full",
     sources=("The baseline",),
     engine=Unchanging(),
     line=LineNumbers(Never()),

@@ -7,7 +7,7 @@ from ullage.context.policy import Policy, RestoreNumbers
 
 ULLAGE = Policy(
     name="ullage",
-    title="Clip on arrival; at the line, or where it saves, a record by program and model; up to 5 files in use are read again",
+    title="Long results are shortened; when full, or where it saves, a summary from the log and by the model; up to 5 files are read again",
     sources=("Ullage itself; every number names its own source",),
     engine=UllageEngine(),
     saves=True,

@@ -58,7 +58,7 @@ async def write_api_summary(
     """
     as_possible = await possible(planned, entries, calibration)
     if as_possible is None:
-        raise NotForTheApi("The API was not asked for its summary: what is pinned has to stay among what it would stand for")
+        raise NotForTheApi("The API was not asked for a summary, since it would replace messages that are pinned")
     plan, cut = as_possible
     beginning = request.messages[:cut]
     told = replace(request, messages=beginning, breakpoints=place(beginning), summarise=instructions(focus))

@@ -104,7 +104,7 @@ class Rungs:
         digest = replace(draft, rung="digest", handoff=await self._handoff(draft, None), skipped=tuple(skipped))
         if self._shrinks(digest, calibration):
             return digest
-        why = (*skipped, "The digest was not shorter than what it stands for")
+        why = (*skipped, "The summary written from the log was not shorter than what it would replace")
         tail = replace(draft, rung="tail", handoff=Handoff(tail_note(draft.plan.covers)), skipped=why)
         if self._shrinks(tail, calibration):
             return tail
@@ -146,9 +146,9 @@ class Rungs:
         written = replace(planned, rung="api", handoff=told)
         after = self._conversation.projection.with_appended(Logged(self._conversation.entries[-1].seq + 1, 0.0, entry_of(written)))
         if not keeps_turns(request.messages, summary.cut, after.complete_messages):
-            raise SummaryFailed("The API's summary did not fit what stands after it")
+            raise SummaryFailed("The API's summary did not fit the messages after it")
         if not self._shrinks(written, calibration):
-            raise SummaryFailed("The API's summary was not shorter than what it stands for")
+            raise SummaryFailed("The API's summary was not shorter than what it would replace")
         return written
 
     def may_ask_model(self, draft: Draft, card: ModelCard, skipped: list[str]) -> bool:
@@ -157,7 +157,7 @@ class Rungs:
         if not card.writes_summaries or self._surroundings.settings.summary_engine == "digest" or wanted.by_program:
             return False
         if self._spending.rests(self._surroundings.clock()):
-            skipped.append("The model was asked for very many summaries within minutes; for half an hour the program writes them")
+            skipped.append("The model was asked for too many summaries within minutes, so for half an hour they are written from the log")
             return False
         if wanted.trigger == "reactive":
             skipped.append("The model was not asked: it had just refused this conversation as too long")
@@ -166,7 +166,7 @@ class Rungs:
             skipped.append(f"The model was not asked: the conversation is larger than its window of {card.window:,} tokens")
             return False
         if self.model_breaker.is_open(self._surroundings.clock()):
-            skipped.append("The model's summaries failed three times in a row; they are not asked for at the moment")
+            skipped.append("The model failed three times in a row to write a summary, so it is not asked at the moment")
             return False
         return True
 
@@ -188,7 +188,7 @@ class Rungs:
         spent.add(summary.usage)
         written = replace(draft, rung="model", handoff=await self._handoff(draft, summary.text), skipped=skipped)
         if not self._shrinks(written, calibration):
-            raise SummaryFailed("The model's summary was not shorter than what it stands for")
+            raise SummaryFailed("The model's summary was not shorter than what it would replace")
         self.model_breaker.succeeded()
         return written
 

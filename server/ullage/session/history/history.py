@@ -63,7 +63,7 @@ Change: TypeAlias = Compaction | CompactionUndone | CompactionRedone
 """What puts another epoch in force."""
 
 IN_OWN_WORDS = (
-    "A summary that a model wrote may still tell of it in its own words, which no program can find. To be rid of these, too, undo that "
+    "A summary that a model wrote may still mention it in its own words, which a program cannot find. To remove these as well, undo that "
     "compaction and compact again."
 )
 
@@ -72,7 +72,7 @@ FIT_SHARE = 0.95
 ULLAGE_NUMBERS = UllageNumbers()
 
 EXCLUDED_BEFORE = "You excluded this, so the model does not see it. Undo that in the timeline, then pin it."
-PINNED_MEANWHILE = "This compaction would hide what was pinned since it was undone. Unpin that, or compact anew, which leaves it in view."
+PINNED_MEANWHILE = "This compaction would hide what was pinned since it was undone. Unpin that, or compact again, which keeps it in view."
 
 
 _Change = TypeVar("_Change", bound=Change)
@@ -267,16 +267,16 @@ class History:
 
     async def _take_out(self, planned: Callable[[], Awaitable[Plan]]) -> str:
         async with self._changing():
-            self._wait_for_idle("take something out")
+            self._wait_for_idle("exclude something")
             entry = await self._foresee(await self._entry_of(await planned()))
-            self._wait_for_idle("take something out")  # a turn may have begun meanwhile
+            self._wait_for_idle("exclude something")  # a turn may have begun meanwhile
             return self._make(entry)
 
     async def _without(self, item_id: str) -> Plan:
         projection, seq = self._conversation.projection, self._place(item_id).seq
         planned = await asyncio.to_thread(exclude, projection.copy(), seq, self._count)
         if planned is None:
-            raise SessionError("no_such_item", "This was taken out already, or is nothing that the model sees")
+            raise SessionError("no_such_item", "This is excluded already, or the model does not see it anyway")
         return planned
 
     async def _without_file(self, named: str) -> Plan:
@@ -442,7 +442,7 @@ class History:
     def _place(self, item_id: str) -> Logged:
         found = entry_of_item(self._conversation.entries, item_id)
         if found is None:
-            raise SessionError("no_such_item", "There is nothing in the log for this yet; wait until it is done")
+            raise SessionError("no_such_item", "This is not finished yet. Wait until it is, then try again")
         return found
 
     def _tokens(self, view: Projection) -> int:
@@ -466,7 +466,7 @@ def _reason(fitted: Compaction | None) -> Reason:
 def _way_out(fitted: Compaction | None) -> str:
     """What would make it fit, as a sentence."""
     if fitted is None:
-        return "Not even with old tool results cleared and its middle cut out would it fit."
+        return "It would not fit even with old tool results cleared and its middle cut out."
     ways = ["old tool results cleared"] if fitted.cleared else []
     if cut := fitted.message_counts.snipped:
         ways.append(f"{cut:,} {'message' if cut == 1 else 'messages'} cut from its middle")

@@ -107,7 +107,7 @@ def lines_of(before: Projection, after: Projection, calibration: Calibration, ti
         fate = become[seq].kind if seq in become else _fate_of_record(remaining)
         part, title = part_of(logged.entry), title_of_entry(logged, timeline)
         if seq in out:
-            part, title = "record", f"Placeholder of what you excluded: {title}"
+            part, title = "record", f"Placeholder for what you excluded: {title}"
         item_id = item_of_message(logged.entry)
         lines.append(PreviewLine(item_id, part, title, calibration.apply(tokens), remaining, fate))
     return tuple(lines)
@@ -169,9 +169,11 @@ def cost_of(
     if rung in ("model", "api"):
         known = took((logged.entry for logged in before.entries if isinstance(logged.entry, Compaction)), entry.policy)
         output, source = (
-            (known, "earlier ones took here") if known else (SUMMARY_OUTPUT_TOKENS, "is assumed as long as none was written here")
+            (known, "as earlier ones took in this session")
+            if known
+            else (SUMMARY_OUTPUT_TOKENS, "since none was written in this session yet")
         )
-        estimate = f"An estimate: the summary is counted with {output:,} tokens, which {source}."
+        estimate = f"An estimate: {output:,} tokens are assumed for the summary, {source}."
         asked = _sent(used, used if warm else 0)
         summary = card.prices.cost(Usage(SUMMARY_PROMPT_TOKENS, output, asked.cache_read_tokens, asked.cache_write_5m_tokens))
         warm = True  # the call itself has just read, or written, what comes before the messages
@@ -250,10 +252,10 @@ def title_of_entry(logged: Logged, timeline: Timeline) -> str:
 
 def _title_of_record(left_by: Compaction) -> str:
     if left_by.policy == BY_THE_USER:
-        return "Marker in the place of what you excluded"
+        return "Placeholder for what you excluded"
     if left_by.summarised is None and left_by.rung == "moves":
-        return "Marker in the place of what an earlier compaction cut out"
-    return "Record of an earlier compaction"
+        return "Placeholder for what an earlier compaction cut out"
+    return "Summary of an earlier compaction"
 
 
 def _short(text: str) -> str:

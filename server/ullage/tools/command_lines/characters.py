@@ -37,7 +37,7 @@ _GLOB = frozenset("*?")
 def read_characters(text: str) -> Followed | NotFollowed:
     """The commands of the line, or the first thing in it that is not followed."""
     if any(unicodedata.category(character)[0] in "CZ" and character not in " \t" for character in text):
-        return NotFollowed("it has line ends, other blanks or characters that nobody sees")
+        return NotFollowed("it has line breaks, unusual spaces or invisible characters")
     commands: list[list[Word]] = [[]]
     spans: list[Span] = []
     place = 0
@@ -48,7 +48,7 @@ def read_characters(text: str) -> Followed | NotFollowed:
             continue
         if found := _REDIRECTION.match(text, place):
             if not commands[-1]:
-                return NotFollowed("a redirection stands before a command")
+                return NotFollowed("a redirection comes before a command")
             redirected = True
             spans.append(("redirection", place, found.end()))
         elif found := _OPERATOR.match(text, place):
@@ -62,7 +62,7 @@ def read_characters(text: str) -> Followed | NotFollowed:
             if isinstance(read, NotFollowed):
                 return read
             if redirected:
-                return NotFollowed("a word stands behind a redirection")
+                return NotFollowed("a word follows a redirection")
             word, end = read
             commands[-1].append(word)
             spans.append(("word", place, end))
@@ -91,7 +91,7 @@ def _word(text: str, place: int) -> tuple[Word, int] | NotFollowed:
             bare = False
             parts.append(found.group(1))
         else:
-            return NotFollowed(f"it holds {text[place]!r}, with which the shell does more than pass on words")
+            return NotFollowed(f"it holds {text[place]!r}, which has a special meaning for the shell")
         place = found.end()
     if has_glob and not bare:
         return NotFollowed("a word is quoted in part and has a `*` or `?` outside of the quotes")

@@ -90,7 +90,7 @@ class _Judging:
         for words in commands:
             named = _named(words)
             if named is None:
-                return Unknown(f"`{words[0].text}` is not on the list")
+                return Unknown(f"`{words[0].text}` is not on the list of harmless commands of harmless commands")
             length, rule = named
             name = " ".join(word.text for word in words[:length])
             reason = self._objection(rule, words[0].text) or self._objection_to_words(rule, name, words[length:])
@@ -124,7 +124,7 @@ class _Judging:
             if word.has_glob and not all(self._inside(text) for text in texts):
                 return f"`{word.text}` can lead out of the folder"
             expanded.append(word)
-        return "" if self._fits(rule, expanded) else f"not all words after `{name}` are known to do no more"
+        return "" if self._fits(rule, expanded) else f"not all words after `{name}` are known to be harmless"
 
     def _fits(self, rule: Rule, words: Sequence[Word]) -> bool:
         if rule.operands == "anything":

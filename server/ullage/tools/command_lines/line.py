@@ -22,12 +22,12 @@ MOST_WORDS = 300
 def follow(text: str) -> Followed | NotFollowed:
     """The plain commands of a line, or why it is not followed. Time is linear in its length."""
     if len(text) > LONGEST:
-        return NotFollowed("it is too long to be followed")
+        return NotFollowed("it is too long to be checked")
     read = read_characters(text)
     if isinstance(read, NotFollowed):
         return read
     if len(read.commands) > MOST_COMMANDS or sum(map(len, read.commands)) > MOST_WORDS:
-        return NotFollowed("it has too many parts to be followed")
+        return NotFollowed("it has too many parts to be checked")
     if spans_by_grammar(text) != read.spans:
-        return NotFollowed("the grammar of the shell reads it in another way")
+        return NotFollowed("it can be read in more than one way")
     return read

@@ -61,7 +61,7 @@ def shown_pattern(pattern: str) -> str:
     if pattern.startswith(HARMLESS):
         return f"`{pattern.removeprefix(HARMLESS)} *`"
     if pattern.startswith(RUNS):
-        return f"`{pattern.removeprefix(RUNS)} *` (runs what this folder says)"
+        return f"`{pattern.removeprefix(RUNS)} *` (runs code of this folder)"
     command = pattern.removeprefix(EXACTLY)
     can_be_shown = len(command) <= SHOWN_CHARACTERS and not set("\n`") & set(command)
     return f"exactly `{command}`" if can_be_shown else "exactly this command"

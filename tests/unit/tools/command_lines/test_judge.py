@@ -474,7 +474,7 @@ def test_a_line_of_any_length_is_only_itself_at_once(site: Site, line: str) -> N
     ("command", "shown"),
     [
         ("ls -s", "`ls *`"),
-        ("pytest -s", "`pytest *` (runs what this folder says)"),
+        ("pytest -s", "`pytest *` (runs code of this folder)"),
         ("rm -r build", "exactly `rm -r build`"),
         ("cat <<EOF\nx\nEOF", "exactly this command"),
         ("rm " + "x" * 200, "exactly this command"),
