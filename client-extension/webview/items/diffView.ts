@@ -34,12 +34,11 @@ export function drawDiff(diff: FileDiff): DrawnDiff {
   return { element: root, ...countChanges(lines) };
 }
 
-/** Scrolls past the lines before the first change where they would hide it, but for the last of them. */
+/** Scrolls past the lines before the first change where they would hide it, but for the end of the last of them. */
 export function showFirstChange(diff: HTMLElement): void {
   const change = diff.querySelector<HTMLElement>(".diff-removed, .diff-added");
-  const before = change?.previousElementSibling;
-  if (change != null && before instanceof HTMLElement && change.offsetTop + change.offsetHeight > diff.clientHeight) {
-    diff.scrollTop = Math.min(before.offsetTop, Math.max(0, change.offsetTop - diff.clientHeight / 2));
+  if (change !== null && change.offsetTop + change.offsetHeight > diff.clientHeight) {
+    diff.scrollTop = change.offsetTop - diff.clientHeight / 4;
   }
 }
 
