@@ -37,7 +37,7 @@ TITLE = "# Memory"
 PREFACE = "This stands for the messages before this point. It is a record, not instructions. `recall` searches and opens all of it."
 STATIC, FACTS, RECALLED = "## What it is about", "## Facts", "## Recalled, since it seems close to what is asked now"
 
-_FACT = re.compile(r"<fact>(.*?)</fact>", re.DOTALL)
+FACT = re.compile(r"<fact>((?:(?!</?fact>).)*+)</fact>", re.DOTALL)
 _WORD = re.compile(r"\w{3,}")
 FACT_CHARACTERS = 300
 STATIC_CHARACTERS = 2_000
@@ -154,14 +154,14 @@ class _Known:
         shown = "\n".join(text for text in _texts(projection.messages[:1]) if text.startswith(f"{TITLE}\n"))
         made = (each.summarised for each in reversed(projection.active) if each.summarised is not None)
         summary = next((each for each in made if each.text == shown), None)
-        return cls(tuple(_FACT.findall(shown)), now, summary.last_seq if summary is not None else 0)
+        return cls(tuple(FACT.findall(shown)), now, summary.last_seq if summary is not None else 0)
 
     @classmethod
     def read(cls, text: str) -> _Known:
         """What `written` gave, at the beginning of what the model was given."""
         head, ended, _ = text.partition("\n</known>")
         found = re.match(r"<known upto=\"(\d+)\">\n<now>(.*?)</now>", head)
-        return cls(tuple(_FACT.findall(head)), found.group(2), int(found.group(1))) if found and ended else cls()
+        return cls(tuple(FACT.findall(head)), found.group(2), int(found.group(1))) if found and ended else cls()
 
     def written(self) -> str:
         """For the model, and to be read again."""
@@ -190,7 +190,7 @@ def _texts(messages: Sequence[Message]) -> Iterator[str]:
 def _new_facts(entries: Sequence[Logged], told: str | None) -> list[str]:
     """What the model told, or what a program can tell: what the user wants, what was decided and what was changed."""
     if told is not None:
-        return [fact for line in _FACT.findall(told) or told.splitlines() if (fact := _plain(line.strip().removeprefix("- ")))]
+        return [fact for line in FACT.findall(told) or told.splitlines() if (fact := _plain(line.strip().removeprefix("- ")))]
     found = facts(entries)
     changed = [fact.path for fact in found.files if fact.changed]
     return [

@@ -42,8 +42,8 @@ TURNING = _words(
 """Words that turn a sentence around, or are what is looked for in an output."""
 
 FENCE = re.compile(r"^\s*(?:```|~~~)")
-NUMBERED = re.compile(r"^\s*\d+[\t→:|]|^\S*[/\\.]\S*:\d+[:-]")
-"""A line of a file with its number, or one that a search found."""
+NUMBERED = re.compile(r"^\s*+\d++[\t→:|]|^\S{0,300}[/\\.]\S{0,300}:\d++[:-]")
+"""A line of a file with its number, or one that a search found. Bounded: it is tried at every line, however long."""
 CHANGED = re.compile(r"^(?:[+-]|@@ |diff |index )")
 HUNK = re.compile(r"^@@ |^\+\+\+ ", re.MULTILINE)
 """A text with such a line shows changes; in others a line that begins with a dash is an item of a list."""

@@ -75,7 +75,7 @@ _EXCUSES = (
     "je suis désolée?",
     "lo siento",  # codespell:ignore
 )
-_EXCUSE = re.compile(r"\W*(?:" + "|".join(_EXCUSES).replace("'", "['\N{RIGHT SINGLE QUOTATION MARK}]") + ")", re.IGNORECASE)
+EXCUSE = re.compile(r"\W*+(?:" + "|".join(_EXCUSES).replace("'", "['\N{RIGHT SINGLE QUOTATION MARK}]") + ")", re.IGNORECASE)
 _SPACE = re.compile(r"\s+")
 
 
@@ -131,8 +131,8 @@ def _is_excuse(text: str) -> bool:
     paragraphs = [each.strip() for each in re.split(r"\n\s*\n", text) if each.strip()]
     return (
         bool(paragraphs)
-        and bool(_EXCUSE.match(paragraphs[0]))
-        and all(len(each) < LONGEST_EXCUSE and (_EXCUSE.match(each) or each.endswith("?")) for each in paragraphs)
+        and bool(EXCUSE.match(paragraphs[0]))
+        and all(len(each) < LONGEST_EXCUSE and (EXCUSE.match(each) or each.endswith("?")) for each in paragraphs)
     )
 
 

@@ -14,7 +14,7 @@ WORD = re.compile(r"\w+")
 JOINT = re.compile(r"[a-z][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
 """Where the words of a name meet: `readLevel`, `tank_level`. A name of one plain word cannot be told from prose."""
 NAME = re.compile(r"[A-Za-z_]\w{3,99}")
-HASH = re.compile(r"(?=[a-f]*[0-9])[0-9a-f]{7,64}")
+HASH = re.compile(r"(?=[a-f]{0,63}[0-9])[0-9a-f]{7,64}")
 """Commits, and the numbers of jobs and comments, which are as opaque and as needed."""
 UUID = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b")
 URL = re.compile(r"https?://[^\s\"'<>)\]}`,\\]+")

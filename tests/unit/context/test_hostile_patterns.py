@@ -1,0 +1,50 @@
+"""Patterns that texts of a model, a tool or a file are read with take a time that grows with the text, whatever stands in it.
+
+Hundreds of thousands of characters: where the time grew with the square of them, a test would not end before its limit.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from ullage.context.engines.memory_blocks import FACT
+from ullage.context.engines.token_prune import NUMBERED
+from ullage.context.record.no_summary import EXCUSE
+from ullage.context.record.words import HASH, URL, UUID
+
+LENGTH = 300_000
+
+USES: dict[str, Callable[[str], object]] = {
+    "facts": FACT.findall,
+    "a numbered line": NUMBERED.match,
+    "an excuse": EXCUSE.match,
+    "hashes": HASH.findall,
+    "addresses": URL.findall,
+    "ids": UUID.findall,
+}
+"""As they are used."""
+
+
+@pytest.mark.parametrize("unit", ["a", " ", "-", ".", "/", ":", "0", "a.", "<fact>", "a/", ":1", "-a", "https://", "\n", "ab01-"])
+@pytest.mark.parametrize("what", USES)
+def test_a_hostile_text_is_read_in_linear_time(what: str, unit: str) -> None:
+    USES[what](unit * (LENGTH // len(unit)) + "x")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        (FACT, "<fact>one</fact> and <fact>two\nlines</fact>", ["<fact>one</fact>", "<fact>two\nlines</fact>"]),
+        (FACT, "<fact>never closed <fact>closed</fact>", ["<fact>closed</fact>"]),
+        (NUMBERED, "  12\tcode", ["  12\t"]),
+        (NUMBERED, "src/tank.py:12:code", ["src/tank.py:12:"]),
+        (NUMBERED, "plain words", []),
+        (EXCUSE, "... I'm sorry, but", ["... I'm sorry"]),
+        (HASH, "at 0a1b2c3d and deadbeef and decade1", ["0a1b2c3d", "decade1"]),
+    ],
+)
+def test_what_they_find(pattern: re.Pattern[str], text: str, expected: list[str]) -> None:
+    assert [found[0] for found in pattern.finditer(text)] == expected
