@@ -50,7 +50,7 @@ from ullage.session.file_notices import FileNotices
 from ullage.session.forks import end_of_fork, fork_origin
 from ullage.session.gauge import Spending, make_gauge
 from ullage.session.history.history import History
-from ullage.session.history.pinned import pinned_items
+from ullage.session.history.places import pinned_items
 from ullage.session.identifiers import new_id
 from ullage.session.items import EndedTurn, Gauge, Item, ModelChanged, NoticeItem, PinsChanged, SessionState, Snapshot, Update
 from ullage.session.locations import locating

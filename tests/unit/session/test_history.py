@@ -99,7 +99,7 @@ async def test_the_price_of_a_summary_rests_on_what_earlier_ones_took(folder: Pa
         await fill(here, session, 3)
         known = (await session.history.preview()).cost
         assert known is not None
-        assert f"{made.usage.output_tokens:,} tokens, which as earlier ones took in this session" in known.estimate
+        assert f"{made.usage.output_tokens:,} tokens are assumed for the summary, as earlier ones took in this session" in known.estimate
         assert known.summary < assumed.summary
 
 

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from ullage.context.blocks import Text, Thinking
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, ToolReturned, UserPrompt
-from ullage.context.view.log_places import place_of
+from ullage.context.view.log_places import entry_at, place_of
+from ullage.context.view.projection import Projection
+from ullage.session.items import PinnedItems
 
 
 def entry_of_item(entries: Sequence[Logged], item_id: str) -> Logged | None:
@@ -43,6 +45,13 @@ def item_of_message(entry: Entry) -> str | None:
         index = next(said, None)
         return next(iter(items_of_entry(entry)), None) if index is None else f"{entry.id}.{index}"
     return next(iter(items_of_entry(entry)), None)
+
+
+def pinned_items(projection: Projection) -> PinnedItems:
+    """The items and files that are pinned now, in the order of the log and by name."""
+    entries = (entry_at(projection.entries, seq) for seq in sorted(projection.pins.seqs))
+    shown = (item_id for entry in entries if entry is not None for item_id in items_of_entry(entry))
+    return PinnedItems(tuple(shown), tuple(sorted(projection.pins.paths)))
 
 
 def _shows(entry: Entry, item_id: str) -> bool:

@@ -21,7 +21,7 @@ from ullage.replay.readers import NotATranscript, read
 from ullage.replay.readers.own_log import BY_THE_USER
 from ullage.replay.simulation import simulate
 from ullage.replay.transcript import RecordedCompaction
-from ullage.session.history import history
+from ullage.session.history import preview
 from ullage.store.log_store import LogStore
 from ullage.store.schema import set_version
 
@@ -56,7 +56,7 @@ def database(tmp_path: Path) -> Path:
 
 
 def test_what_summarises_nothing_is_no_recorded_compaction(tmp_path: Path):
-    assert BY_THE_USER == history.BY_THE_USER
+    assert BY_THE_USER == preview.BY_THE_USER
     store = LogStore.open(tmp_path)
     session = store.create_session("Looking", 5.0)
     kept = replace(compaction("c3", cleared=[Cleared(3, "gone")]), trigger="manual")

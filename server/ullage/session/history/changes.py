@@ -1,0 +1,282 @@
+"""What puts another epoch in force: a compaction undone, redone or made by the user's hand.
+
+All of a long conversation may have to be folded and counted anew for it. That is done ahead in another thread (`foresee`), and what follows
+at one go finds it done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from typing import TypeAlias, TypeVar
+
+from ullage.context.counting.tokens import estimate_message
+from ullage.context.engines.rewording import rewordings, tells_in_own_words
+from ullage.context.engines.ullage import handoff_room
+from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, EntryPinned, FilePinned, FileTouch, Logged, Reworded
+from ullage.context.moves.again import again
+from ullage.context.moves.fit import fitting
+from ullage.context.moves.plan import Plan
+from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policy import UllageNumbers
+from ullage.context.record.digest import brief
+from ullage.context.view.fates import counts
+from ullage.context.view.message import Message
+from ullage.context.view.projection import EpochKey, Projection
+from ullage.context.view.seen import touches_in_view
+from ullage.context.view.taken_out import gone_by, taken_out
+from ullage.models.model import ModelCard
+from ullage.session.compacting.room import Room
+from ullage.session.conversation import Conversation, in_any_case
+from ullage.session.errors import Reason, SessionError
+from ullage.session.history.preview import BY_THE_USER
+from ullage.session.identifiers import new_id
+from ullage.session.model_in_use import ModelInUse
+from ullage.session.surroundings import Surroundings
+
+Change: TypeAlias = Compaction | CompactionUndone | CompactionRedone
+"""What puts another epoch in force."""
+
+IN_OWN_WORDS = (
+    "A summary that a model wrote may still mention it in its own words, which a program cannot find. To remove these as well, undo that "
+    "compaction and compact again."
+)
+PINNED_MEANWHILE = "This compaction would hide what was pinned since it was undone. Unpin that, or compact again, which keeps it in view."
+
+FIT_SHARE = 0.95
+"""Of the window, that an undo is made to fit: the next prompt needs room, too, and calls are held at 98 %."""
+ULLAGE_NUMBERS = UllageNumbers()
+
+_Change = TypeVar("_Change", bound=Change)
+
+
+@dataclass(frozen=True, slots=True)
+class _Foreseen:
+    """What a change would make of the conversation, found out before it is made."""
+
+    entry: Change
+    card: ModelCard
+    view: Projection
+    tokens: int
+    fitted: Compaction | None
+    """What would make it fit the window; None where it fits, or nothing would."""
+
+
+class Changes:
+    """The changes of one session. `changed` is called after the epoch has changed, with what is in view of files then."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        surroundings: Surroundings,
+        model: ModelInUse,
+        room: Room,
+        changed: Callable[[Sequence[FileTouch]], None],
+    ) -> None:
+        self._conversation = conversation
+        self._surroundings = surroundings
+        self._model = model
+        self._room = room
+        self._changed = changed
+        self._one_changes = asyncio.Lock()
+        self._seen: tuple[EpochKey, int, Sequence[FileTouch]] = (), 0, ()
+        """What is in view of files once a change is made: under that key, with so many entries in the log."""
+        self._foreseen: _Foreseen | None = None
+
+    @asynccontextmanager
+    async def one_at_a_time(self) -> AsyncGenerator[None]:
+        """One change after the other; what was foreseen of it holds all of a view, and is let go of."""
+        async with self._one_changes:
+            try:
+                yield
+            finally:
+                self._foreseen = None
+
+    async def entry_of(self, planned: Plan) -> Compaction:
+        """The compaction by the user's hand that does what was planned."""
+        projection = self._conversation.projection
+        entry = _by_hand(planned.through, self._tokens(projection))
+        entry = replace(entry, cleared=planned.cleared, snipped=planned.snipped, without_files=planned.without_files)
+        return replace(entry, counts=await asyncio.to_thread(counts, projection.copy(), entry))
+
+    async def foresee(self, entry: _Change) -> _Change:
+        """Finds out in another thread what the change would make of the conversation; gives it back."""
+        await self._reword_ahead(entry)
+        card = self._model.card
+        calibration = self._surroundings.calibration(card)
+        view = await self._conversation.foresee(entry, calibration)
+        tokens = self._conversation.counted_of(view, calibration).used
+        self._seen = view.key, len(view.entries), await asyncio.to_thread(touches_in_view, view)
+        fitted = await self._foresee_fit(view, tokens, card.hold_window)
+        self._foreseen = _Foreseen(entry, card, view, tokens, fitted)
+        return entry
+
+    async def _foresee_fit(self, view: Projection, tokens: int, window: int) -> Compaction | None:
+        if tokens <= window:
+            return None
+
+        def work() -> tuple[Compaction | None, Projection]:
+            fitted = self._fitted(view, tokens, window)
+            return fitted, view if fitted is None else view.with_appended(Logged(view.entries[-1].seq + 1, 0.0, fitted))
+
+        fitted, after = await asyncio.to_thread(work)
+        if fitted is not None:
+            self._conversation.projection.learn(after)
+        return fitted
+
+    def _as_foreseen(self, entry: Change) -> _Foreseen | None:
+        """What was found out of that change; None where it was made of another log, or another model is asked now."""
+        known = self._foreseen
+        if known is None or known.entry != entry or known.card is not self._model.card:
+            return None
+        return known if len(known.view.entries) == len(self._conversation.entries) + 1 else None
+
+    def _has_changed(self) -> None:
+        """Says what is in view of files now, as foreseen or, where something else came about, as it is."""
+        projection, (key, entries, touches) = self._conversation.projection, self._seen
+        with in_any_case("what the agent has seen of files is as before"):
+            self._changed(touches if (key, entries) == (projection.key, len(projection.entries)) else touches_in_view(projection))
+
+    def make(self, entry: Change, *, fit: bool) -> None:
+        """Logs the change. Raises `SessionError` where the conversation would be larger than the window; see `History.undo` for `fit`."""
+        window, known = self._model.card.hold_window, self._as_foreseen(entry)
+        tokens = self._room.tokens_with(entry) if known is None else known.tokens
+        fitted: Compaction | None = None
+        if tokens > window:
+            fitted = self._fitted(self._with(entry), tokens, window) if known is None else known.fitted
+            if fitted is None or not fit:
+                raise SessionError(
+                    _reason(fitted),
+                    f"The conversation would then hold about {tokens:,} tokens, more than the model's {window:,}. {_way_out(fitted)}",
+                )
+        self._log(entry)
+        if fitted is not None:
+            self._conversation.append_or_owe(fitted)  # the undo is in force by now: where the disk is full this follows with the next entry
+        self._has_changed()
+
+    def redo(self, redone: Compaction, *, fit: bool) -> str:
+        """Takes an undo back; gives the id of what is in force then. Raises `SessionError`; see `History.redo`."""
+        back = CompactionRedone(redone.id)
+        self._reword(back)
+        reads = next(each for each in self._with(back).active if each.id == redone.id)
+        made = again(reads, self._conversation.projection, self.count)
+        if made is reads:
+            self.make(back, fit=fit)
+            self._unpin(redone)
+            return redone.id
+        if made is None:
+            raise SessionError("invalid", PINNED_MEANWHILE)
+        tokens = self._tokens(self._conversation.projection)
+        made = replace(made, id=new_id("c"), tokens_before=tokens, usage=None, cost=None, skipped=())
+        made = replace(made, estimated_after=self._tokens(self._with(made)), counts=counts(self._conversation.projection, made))
+        self.make(made, fit=fit)
+        return made.id
+
+    def take_out(self, entry: Compaction) -> str:
+        """Logs what the user takes out of view; gives its id."""
+        self._reword(entry)
+        after = self._with(entry)
+        skipped = (IN_OWN_WORDS,) if tells_in_own_words(after, gone_by(entry)) else ()
+        self._conversation.append(replace(entry, estimated_after=self._tokens(after), skipped=skipped))
+        self._has_changed()
+        self._unpin(entry)
+        return entry.id
+
+    def _unpin(self, made: Compaction) -> None:
+        """The later word counts: what the user takes out with it is pinned no longer."""
+        pinned = self._conversation.projection.pins
+        for seq in sorted(pinned.seqs & taken_out(made)):
+            self._conversation.append_or_owe(EntryPinned(seq, False))
+        for path in sorted(pinned.paths.intersection(file.path for file in made.without_files)):
+            self._conversation.append_or_owe(FilePinned(path, False))
+
+    def _fitted(self, view: Projection, tokens: int, window: int) -> Compaction | None:
+        """The compaction that makes `view`, which holds so many tokens, fit the window with some room to go on; None where none does."""
+        planned = fitting(view, tokens - int(window * FIT_SHARE), ULLAGE_NUMBERS, self.count, brief)
+        if planned is None:
+            return None
+        after = tokens - self.count(view.messages) + planned.estimated_after
+        entry = replace(_by_hand(planned.through, tokens), cleared=planned.cleared, snipped=planned.snipped, policy=ULLAGE.name)
+        return replace(entry, estimated_after=after, counts=counts(view, entry))
+
+    def _log(self, entry: Change) -> None:
+        self._reword(entry)
+        self._conversation.append(entry)
+
+    async def _reword_ahead(self, entry: Change) -> None:
+        """Does in another thread what `_reword` would find to do: writing a record anew takes a while in a long session."""
+        projection = self._conversation.projection
+        made = (entry, *projection.active, *projection.undone)
+        if not any(gone_by(each) for each in made if isinstance(each, Compaction)):
+            return
+        view, last, room = projection.copy(), projection.entries[-1].seq, handoff_room(self._room.fullness().line)
+
+        def write() -> Sequence[Reworded]:
+            view.append(Logged(last + 1, 0.0, entry))
+            return tuple(rewordings(view, ULLAGE.engine, room))
+
+        for reworded in await asyncio.to_thread(write):
+            self._conversation.append(reworded)
+
+    def _reword(self, entry: Change) -> None:
+        """Logs, before `entry`, how the records in view read without what is taken out once it is in force."""
+        room = handoff_room(self._room.fullness().line)
+        for reworded in rewordings(self._with(entry), ULLAGE.engine, room):
+            self._conversation.append(reworded)
+
+    def _with(self, entry: Change) -> Projection:
+        """The view after that change; to be read alone."""
+        known = self._as_foreseen(entry)
+        return (
+            known.view
+            if known is not None
+            else self._conversation.projection.with_appended(Logged(self._conversation.entries[-1].seq + 1, 0.0, entry))
+        )
+
+    def _tokens(self, view: Projection) -> int:
+        if view is self._conversation.projection:
+            return self._conversation.counted(self._surroundings.calibration(self._model.card)).used
+        before = self._conversation.projection
+        return self._tokens(before) - self.count(before.messages) + self.count(view.messages)
+
+    def count(self, messages: Sequence[Message]) -> int:
+        """Estimated tokens of these messages, by what was learned of the model in use."""
+        calibration = self._surroundings.calibration(self._model.card)
+        return calibration.apply(sum(estimate_message(message) for message in messages))
+
+
+def _reason(fitted: Compaction | None) -> Reason:
+    """Of a refusal, by what would make it fit."""
+    if fitted is None:
+        return "invalid"
+    return "fits_only_cut" if fitted.snipped is not None else "does_not_fit"
+
+
+def _way_out(fitted: Compaction | None) -> str:
+    """What would make it fit, as a sentence."""
+    if fitted is None:
+        return "It would not fit even with old tool results cleared and its middle cut out."
+    ways = ["old tool results cleared"] if fitted.cleared else []
+    if cut := fitted.message_counts.snipped:
+        ways.append(f"{cut:,} {'message' if cut == 1 else 'messages'} cut from its middle")
+    return f"With {' and '.join(ways)} it would fit."
+
+
+def _by_hand(through: int, tokens_before: int) -> Compaction:
+    return Compaction(
+        id=new_id("c"),
+        trigger="manual",
+        rung="moves",
+        through=through,
+        cleared=(),
+        snipped=None,
+        summarised=None,
+        restored=(),
+        resume="",
+        focus="",
+        policy=BY_THE_USER,
+        tokens_before=tokens_before,
+        estimated_after=0,
+    )
