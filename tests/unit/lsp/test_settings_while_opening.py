@@ -21,11 +21,11 @@ async def test_they_are_taken_over_before_the_sessions_are_open(monkeypatch: pyt
         server.pushed_settings = {"compaction": {"cap": 12_345}}
         await server.configure()  # as `workspace/didChangeConfiguration` does it
 
-    def make_bridge(_: Any, around: Any, *__: Any) -> Any:
+    async def open_bridge(_: Any, around: Any, *__: Any) -> Any:
         taken.append(around.settings)
         return SimpleNamespace(sessions=SimpleNamespace(start=start, configure=taken.append, unconfirmed_address=""), at_once={})
 
-    bridge = SimpleNamespace(Surroundings=SimpleNamespace, Bridge=make_bridge)
+    bridge = SimpleNamespace(Surroundings=SimpleNamespace, open_bridge=open_bridge)
     monkeypatch.setattr(server_module, "_import_bridge", lambda: bridge)
     monkeypatch.setattr(server, "_folders", list)
     monkeypatch.setattr(server, "_configuration", lambda: asyncio.sleep(0, server.pushed_settings))
