@@ -13,16 +13,14 @@ import gc
 import sys
 import tempfile
 import tracemalloc
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 from bench.growth import NoEditor
 from ullage.context.blocks import Text
 from ullage.context.entries import Compaction
 from ullage.context.view.request import Request
-from ullage.models.choose import Provider
 from ullage.models.model import Model, ModelCard, ModelEvent, Reply, TextDelta
-from ullage.models.shown_media import MediaBytes
 from ullage.session.items import Update
 from ullage.session.sessions import Sessions
 from ullage.session.settings import Settings
@@ -72,9 +70,7 @@ async def main(turns: int) -> None:
         def told(session_id: str, seq: int, update: Update) -> None:
             idle.set()
 
-        def choose(
-            *, provider: Provider, name: str, base_url: str, api_key: str | None, media: MediaBytes, is_confirmed: Callable[[str], bool]
-        ) -> Model:
+        def choose(**_: object) -> Model:
             return model
 
         settings = Settings(summary_engine="digest", store_location=str(folder.parent / "store"))

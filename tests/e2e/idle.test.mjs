@@ -42,7 +42,7 @@ stage("while editing", { window: 60_000 }, (scenario) => {
     await api.enqueue({ say: "It is 0.95." });
     await sendAndFinish(panel, "What is the safe fill now?");
     await itemsOf(panel, "assistant").getByText("It is 0.95.").waitFor();
-    const sent = JSON.stringify((await api.requests()).at(-1)?.body.messages);
+    const sent = JSON.stringify((await api.calls()).at(-1)?.body.messages);
     assertHolds(sent, "# typed, and not saved: safe fill is 0.95");
     assertHolds(sent, "Never change the file");
     assert.equal(sent.includes("Seen once"), false);

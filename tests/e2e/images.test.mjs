@@ -27,7 +27,7 @@ stage("images", {}, (scenario) => {
     assert.equal(await thumbnail.evaluate((image) => /** @type {HTMLImageElement} */ (image).naturalWidth), WIDTH);
     await screenshot("1-read");
 
-    const { body } = (await api.requests()).at(-1) ?? assert.fail("nothing was asked");
+    const { body } = (await api.calls()).at(-1) ?? assert.fail("nothing was asked");
     const [text, image] = body.messages.at(-1).content[0].content;
     assert.match(text.text, /`docs\/tank\.png`: image, 320 × 200, 96 tokens/);
     assert.deepEqual(image.source, { type: "base64", media_type: "image/png", data: bytes.toString("base64") });
@@ -49,7 +49,7 @@ stage("images", {}, (scenario) => {
     const prompt = itemsOf(panel, "user").first();
     await prompt.getByRole("button", { name: "pasted image: image, 320 × 200, 96 tokens" }).waitFor();
     await screenshot("2-sent");
-    const [, image, words] = (await api.requests()).at(-1)?.body.messages[0].content ?? [];
+    const [, image, words] = (await api.calls()).at(-1)?.body.messages[0].content ?? [];
     assert.deepEqual(image.source, { type: "base64", media_type: "image/png", data: bytes.toString("base64") });
     assert.equal(words.text, "What is in the picture?");
   });

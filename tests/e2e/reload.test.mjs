@@ -39,7 +39,7 @@ stage("reload", {}, (scenario) => {
     await itemsOf(panel, "assistant").getByText("It holds 40,000 litres.").waitFor();
     await turnIsOver(panel);
     await screenshot("3-went-on");
-    const sent = JSON.stringify((await api.requests()).at(-1)?.body.messages);
+    const sent = JSON.stringify((await api.calls()).at(-1)?.body.messages);
     for (const text of ["The first prompt", "How much does the tank hold?", "I read the tank.", "tool_result"]) assertHolds(sent, text);
     await api.enqueue({ say: "The last answer." });
     await sendAndFinish(panel, "The last prompt");

@@ -64,7 +64,7 @@ stage("a turn", {}, (scenario) => {
     await answerApproval(panel, "Refuse");
     await itemsOf(panel, "assistant").getByText("Then I leave it.").waitFor();
     assert.doesNotMatch(await onDisk(workspace), /mended/);
-    const last = (await api.requests()).at(-1)?.body.messages.at(-1);
+    const last = (await api.calls()).at(-1)?.body.messages.at(-1);
     assert.match(JSON.stringify(last), /the tank is measured already/);
     await screenshot("2-refused");
   });

@@ -18,6 +18,7 @@ import { ROOT, VENV_PYTHON } from "../../../scripts/lib/paths.mjs";
  * @property {(...outcomes: unknown[]) => Promise<void>} enqueue what the next requests are answered with
  * @property {(...rules: unknown[]) => Promise<void>} addRules what is answered when a request fits
  * @property {(count?: number) => Promise<RecordedRequest[]>} requests what was received; with a count it waits for that many model calls
+ * @property {() => Promise<RecordedRequest[]>} calls the model calls among them: not what was listed or counted
  * @property {() => Promise<void>} held waits until an answer is being held back
  * @property {() => Promise<void>} release lets held answers go on
  * @property {() => Promise<void>} reset forgets what was received and what was to be answered
@@ -40,11 +41,14 @@ export async function startFakeApi({ window } = {}) {
   const { port } = JSON.parse(String(line[0]));
   const url = `http://127.0.0.1:${port}`;
   const control = `${url}/__fake__`;
+  /** @param {number} [count] @returns {Promise<RecordedRequest[]>} */
+  const requests = async (count) => (await get(`${control}/requests${count === undefined ? "" : `?count=${count}`}`)).requests;
   return {
     url,
     enqueue: async (...outcomes) => void (await post(`${control}/enqueue`, outcomes)),
     addRules: async (...rules) => void (await post(`${control}/rules`, rules)),
-    requests: async (count) => (await get(`${control}/requests${count === undefined ? "" : `?count=${count}`}`)).requests,
+    requests,
+    calls: async () => (await requests()).filter(({ path }) => path === "/v1/messages"),
     held: async () => void (await get(`${control}/held`)),
     release: async () => void (await post(`${control}/release`, undefined)),
     reset: async () => void (await post(`${control}/reset`, undefined)),
