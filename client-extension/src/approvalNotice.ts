@@ -31,7 +31,8 @@ export function bindApprovals(session: ActiveSession, chat: ChatView): vscode.Di
 async function ask(approval: ToolCallItem, session: ActiveSession, chat: ChatView): Promise<void> {
   const sessionId = session.current?.sessionId;
   const { text, whole } = questionOf(approval);
-  const choice = await warn(text, ...(whole ? [ALLOW] : []), REFUSE, SHOW);
+  // The first is the one that Enter takes, and stands out: looking decides nothing.
+  const choice = await warn(text, SHOW, ...(whole ? [ALLOW] : []), REFUSE);
   if (choice === undefined || sessionId === undefined) {
     return;
   }

@@ -55,11 +55,11 @@ export async function chooseModel(session: ActiveSession, offer: Offer | Promise
   }
 }
 
-/** The model in use first. */
+/** The model in use first; last where the endpoint does not list it: it may be that of another endpoint. */
 function picksOf(session: ActiveSession, { models, problem }: Offer): ModelPick[] {
   const current = session.current?.model.name;
   const known = models.some(({ name }) => name === current) || current === undefined ? [] : [{ name: current, displayName: current }];
-  const inOrder = [...known, ...models].toSorted((a, b) => Number(b.name === current) - Number(a.name === current));
+  const inOrder = [...models.toSorted((a, b) => Number(b.name === current) - Number(a.name === current)), ...known];
   const picks: ModelPick[] = inOrder.map((model) => ({
     label: labelText(model.displayName),
     description: [model.name === current ? "current" : "", model.displayName === model.name ? "" : labelText(model.name)]

@@ -88,7 +88,8 @@ stage("a turn", {}, (scenario) => {
     await openFile(page, FILE);
     const panel = await openPanel(page);
     await sendPrompt(panel, "Mend the tank");
-    await answerApproval(panel, "Allow once");
+    await approval(panel).waitFor();
+    await page.keyboard.press("Control+Shift+Enter"); // allows what is in sight
     await api.held();
     await itemsOf(panel, "assistant").getByText("The line is added").waitFor();
     await panel.getByRole("button", { name: "Stop" }).click();

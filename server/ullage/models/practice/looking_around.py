@@ -23,8 +23,8 @@ WHAT_I_AM = (
     " Everything around me is real: the tools, the approvals, the gauge and the compaction."
 )
 HOW_TO_GET_A_MODEL = (
-    'For real answers set an API key with the command "Ullage: Set API key", or name an Anthropic-compatible server'
-    " (llama.cpp, vLLM, LiteLLM, Ollama, LM Studio) in the setting `ullage.model.baseUrl`."
+    'For real answers run the command "Ullage: Connect a model…". It takes an API key or the address of a server'
+    " (llama.cpp, vLLM, LiteLLM, Ollama, LM Studio), and finds servers on this machine."
 )
 TAKE_THE_TOUR = 'Say "take the tour" in the sample workspace to see a bug found and fixed.'
 

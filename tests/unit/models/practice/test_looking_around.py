@@ -42,8 +42,7 @@ async def test_it_searches_reads_and_reports_with_links(bench: Workbench) -> Non
     assert "[pump.py:1](pump.py#L1): `def start_pump(tank):`" in report
     assert "[notes/a b.md:1](notes/a%20b.md#L1): `The pump is 'loud'.`" in report
     assert "not an AI" in report
-    assert "Ullage: Set API key" in report
-    assert "ullage.model.baseUrl" in report
+    assert "Ullage: Connect a model" in report
 
 
 async def test_nothing_found_is_said(bench: Workbench) -> None:

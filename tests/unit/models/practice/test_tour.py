@@ -67,7 +67,7 @@ async def test_it_says_that_it_is_no_language_model(folder: Path) -> None:
     bench = tour_in(folder)
     await bench.prompt("take the tour")
     assert "not an AI" in said_in_full(bench.replies[0])
-    assert "Ullage: Set API key" in said_in_full(bench.replies[-1])
+    assert "Ullage: Connect a model" in said_in_full(bench.replies[-1])
 
 
 async def test_the_context_is_full_after_the_edit_and_not_before(folder: Path) -> None:
