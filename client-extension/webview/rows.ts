@@ -111,11 +111,9 @@ export class Rows {
   measure(): void {
     for (const { item, view } of this.inPage.values()) {
       const next = view.element.nextElementSibling;
-      if (next instanceof HTMLElement) {
-        const height = next.offsetTop - view.element.offsetTop;
-        if (height > 0) {
-          this.heights.measure(item, height);
-        }
+      const height = next instanceof HTMLElement ? next.offsetTop - view.element.offsetTop : view.element.offsetHeight;
+      if (height > 0) {
+        this.heights.measure(item, height);
       }
     }
   }

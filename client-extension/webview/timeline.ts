@@ -182,7 +182,11 @@ export class Timeline {
   /** Rows come near the place that shows, the nearest first and only so many in a frame; those that are far from it go. */
   private fill(): void {
     this.isFilling = false;
-    if (this.atEnd || this.items.length === 0) {
+    if (this.items.length === 0) {
+      return;
+    }
+    if (this.atEnd) {
+      this.fillTheEnd();
       return;
     }
     const now = this.known();
@@ -212,6 +216,14 @@ export class Timeline {
       this.fillSoon();
     }
     this.askForEarlier();
+  }
+
+  /** Rows turned out to be lower than rows of their kind mostly are: those above them are needed, too. */
+  private fillTheEnd(): void {
+    const needed = this.atTheEnd();
+    if (this.ends === undefined || needed.first < this.items.findIndex(({ id }) => id === this.ends?.first)) {
+      this.draw(needed);
+    }
   }
 
   private fillSoon(): void {

@@ -81,6 +81,21 @@ test("however far one scrolls, only what is near stands in the page, in its orde
   }
 });
 
+test("a short row below a very long one leaves what shows of that in the page", async () => {
+  const items = [user("p1"), assistant("long", "so long"), user("p2")];
+  const { timeline } = opened({ items });
+  const column = timeline.element.firstElementChild;
+  assert.ok(column);
+  layOutColumn(column, ROW);
+  timeline.element.querySelector<HTMLElement>('[data-item-id="long"]')?.style.setProperty("height", "60000px");
+  layOut(timeline.element, { scrollHeight: 60_200, clientHeight: SHOWN, scrollTop: 59_700 });
+  resized();
+  timeline.update(session({ items: [...items, assistant("short", "so short")] }));
+  resized();
+  await settle();
+  assert.deepEqual(shownIds(timeline).slice(-3), ["long", "p2", "short"]);
+});
+
 test("a row that comes back is as the user left it, and one that nobody touched is forgotten", async () => {
   const [call, another] = ["t1", "t2"].map((id) => toolCall(id, { status: "completed", output: "14 passed" }));
   assert.ok(call && another);
