@@ -46,9 +46,10 @@ export async function gaugeIsPriced(page) {
   return (await gaugePercent(page)) ?? 0;
 }
 
-/** Click it, which compacts. @param {Page} page */
+/** Click it, which compacts, and move on: what it says at the pointer would lie over the panel. @param {Page} page */
 export async function clickGauge(page) {
   await gauge(page).locator("a").click();
+  await page.mouse.move(0, 0);
 }
 
 /** What it says when the pointer rests on it. @param {Page} page @returns {Promise<string>} */
