@@ -3,13 +3,11 @@
 import * as vscode from "vscode";
 import { randomBytes } from "node:crypto";
 import { PANEL_COMMANDS, PASS_THROUGH, type PanelView, type ToHost, type ToPanel } from "../webview/messages";
-import type { ActiveSession } from "./activeSession";
-import type { ServerConnection } from "./client";
-import { reasonOf } from "./refusal";
-import { applyCode } from "./applyCode";
-import { insertText } from "./insertText";
-import type { ProposedChanges } from "./proposedChanges";
-import { WorkspaceFiles, openFile, readImage } from "./workspaceFiles";
+import type { ActiveSession } from "./session/activeSession";
+import type { ServerConnection } from "./server/connection";
+import { reasonOf } from "./server/answers";
+import { applyCode, insertText, type ProposedChanges } from "./files/applyCode";
+import { openFile, readImage, WorkspaceFiles } from "./files/workspaceFiles";
 
 export class ChatView implements vscode.WebviewViewProvider {
   static readonly id = "ullage.chat";
@@ -53,11 +51,13 @@ export class ChatView implements vscode.WebviewViewProvider {
     });
     view.onDidChangeVisibility(() => {
       this.listening &&= view.visible;
+      setFocused(false); // a page that is gone says nothing any more
       this.visibilityChanged.fire();
     });
     view.onDidDispose(() => {
       this.view = undefined;
       this.listening = false;
+      setFocused(false);
     });
     // Once only. Where a second page is set before the first has loaded whole, VS Code can go on showing the first and hold back every message:
     // the late `load` of the first ends the wait for that of the second.
@@ -142,6 +142,8 @@ export class ChatView implements vscode.WebviewViewProvider {
           this.passView();
         }
         return;
+      case "focused":
+        return setFocused(message.focused);
       case "resync":
         return this.sendSnapshot();
       case "request":
@@ -194,6 +196,11 @@ export class ChatView implements vscode.WebviewViewProvider {
   private post(message: ToPanel): void {
     void this.view?.webview.postMessage(message);
   }
+}
+
+/** VS Code knows which view has the focus, but not where that view is a webview and the focus lies in its page: the page itself tells. */
+function setFocused(focused: boolean): void {
+  void vscode.commands.executeCommand("setContext", "ullage.chatFocused", focused);
 }
 
 function pageOf(webview: vscode.Webview, extensionUri: vscode.Uri): string {

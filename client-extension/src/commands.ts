@@ -1,25 +1,20 @@
-/** What each command does. Every one has a defined answer when the server is down: a message that says so. */
+/** What each command does, or where that is done. Every one has a defined answer when the server is down: a message that says so. */
 
 import * as vscode from "vscode";
-import type { ActiveSession } from "./activeSession";
-import { showAllowed } from "./allowedList";
-import type { ApiKey } from "./apiKey";
-import { attachEditor } from "./attachEditor";
 import type { ChatView } from "./chatView";
-import type { ServerConnection } from "./client";
-import type { CompactionNotice } from "./compactionNotice";
-import { excludeFiles, pinFiles } from "./fileMarks";
-import { forkSession } from "./forking";
-import { importSessions } from "./importing";
-import { pickEffort, pickModel } from "./modelPicker";
-import { pickSession } from "./pickers";
-import type { ProposedChanges } from "./proposedChanges";
+import type { ProposedChanges } from "./files/applyCode";
+import { isAttachable, nameInUri } from "./files/fileFacts";
+import { nameOfFile } from "./files/places";
+import { type ApiKey, setUpKey, setUpModel } from "./model/connect";
+import { pickEffort, pickModel } from "./model/picker";
+import { tell, warn } from "./notify";
 import type { Postpone } from "./protocol";
-import { searchSessions } from "./search";
-import { setUpKey, setUpModel } from "./setUp";
-import { takeTour } from "./tour";
-import { undoOrRedo } from "./undoing";
-import { warn } from "./notify";
+import type { ServerConnection } from "./server/connection";
+import type { ActiveSession } from "./session/activeSession";
+import { showAllowed } from "./session/approvalPrompts";
+import { type CompactionNotice, undoOrRedo } from "./session/indicators";
+import { forkSession, importSessions, pickSession, searchSessions } from "./session/pickers";
+import { labelText } from "./visible";
 
 export interface CommandParts {
   connection: ServerConnection;
@@ -97,4 +92,70 @@ async function report(handler: Handler): Promise<void> {
   } catch (error) {
     void warn(error instanceof Error ? error.message : String(error));
   }
+}
+
+/**
+ * Pins the files that were chosen in the explorer, else the one in the active editor.
+ *
+ * @throws Error with a message for the user.
+ */
+async function pinFiles(session: ActiveSession, clicked: unknown, chosen: unknown): Promise<void> {
+  const names = filesMeant(clicked, chosen, "pin");
+  for (const path of names) {
+    await session.request("ullage/session/pin", { path, pinned: true });
+  }
+  vscode.window.setStatusBarMessage(`$(pinned) Pinned ${labelText(names.join(", "))}: no compaction touches it`, 5_000);
+}
+
+/**
+ * Takes the texts of the same out of the conversation. What the model wrote into them stays in its calls, and it may read them anew.
+ *
+ * @throws Error with a message for the user.
+ */
+async function excludeFiles(session: ActiveSession, clicked: unknown, chosen: unknown): Promise<void> {
+  const names = filesMeant(clicked, chosen, "exclude");
+  for (const path of names) {
+    await session.request("ullage/session/exclude", { path });
+  }
+  vscode.window.setStatusBarMessage(`$(eye-closed) Excluded ${labelText(names.join(", "))}, except what the model wrote itself`, 5_000);
+}
+
+function filesMeant(clicked: unknown, chosen: unknown, verb: "pin" | "exclude"): string[] {
+  const uris = Array.isArray(chosen) && chosen.length > 0 ? chosen : [clicked ?? vscode.window.activeTextEditor?.document.uri];
+  const files = uris.filter((uri): uri is vscode.Uri => uri instanceof vscode.Uri && uri.scheme === "file");
+  if (files.length === 0) {
+    throw new Error(`Open a file of this workspace to ${verb} it`);
+  }
+  const folders = (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
+  const names = files.map(({ fsPath }) => nameOfFile(fsPath, folders)).filter((name) => name !== undefined);
+  if (names.length < files.length) {
+    throw new Error(`Only files of this workspace can be ${verb === "pin" ? "pinned" : "excluded"}`);
+  }
+  return names;
+}
+
+/** Attaches it and shows the panel; says why where it cannot be. */
+async function attachEditor(chat: ChatView): Promise<void> {
+  const uri = vscode.window.activeTextEditor?.document.uri.toString();
+  if (uri === undefined) {
+    void warn("No editor is active: open the file or the new document that is to be attached");
+    return;
+  }
+  if (!isAttachable(uri)) {
+    void warn(`${nameInUri(uri)} is no file, so it cannot be attached`);
+    return;
+  }
+  await chat.show({ kind: "prompt", prompt: { text: "", attachments: [{ kind: "file", uri }] } });
+}
+
+const TOUR = "Take the tour";
+
+/** Shows the panel and begins the tour; where a real model answers, it says why there is none. */
+async function takeTour(session: ActiveSession, chat: ChatView): Promise<void> {
+  await chat.focus();
+  if (session.current?.model.practice === false) {
+    void tell("The tour is played by the demo, and a model is connected here. Ask it anything.");
+    return;
+  }
+  await session.request("ullage/session/prompt", { text: TOUR, attachments: [], delivery: "queue" });
 }

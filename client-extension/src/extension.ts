@@ -1,21 +1,18 @@
-/** Wires the parts together. What they do is in their own files. */
+/** Wires the parts together, and shows the chat once after the extension was installed. What the parts do is in their own files. */
 
 import * as vscode from "vscode";
-import { ActiveSession } from "./activeSession";
-import { bindApprovals } from "./approvalNotice";
-import { ApiKey } from "./apiKey";
 import { ChatView } from "./chatView";
-import { ServerConnection } from "./client";
 import { registerCommands } from "./commands";
-import { CompactionNotice } from "./compactionNotice";
-import { bindContextKeys } from "./contextKeys";
-import { ProposedChanges } from "./proposedChanges";
-import { revealChatOnce } from "./firstRun";
-import { bindGauge } from "./gaugeBinding";
-import { Launch } from "./launch";
-import { ServerGone } from "./serverGone";
+import { ProposedChanges } from "./files/applyCode";
+import { ApiKey } from "./model/connect";
 import { warn } from "./notify";
-import { sentence } from "./shownText";
+import { ServerGone } from "./server/answers";
+import { ServerConnection } from "./server/connection";
+import { Launch } from "./server/launch";
+import { ActiveSession } from "./session/activeSession";
+import { bindApprovals } from "./session/approvalPrompts";
+import { bindContextKeys, bindGauge, CompactionNotice } from "./session/indicators";
+import { sentence } from "./visible";
 
 let connection: ServerConnection | undefined;
 
@@ -88,5 +85,22 @@ async function openSession(server: ServerConnection, session: ActiveSession, log
       return; // the session is opened when the server is back; one that runs by now must not be ended for it
     }
     await server.fail(`Ullage could not open a session: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+const WALKTHROUGH = "ullage.ullage#start";
+const SHOWN = "ullage.chatShown";
+
+/**
+ * Reveals the chat where it was never revealed before: a panel in the secondary side bar is easily not found. Opens the walkthrough, too, unless
+ * the user wants nothing to open by itself. The editor keeps the focus.
+ */
+async function revealChatOnce(memory: vscode.Memento): Promise<void> {
+  if (memory.get<boolean>(SHOWN) !== true) {
+    await memory.update(SHOWN, true);
+    await vscode.commands.executeCommand(`${ChatView.id}.focus`, { preserveFocus: true });
+    if (vscode.workspace.getConfiguration("workbench").get("startupEditor") !== "none") {
+      await vscode.commands.executeCommand("workbench.action.openWalkthrough", WALKTHROUGH, false);
+    }
   }
 }

@@ -6,7 +6,7 @@
  */
 
 import * as vscode from "vscode";
-import { notificationText } from "./shownText";
+import { notificationText } from "./visible";
 
 /** Says it; gives the button that was clicked. */
 export async function tell(message: string, ...buttons: string[]): Promise<string | undefined> {

@@ -135,7 +135,7 @@ export interface CompactionItem {
   policy?: Optional<string>;
   /** Files that the user took out with it. */
   excludedFiles?: Optional<string[]>;
-  /** About how many dollars one that was made before the line was to save. */
+  /** About how many dollars one that was made before the threshold was to save. */
   saves?: Optional<number>;
   error: string;
 }
@@ -255,7 +255,7 @@ export interface GaugeCategory {
   tokens: number;
 }
 
-/** A compaction before the line that would save about so many dollars. */
+/** A compaction before the threshold that would save about so many dollars. */
 export interface EarlySaving {
   /** The earliest: with the next prompt, or once nobody asks for some minutes, and with the prompt after that. */
   when: "prompt" | "pause";

@@ -1,6 +1,7 @@
 /**
  * Texts of others as the user sees them: what cannot be seen, or changes how the rest is read, stands as an escape. The server does the same
- * with titles and questions (`context/visible.py`); `tests/protocol/visible.json` holds both to it. Pure.
+ * with titles and questions (`context/quoting.py`); `tests/protocol/visible.json` holds both to it. Below that, the same for places where VS Code
+ * would make links or icons of them. Pure.
  */
 
 /** What is not printed, and what counts as a letter, a mark or a symbol but is not seen: fillers, joiners, variation selectors. */
@@ -32,4 +33,19 @@ function escapeOf(character: string): string {
     return `\\x${hex.padStart(2, "0")}`;
   }
   return code < 0x1_00_00 ? `\\u${hex.padStart(4, "0")}` : `\\U${hex.padStart(8, "0")}`;
+}
+
+/** For a notification, where `[text](target)` would be a link. */
+export function notificationText(text: string): string {
+  return visibleLine(text).replaceAll("](", "] (");
+}
+
+/** For a label, a status bar item or a quick pick, where `$(name)` would be an icon. */
+export function labelText(text: string): string {
+  return visibleLine(text).replace(/\$\((?=[a-z])/gi, "\\$(");
+}
+
+/** With one full stop at its end, whatever it ended with. */
+export function sentence(text: string): string {
+  return /[.!?…]$/.test(text.trim()) ? text.trim() : `${text.trim()}.`;
 }

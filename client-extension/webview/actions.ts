@@ -1,7 +1,7 @@
 /** What the user can do from the panel, for the parts that draw it. Failures are shown above the prompt box. */
 
 import type { AttachmentRef, ParamsOf, ResultOf } from "../src/protocol";
-import { fitOffer } from "../src/refusal";
+import { fitOffer } from "../src/server/answers";
 import { Refused, type Host } from "./host";
 import type { PassThroughMethod } from "./messages";
 

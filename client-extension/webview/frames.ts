@@ -1,6 +1,6 @@
 /**
- * When the panel is drawn: once a frame at most, and less often where a frame takes long, so that the editor beside it has the main thread for
- * most of the time. What came meanwhile is drawn with the next.
+ * When the page works. It is drawn once a frame at most, and less often where a frame takes long, so that the editor beside it has the main thread
+ * for most of the time; what came meanwhile is drawn with the next. What can wait is done when there is nothing else to do.
  */
 
 /** The part of the time that drawing may take: one of so many. */
@@ -71,5 +71,34 @@ export class Frames {
       }
     });
     this.draw();
+  }
+}
+
+/** Milliseconds after which it is done in any case. */
+const AT_THE_LATEST = 2000;
+
+const waiting: (() => void)[] = [];
+
+/** Does it later, one piece of work after the other. */
+export function whenIdle(work: () => void): void {
+  waiting.push(work);
+  if (waiting.length === 1) {
+    next();
+  }
+}
+
+function next(): void {
+  if (typeof requestIdleCallback === "function") {
+    requestIdleCallback(doOne, { timeout: AT_THE_LATEST });
+  } else {
+    setTimeout(doOne);
+  }
+}
+
+function doOne(): void {
+  waiting[0]?.();
+  waiting.shift();
+  if (waiting.length > 0) {
+    next();
   }
 }

@@ -1,6 +1,6 @@
 /** The panel's way to the extension host: requests with answers, and orders without. `acquireVsCodeApi` is called here and only once. */
 
-import type { Attachment } from "./attachments";
+import type { Attachment } from "./dock/attachments";
 import type { ParamsOf, ResultOf } from "../src/protocol";
 import type { FileSuggestion, ImageFile, PanelCommand, PassThroughMethod, ToHost, ToPanel } from "./messages";
 
@@ -16,7 +16,7 @@ declare function acquireVsCodeApi(): VsCodeApi;
 export interface Remembered {
   draft: string;
   attached: readonly Attachment[];
-  /** The end of the conversation, as it was shown last (`shownBefore.ts`). */
+  /** The end of the conversation, as it was shown last (`state.ts`). */
   shown?: unknown;
 }
 
@@ -82,6 +82,9 @@ export function connectHost(receive: (message: Exclude<ToPanel, { type: "respons
     }
   });
   api.postMessage({ type: "ready" });
+  const tellFocus = () => api.postMessage({ type: "focused", focused: document.hasFocus() });
+  for (const event of ["focus", "blur"]) window.addEventListener(event, tellFocus);
+  tellFocus();
 
   return {
     request: (method, params) => ask((id) => ({ type: "request", id, method, params })) as Promise<never>,

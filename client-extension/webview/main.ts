@@ -1,15 +1,14 @@
 /** Entry of the panel: messages go through the reducer, and the page is drawn once a frame at most. */
 
 import { createActions } from "./actions";
-import { Cards } from "./cards";
+import { Cards } from "./dock/cards";
 import { Frames } from "./frames";
-import { HistoryFeed } from "./historyFeed";
+import { HistoryFeed } from "./history/feed";
 import { connectHost, type Remembered } from "./host";
 import type { PanelView } from "./messages";
 import { Panel } from "./panel";
-import { asKept, toKeep } from "./shownBefore";
-import { INITIAL_STATE, reduce, type PanelMessage, type PanelState } from "./state";
-import { PAGE } from "./timeline";
+import { asKept, INITIAL_STATE, type PanelMessage, type PanelState, reduce, toKeep } from "./state";
+import { PAGE } from "./conversation/timeline";
 
 let state: PanelState = INITIAL_STATE;
 let loading: Promise<void> | undefined;

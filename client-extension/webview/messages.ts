@@ -1,7 +1,7 @@
 /** What the panel and the extension host say to each other. Shared by both: no VS Code and no DOM in here. */
 
 import type { ClientMethod, ForkPrompt, ParamsOf, Snapshot, UpdateParams } from "../src/protocol";
-import type { ServerStatus } from "../src/serverStatus";
+import type { ServerStatus } from "../src/server/answers";
 
 /** Requests that the host passes on to the server as they are. */
 export const PASS_THROUGH = [
@@ -73,6 +73,8 @@ export type PanelView =
 export type ToHost =
   /** The panel has loaded and wants its first snapshot. */
   | { type: "ready" }
+  /** The focus came into the panel's page, or left it. */
+  | { type: "focused"; focused: boolean }
   /** Updates are missing: a snapshot is wanted. */
   | { type: "resync" }
   | { type: "request"; id: number; method: PassThroughMethod; params: ParamsOf<PassThroughMethod> }

@@ -1,29 +1,25 @@
 /** The panel as a whole: its parts from top to bottom, each drawn from the state. */
 
-import { approvalsIn } from "../src/approvals";
+import { approvalsIn } from "../src/session/approvals";
 import type { Actions } from "./actions";
-import { approvalInSight } from "./approvalInSight";
-import { Activity } from "./activity";
-import { Announcer } from "./announcer";
-import { Banners } from "./banners";
-import type { Cards } from "./cards";
-import { Composer } from "./composer";
+import { approvalInSight } from "./items/approval";
+import { Activity, Announcer } from "./conversation/activity";
+import { Banners, SessionHeader } from "./header";
+import type { Cards } from "./dock/cards";
+import { Composer } from "./dock/composer";
 import { element } from "./dom";
-import { EpochsSheet } from "./epochsSheet";
-import { markWords } from "./markWords";
+import { EpochsSheet } from "./history/epochsSheet";
+import { markWords } from "./conversation/rows";
 import type { PanelView } from "./messages";
-import { PinsView } from "./pinsView";
-import { PlanView } from "./planView";
-import { PreviewSheet } from "./previewSheet";
-import { QueueView } from "./queueView";
-import { SessionHeader } from "./sessionHeader";
-import { Sheet } from "./sheet";
-import type { SlashCommand } from "./slashCommands";
+import { PinsView, PlanView, QueueView } from "./dock/trays";
+import { PreviewSheet } from "./history/previewSheet";
+import { Sheet } from "./history/sheet";
+import type { SlashCommand } from "./dock/slashCommands";
 import { StartScreen } from "./startScreen";
-import type { Attachment } from "./attachments";
+import type { Attachment } from "./dock/attachments";
 import type { Remembered } from "./host";
 import type { PanelState } from "./state";
-import { Timeline } from "./timeline";
+import { Timeline } from "./conversation/timeline";
 
 export interface PanelParts {
   actions: Actions;

@@ -2,7 +2,7 @@
 
 import type { Actions } from "./actions";
 import { element, icon, setChildren, textButton } from "./dom";
-import { whatLasts } from "./banners";
+import { whatLasts } from "./header";
 import type { PanelState } from "./state";
 
 const TOUR = "Take the tour";

@@ -1,5 +1,6 @@
 """The command line: `ullage serve`, `replay`, `policies`, `import` and `inspect`. Imports nothing that takes long before it is known
-what is wanted."""
+what is wanted.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +13,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ullage.replay_arguments import add_replay_options, policy_names
-from ullage.taken_secrets import take_secret
+from ullage.starting import take_secret
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.lsp.transport import Connection
 
 logger = logging.getLogger("ullage")
+
+SMALLEST_WINDOW, LARGEST_WINDOW = 1_000, 100_000_000
+"""Tokens."""
+
+MOST_JOBS = 1_000
 
 _OLDEST_PYTHON = (3, 11)
 
@@ -30,7 +35,6 @@ and Ullage (a workspace, or its ullage.db), plain or compressed: tokens, dollars
 compactions that took place. With --policy it carries the sessions through other ways of compacting, and reports what each would have
 cost and kept over the same work. It changes no transcript, asks no model and sends nothing anywhere.
 """
-
 
 _STORE = "where sessions are kept, if ullage.store.location says so (default: ULLAGE_STORE_LOCATION, else the system's place for it)"
 
@@ -116,7 +120,7 @@ def _serve(options: argparse.Namespace) -> int:
 
 def _replay(options: argparse.Namespace) -> int:
     from ullage.replay.command import run
-    from ullage.replay.options import Options
+    from ullage.replay.file_work import Options
 
     asked = Options(
         format=options.format,
@@ -174,11 +178,10 @@ class CannotListen(Exception):
 
 
 async def _serve_client(port: int | None, path: Path | None, api_key: str | None) -> int:
-    from ullage.lsp.quick_imports import quick_imports
+    from ullage.starting import quick_imports
 
     with quick_imports():
-        from ullage.lsp.features import register_features
-        from ullage.lsp.server import UllageServer
+        from ullage.lsp.server import UllageServer, register_features
         from ullage.lsp.transport import open_stdio
 
     if port is not None:
@@ -225,3 +228,69 @@ async def _client_on_socket(path: Path) -> Connection:
 def _failed(message: str) -> int:
     sys.stderr.write(f"{message}\n")
     return 1
+
+
+def policy_names(given: Sequence[str]) -> tuple[str, ...]:
+    """The names in all `--policy` arguments together."""
+    return tuple(name.strip() for names in given for name in names.split(",") if name.strip())
+
+
+def add_replay_options(replay: argparse.ArgumentParser) -> None:
+    """All but the transcripts themselves."""
+    replay.add_argument("--format", choices=("table", "json"), default="table", help="how the report is written (default: table)")
+    replay.add_argument("--full", action="store_true", help="print every table, with what its columns mean")
+    replay.add_argument(
+        "--model", metavar="NAME", help="take window, prices and tokens of this model (default: of those that the sessions ran on)"
+    )
+    replay.add_argument(
+        "--policy",
+        action="append",
+        default=[],
+        metavar="P[,P...]",
+        help="carry the sessions through these policies; all: through every one",
+    )
+    replay.add_argument(
+        "--at",
+        choices=("policy", "recorded"),
+        default="policy",
+        help="compact where the policy would, or where the transcript recorded a compaction (default: policy)",
+    )
+    replay.add_argument(
+        "--summary",
+        choices=("recorded", "digest", "none"),
+        help="what stands for a summary that a model would write: the recorded one where there is one, the program's digest, or a blank "
+        "of the usual size, for cost alone (default: recorded with --at recorded, else digest)",
+    )
+    replay.add_argument("--window", type=_window, metavar="TOKENS", help="take this for the model's window")
+    replay.add_argument(
+        "--economy",
+        choices=("cheapest", "balanced", "fullest"),
+        default="fullest",
+        help="how much a policy that saves does to save by compacting before its threshold (default: fullest)",
+    )
+    replay.add_argument(
+        "--views",
+        type=Path,
+        metavar="DIR",
+        help="write the request that follows each compaction to this folder, as JSON (of several policies each to a folder of its own)",
+    )
+    replay.add_argument("--report", type=Path, metavar="FILE", help="write the report as one HTML page, too")
+    replay.add_argument("--jobs", type=_jobs, metavar="N", help="how many processes work (default: one for each core)")
+
+
+def _window(text: str) -> int:
+    return _whole_number(text, SMALLEST_WINDOW, LARGEST_WINDOW)
+
+
+def _jobs(text: str) -> int:
+    return _whole_number(text, 1, MOST_JOBS)
+
+
+def _whole_number(text: str, least: int, most: int) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number") from None
+    if not least <= number <= most:
+        raise argparse.ArgumentTypeError(f"{number} is not between {least:,} and {most:,}")
+    return number

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ullage.context.visible import visible_line
+from ullage.context.quoting import visible_line
+from ullage.session.brought_sessions import gone_folders, take_over
 from ullage.session.earlier_store import EarlierStore, Listed, Taken
-from ullage.session.moved_folders import gone_folders, take_over
 from ullage.store.brought import NotBrought
 from ullage.store.errors import StoreFailed
 from ullage.store.location import prepare_for, store_location

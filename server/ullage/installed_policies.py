@@ -62,7 +62,7 @@ def installed() -> Installed:
         try:
             values = _loaded(point)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a package does when it is loaded, the others go on
-            problems.append(f"{brought} cannot be loaded: {type(error).__name__}: {error}")
+            problems.append(f"{brought} cannot be loaded{_why(error)}: {type(error).__name__}: {error}")
             continue
         for value in values:
             fault = fault_in(value)
@@ -85,6 +85,12 @@ def _loaded(point: EntryPoint) -> tuple[object, ...]:
     if isinstance(value, Policy) or not isinstance(value, Iterable) or isinstance(value, str):
         return (value,)
     return tuple(cast("Iterable[object]", value))
+
+
+def _why(error: BaseException) -> str:
+    """What is known of the reason: a package may ask for a part of Ullage that has another name in this version."""
+    is_ours = isinstance(error, ImportError) and (error.name or "").split(".")[0] == "ullage"
+    return ", since it was written for another version of Ullage" if is_ours else ""
 
 
 def _package(point: EntryPoint) -> str:

@@ -1,6 +1,7 @@
-"""`ullage policies`: which policies there are, and the whole of one: its numbers with their units, its engine, its prompts, its sources.
+"""`ullage policies`: which policies there are, and the whole of one in words.
 
-Which there are is known in `installed_policies.py`, what they are in `context/policy.py`, how that is put in words in `policy_words.py`.
+In words: where its line is, what it does, its numbers with their units, its engine, its prompts, its sources, and where it differs from its
+source. Which there are is known in `installed_policies.py`.
 """
 
 from __future__ import annotations
@@ -10,12 +11,67 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, Field, fields, is_dataclass
+from importlib import import_module
 from typing import Any, Literal, TextIO, TypeAlias, cast
 
-from ullage.context.policy import Policy
+from ullage.context.engines.engine import Engine, has_upkeep, sweeps, tools_wanted
+from ullage.context.engines.staged import Staged
+from ullage.context.policies.table import BUILT_IN
+from ullage.context.policies.ullage import UllageEngine
+from ullage.context.policy import BelowWindow, FixedCharacters, FixedTokens, Measure, Never, Policy, ShareOfWindow
+from ullage.context.summary.summary_prompt import asking
 from ullage.installed_policies import installed
-from ullage.policy_words import class_of, differences, line_in_words, moves_of, numbers_of, other_texts_in, prompts_in
+
+_LONG_CHARACTERS = 120
+"""A longer text among an engine's values is shown beside the prompts, not among the numbers."""
+
+_MOVES = {
+    "ClipNumbers": "clip on arrival",
+    "ClearNumbers": "clear",
+    "SnipNumbers": "snip",
+    "WindowNumbers": "window",
+    "SummaryNumbers": "summary",
+    "SummaryShape": "summary",
+    "PruneNumbers": "prune on arrival",
+    "LosslessNumbers": "summaries over summaries",
+    "MemgptNumbers": "summary, memory blocks",
+    "MemoryBlocksNumbers": "blocks of facts",
+    "AiderNumbers": "summary, repository map",
+}
+"""What an engine does, by the class of its numbers. An engine of another kind is named itself."""
+
+_MEASURES: Mapping[Measure, str] = {
+    "usage": "",
+    "messages": ", of the messages alone",
+    "characters / 4": ", by a quarter of the messages' characters",
+}
+
+_UNITS = ("tokens", "characters", "messages", "results", "turns", "lines", "files", "seconds", "words", "facts", "sections")
+"""As names of numbers end."""
+
+_UNITS_BY_ENDING = {"fanout": "summaries", "factor": "times"} | dict.fromkeys(
+    ("chunk", "target", "smallest", "fallback", "most", "least"), "tokens"
+)
+
+_UNITS_BY_NAME = {
+    "reserve": "tokens",
+    "margin": "tokens",
+    "cap": "tokens",
+    "at_most": "tokens",
+    "at_least": "tokens",
+    "minimum_gain": "tokens",
+    "map": "tokens",
+    "keep_first": "messages",
+    "keep_last": "messages",
+    "recalled": "passages",
+    "sweeps": "compactions",
+}
+
+_PROMPTS = ("prompt", "update", "check")
+"""As names of prompts end."""
+
+_OTHER_TEXTS = ("placeholder", "preface", "acknowledgement")
 
 Format: TypeAlias = Literal["table", "json"]
 
@@ -96,14 +152,14 @@ def _whole(policy: Policy, summary: Mapping[str, Any]) -> str:
         textwrap.fill(" ".join(differences(policy).split()), columns),
         "Numbers (those that are off and were not switched on are left out; `--format json` has all):\n"
         + "\n".join(f"  {name:{width}}{value}".rstrip() for name, value in numbers),
-        _texts("What a model is asked:", prompts_in(policy.engine, "engine"), columns),
-        _texts("What stands in messages:", other_texts_in(policy.engine, "engine"), columns),
+        _titled("What a model is asked:", prompts_in(policy.engine, "engine"), columns),
+        _titled("What stands in messages:", other_texts_in(policy.engine, "engine"), columns),
         "Sources:\n" + "\n".join(f"  {source}" for source in policy.sources),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _texts(title: str, texts: Iterator[tuple[str, str]], columns: int) -> str:
+def _titled(title: str, texts: Iterator[tuple[str, str]], columns: int) -> str:
     shown = [f"  {name} ({len(text):,} characters):\n{_paragraphs(text, columns, '    ')}" for name, text in texts]
     return "\n".join((title, *shown)) if shown else ""
 
@@ -126,3 +182,152 @@ def _write(stream: TextIO, text: str) -> None:
     """Also where the terminal cannot show every character."""
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "replace").decode(encoding))
+
+
+def line_in_words(policy: Policy) -> str:
+    """Where the context counts as full."""
+    match policy.line.full_at:
+        case BelowWindow(reserve, margin, cap):
+            words = f"{reserve + margin:,} tokens below the window{'' if cap is None else f', at {cap:,} at the latest'}"
+        case ShareOfWindow(share, most, least):
+            words = f"{100 * share:.4g} % of the window"
+            words += "" if most is None else f", at {most:,} tokens at the latest"
+            words += f", not before {least:,}" if least else ""
+        case FixedTokens(tokens):
+            words = f"{tokens:,} tokens"
+        case FixedCharacters(characters):
+            return f"{characters:,} characters of the messages"
+        case Never():
+            return "never by itself"
+    return words + _MEASURES[policy.measure]
+
+
+def moves_of(policy: Policy) -> tuple[str, ...]:
+    """What it does, in few words: as far as the classes of its numbers say it."""
+    engine = policy.engine
+    found = [_MOVES[kind] for kind in _classes_in(engine) if kind in _MOVES]
+    if has_upkeep(engine):
+        found.insert(0, f"upkeep {_when_kept_up(engine)}")
+    if type(engine).__name__ not in ("UllageEngine", "Staged", "Unchanging"):
+        found.append(f"an engine of its own ({type(engine).__name__})")
+    if tools_wanted(engine):
+        found.append("tools: " + ", ".join(sorted(tools_wanted(engine))))
+    if sweeps(engine) > 1:
+        found.append(f"up to {sweeps(engine)} compactions at once")
+    if policy.restore is not None:
+        found.append("restore files")
+    if policy.saves:
+        found.append("before its line where that costs less")
+    return tuple(dict.fromkeys(found)) or ("none",)
+
+
+def _when_kept_up(engine: Engine) -> str:
+    if isinstance(engine, Staged) and engine.every_call.between_turns:
+        return "between turns"
+    if isinstance(engine, Staged) and engine.every_call.after_seconds:
+        return f"after {engine.every_call.after_seconds / 60:.4g} minutes without a call"
+    return "before every call"
+
+
+def _classes_in(value: object) -> Iterator[str]:
+    if is_dataclass(value) and not isinstance(value, type):
+        yield type(value).__name__
+        for field in fields(value):
+            yield from _classes_in(getattr(value, field.name))
+    elif isinstance(value, tuple):
+        for each in cast("tuple[object, ...]", value):
+            yield from _classes_in(each)
+
+
+def differences(policy: Policy) -> str:
+    """Where a policy of Ullage's own differs from what it reproduces, and by what it goes: what its file says at the top. Else empty."""
+    if BUILT_IN.get(policy.name) is not policy:
+        return ""
+    told = import_module(f"ullage.context.policies.{policy.name.replace('-', '_')}").__doc__ or ""
+    return told.partition("\n\n")[2].strip()
+
+
+def numbers_of(policy: Policy) -> Iterator[tuple[str, str]]:
+    """Its values with their paths and units, texts aside; what is off unless it is switched on, and was not, is left out."""
+    for part, path in ((policy.line, "line"), (policy.engine, "engine"), (policy.restore, "restore")):
+        for where, value in _values(part, path) if part is not None else ():
+            if not isinstance(value, str) or not _is_text(value, _name(where)):
+                yield where, in_words(value, _name(where))
+
+
+def prompts_in(value: object, path: str) -> Iterator[tuple[str, str]]:
+    """What a model is asked, among an engine's values, each with where it stands."""
+    yield from ((where, text) for where, text in _texts(value, path) if _is_prompt(_name(where)))
+
+
+def other_texts_in(value: object, path: str) -> Iterator[tuple[str, str]]:
+    """What stands in messages in the place of others, and whatever else is long, among an engine's values."""
+    yield from ((where, text) for where, text in _texts(value, path) if not _is_prompt(_name(where)))
+
+
+def _texts(value: object, path: str) -> Iterator[tuple[str, str]]:
+    yield from ((where, text) for where, text in _values(value, path) if isinstance(text, str) and _is_text(text, _name(where)))
+
+
+def _values(value: object, path: str) -> Iterator[tuple[str, object]]:
+    """The values in dataclasses, however deep, with their paths."""
+    if isinstance(value, UllageEngine):
+        yield f"{path}.prompt", asking("", "")  # it stands in a file of its own
+    if is_dataclass(value) and not isinstance(value, type):
+        for field in fields(value):
+            inside = getattr(value, field.name)
+            if not _is_off(inside, field):
+                yield from _values(inside, f"{path}.{field.name}")
+    elif isinstance(value, tuple) and any(is_dataclass(each) for each in cast("tuple[object, ...]", value)):
+        for index, each in enumerate(cast("tuple[object, ...]", value), 1):
+            yield from _values(each, f"{path}[{index} {_MOVES.get(type(each).__name__, type(each).__name__)}]")
+    elif "." in path:
+        yield path, cast("object", value)
+
+
+def _is_off(value: object, field: Field[Any]) -> bool:
+    return not value and field.default is not MISSING and bool(field.default == value)
+
+
+def _is_text(value: str, name: str) -> bool:
+    return _is_prompt(name) or name in _OTHER_TEXTS or len(value) > _LONG_CHARACTERS or "\n" in value
+
+
+def _is_prompt(name: str) -> bool:
+    return name.rpartition("_")[2] in _PROMPTS
+
+
+def _name(path: str) -> str:
+    return path.rpartition(".")[2]
+
+
+def in_words(value: object, name: str) -> str:
+    """A value with the unit that its name says."""
+    match value:
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case float() if "share" in name or name.endswith(("ratio", "rate")):
+            return f"{value:.4g} ({100 * value:.4g} %)"
+        case int():
+            return f"{value:,} {unit_of(name)}".rstrip()
+        case float():
+            return f"{value:,.10g} {unit_of(name)}".rstrip()
+        case frozenset() | tuple():
+            return ", ".join(sorted(map(str, cast("frozenset[object]", value)))) or "none"
+        case str():
+            return repr(value)
+        case _:
+            return class_of(value)
+
+
+def unit_of(name: str) -> str:
+    """What a number of that name counts; empty where the name does not say it."""
+    last = name.rpartition("_")[2]
+    return _UNITS_BY_NAME.get(name) or (last if last in _UNITS else _UNITS_BY_ENDING.get(last, ""))
+
+
+def class_of(value: object) -> str:
+    """Its class with the module, as it would be imported."""
+    return f"{type(value).__module__}.{type(value).__qualname__}"

@@ -4,7 +4,7 @@ import "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createActions, type Actions, type WayOut } from "../../client-extension/webview/actions";
-import { Cards } from "../../client-extension/webview/cards";
+import { Cards } from "../../client-extension/webview/dock/cards";
 import { Refused, type Host } from "../../client-extension/webview/host";
 import { settle } from "./dom";
 

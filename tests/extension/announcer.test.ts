@@ -3,7 +3,7 @@
 import "./dom";
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
-import { Announcer } from "../../client-extension/webview/announcer";
+import { Announcer } from "../../client-extension/webview/conversation/activity";
 import type { SessionView } from "../../client-extension/webview/state";
 import type { Item } from "../../client-extension/src/protocol";
 import { assistant, snapshot, user } from "./samples";

@@ -2,9 +2,9 @@
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { imageType } from "../../client-extension/src/imageType";
-import { placeCode } from "../../client-extension/src/placeCode";
-import { namedPath } from "../../client-extension/webview/markdown/namedPath";
+import { imageType } from "../../client-extension/src/files/fileFacts";
+import { placeCode } from "../../client-extension/src/files/placeCode";
+import { namedPath } from "../../client-extension/webview/markdown/blocks";
 
 const FILE = `import math
 

@@ -3,11 +3,10 @@
 import "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { groupsOf } from "../../client-extension/src/allowedText";
-import { approvalsAfter, approvalsIn, questionOf } from "../../client-extension/src/approvals";
-import { render } from "../../client-extension/src/gauge";
+import { approvalsAfter, approvalsIn, groupsOf, questionOf } from "../../client-extension/src/session/approvals";
+import { render } from "../../client-extension/src/session/gauge";
 import type { ToolCallItem, Update } from "../../client-extension/src/protocol";
-import { approvalInSight } from "../../client-extension/webview/approvalInSight";
+import { approvalInSight } from "../../client-extension/webview/items/approval";
 import { makeItemView } from "../../client-extension/webview/items";
 import { recordingActions } from "./recordingActions";
 import { gauge, toolCall, user } from "./samples";

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressProblem, keyProblem, LOCAL_SERVERS, offerInWords } from "../../client-extension/src/endpoints";
+import { addressProblem, keyProblem, LOCAL_SERVERS, offerInWords } from "../../client-extension/src/model/choices";
 
 for (const [typed, fits] of [
   ["http://127.0.0.1:8080", true],

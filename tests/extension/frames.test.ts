@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Frames, type Clock } from "../../client-extension/webview/frames";
+import { type Clock, Frames } from "../../client-extension/webview/frames";
 
 /** A page whose frames come every 16 ms, and a drawing that takes so long, as long as pieces come in every 7 ms. */
 function drawnAt(takes: number, until: number): number[] {

@@ -1,10 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { render, type GaugeView } from "../../client-extension/src/gauge";
+import { type GaugeView, render, whenByItself } from "../../client-extension/src/session/gauge";
 import type { Gauge, SessionState } from "../../client-extension/src/protocol";
-import type { ServerStatus } from "../../client-extension/src/serverStatus";
+import type { ServerStatus } from "../../client-extension/src/server/answers";
 import { gauge } from "./samples";
-import { whenByItself } from "../../client-extension/src/byItself";
 import type { EarlySaving, NextCompaction } from "../../client-extension/src/protocol";
 
 const RUNNING: ServerStatus = { state: "running" };

@@ -4,18 +4,18 @@ import { settle } from "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Epoch, EpochFates, Item, Snapshot } from "../../client-extension/src/protocol";
-import { EpochsSheet } from "../../client-extension/webview/epochsSheet";
-import { epochFacts, foldInWords } from "../../client-extension/webview/epochText";
-import { changesHistory, HistoryFeed } from "../../client-extension/webview/historyFeed";
-import { EXCLUDED, FATES, marksOf } from "../../client-extension/webview/fates";
+import { EpochsSheet } from "../../client-extension/webview/history/epochsSheet";
+import { epochFacts, foldInWords } from "../../client-extension/webview/history/sheetText";
+import { changesHistory, HistoryFeed } from "../../client-extension/webview/history/feed";
+import { EXCLUDED, FATES, marksOf } from "../../client-extension/webview/history/fates";
 import { makeItemView } from "../../client-extension/webview/items";
-import { PinsView } from "../../client-extension/webview/pinsView";
-import { Sheet } from "../../client-extension/webview/sheet";
-import { INITIAL_STATE, reduce, type History, type PanelMessage, type SessionView } from "../../client-extension/webview/state";
+import { PinsView } from "../../client-extension/webview/dock/trays";
+import { Sheet } from "../../client-extension/webview/history/sheet";
+import { type History, INITIAL_STATE, type PanelMessage, reduce, type SessionView } from "../../client-extension/webview/state";
 import { deferred, type Deferred } from "./deferred";
 import { recordingActions } from "./recordingActions";
 import { assistant, compaction, epoch, epochFates, fate, snapshot, toolCall, update, user } from "./samples";
-import { readAgainInWords } from "../../client-extension/webview/restoredText";
+import { readAgainInWords } from "../../client-extension/webview/history/compactionText";
 
 const RESTORED = [
   { path: "src/tank.py", note: "whole" },

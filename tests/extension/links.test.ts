@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { linkTarget, type LinkTarget } from "../../client-extension/webview/links";
+import { linkTarget, type LinkTarget } from "../../client-extension/webview/markdown/inline";
 
 function check(href: string, expected: LinkTarget): void {
   test(`${JSON.stringify(href)} leads to ${expected.kind}`, () => assert.deepEqual(linkTarget(href), expected));

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import type { RunProgram } from "../../client-extension/src/childProcess";
-import { ensureEnvironment, EnvironmentError, type EnvironmentMaker } from "../../client-extension/src/managedEnvironment";
+import type { RunProgram } from "../../client-extension/src/server/process";
+import { ensureEnvironment, EnvironmentError, type EnvironmentMaker } from "../../client-extension/src/server/managedEnvironment";
 
 let folder: string;
 

@@ -1,8 +1,8 @@
 import "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MarkdownView } from "../../client-extension/webview/markdown";
-import { recordMarkdown } from "../../client-extension/webview/recordMarkdown";
+import { MarkdownView } from "../../client-extension/webview/markdown/view";
+import { recordMarkdown } from "../../client-extension/webview/history/compactionText";
 
 interface Opened {
   links: string[];

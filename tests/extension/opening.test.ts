@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Opening } from "../../client-extension/src/opening";
+import { Opening } from "../../client-extension/src/session/opening";
 
 /** Something that ends when the test says so. */
 class Gate {

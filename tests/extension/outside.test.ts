@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, test } from "node:test";
-import { findOnPath, liesIn } from "../../client-extension/src/outside";
-import { candidatesOutside } from "../../client-extension/src/python";
+import { isReallyInside, liesIn } from "../../client-extension/src/files/places";
+import { candidatesOutside, findOnPath } from "../../client-extension/src/server/python";
 
 let home: string;
 let workspace: string;
@@ -53,6 +53,25 @@ checkInside(".", true);
 test("a folder may be opened by a link", () => {
   assert.ok(liesIn(join(workspace, "python3"), [join(home, "opened")]));
 });
+
+function checkLeads(path: string, expected: boolean): void {
+  void test(`workspace/${path} leads into the workspace: ${String(expected)}`, async () => {
+    symlinkSync(join(home, "usr"), join(workspace, "out"));
+    symlinkSync(join(home, "usr", "gone"), join(workspace, "out-to-nothing"));
+    symlinkSync(join(workspace, ".venv"), join(workspace, "in"));
+    assert.equal(await isReallyInside(join(workspace, path), [{ top: workspace, within: [workspace] }]), expected);
+  });
+}
+
+checkLeads("python3", true);
+checkLeads("in/bin/python3", true);
+checkLeads("made/later.py", true);
+checkLeads("in/made/later.py", true);
+checkLeads("usr-python", false);
+checkLeads("out/bin/python3", false);
+checkLeads("out/made/later.py", false);
+checkLeads("out-to-nothing", false);
+checkLeads("out-to-nothing/made/later.py", false);
 
 function checkFound(entries: string, expected: string | undefined): void {
   void test(`the program on the PATH ${entries}: ${String(expected)}`, () => {

@@ -2,11 +2,11 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { rankFiles } from "../../client-extension/src/rankFiles";
-import { compactionFacts, compactionReason, compactionSizes, compactionTitle } from "../../client-extension/webview/items/compactionText";
+import { rankFiles } from "../../client-extension/src/files/fileFacts";
+import { compactionFacts, compactionReason, compactionSizes, compactionTitle } from "../../client-extension/webview/history/compactionText";
 import { commandOf, describeInput, plainOutput, proposedDiff } from "../../client-extension/webview/items/toolText";
-import { countChanges, diffLines } from "../../client-extension/webview/lineDiff";
-import { PromptHistory } from "../../client-extension/webview/promptHistory";
+import { countChanges, diffLines } from "../../client-extension/webview/items/diff";
+import { PromptHistory } from "../../client-extension/webview/dock/typing";
 import { compaction } from "./samples";
 
 const SIGNS = { same: " ", added: "+", removed: "-", gap: "…" };

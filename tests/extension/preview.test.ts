@@ -4,7 +4,7 @@ import { settle } from "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Fate, Preview, PreviewCost } from "../../client-extension/src/protocol";
-import { PreviewSheet } from "../../client-extension/webview/previewSheet";
+import { PreviewSheet } from "../../client-extension/webview/history/previewSheet";
 import {
   breakEven,
   costRows,
@@ -13,9 +13,9 @@ import {
   previewInWords,
   previewSizes,
   previewWay,
-} from "../../client-extension/webview/previewText";
-import { recordMarkdown } from "../../client-extension/webview/recordMarkdown";
-import { Sheet } from "../../client-extension/webview/sheet";
+} from "../../client-extension/webview/history/sheetText";
+import { recordMarkdown } from "../../client-extension/webview/history/compactionText";
+import { Sheet } from "../../client-extension/webview/history/sheet";
 import { INITIAL_STATE, reduce, type SessionView } from "../../client-extension/webview/state";
 import { deferred } from "./deferred";
 import { recordingActions } from "./recordingActions";

@@ -25,7 +25,7 @@ test("the fixtures and these types name the same methods", () => {
 
 test("PROTOCOL.md and these types have the same version and error code", () => {
   assert.ok(DOCUMENT.includes(`Protocol version: **${PROTOCOL_VERSION}**`));
-  assert.ok(DOCUMENT.replace("−", "-").includes(`Errors have the code ${USER_ERROR_CODE}`));
+  assert.ok(DOCUMENT.replaceAll("−", "-").includes(`Errors have the code ${USER_ERROR_CODE}`));
 });
 
 test("every fixture is a value of its type", () => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { reopen } from "../../client-extension/src/reopen";
-import { sentence } from "../../client-extension/src/shownText";
+import { reopen } from "../../client-extension/src/session/opening";
+import { sentence } from "../../client-extension/src/visible";
 import { snapshot } from "./samples";
 
 function refusal(reason: string): Error {

@@ -2,10 +2,9 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { nameOfFile } from "../../client-extension/src/nameOfFile";
-import { NewestOnly } from "../../client-extension/src/newestOnly";
-import { reasonOf } from "../../client-extension/src/refusal";
-import { hitTexts } from "../../client-extension/src/searchText";
+import { nameOfFile } from "../../client-extension/src/files/places";
+import { hitTexts, NewestOnly } from "../../client-extension/src/session/pickerText";
+import { reasonOf } from "../../client-extension/src/server/answers";
 import { deferred, type Deferred } from "./deferred";
 
 function settle(): Promise<void> {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { resolveServerCommand, type ServerCommandInputs } from "../../client-extension/src/serverCommand";
+import { resolveServerCommand, type ServerCommandInputs } from "../../client-extension/src/server/command";
 
 const MANAGED = { command: "/storage/bin/python", args: ["-I", "-X", "utf8", "-m", "ullage", "serve"] };
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { answered, ServerGone } from "../../client-extension/src/serverGone";
+import { answered, ServerGone } from "../../client-extension/src/server/answers";
 
 const refused = Object.assign(new Error("There is nothing to undo"), { code: -32050 });
 const disposed = Object.assign(new Error("Pending response rejected since connection got disposed"), { code: -32097 });

@@ -3,13 +3,16 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "node:test";
-import type { RunProgram } from "../../client-extension/src/childProcess";
-import { runProgram } from "../../client-extension/src/childProcess";
-import { findPython, isNewEnough } from "../../client-extension/src/python";
-import { RestartPolicy } from "../../client-extension/src/restartPolicy";
-import { serverEnvironment } from "../../client-extension/src/serverEnvironment";
-import { LogLineReader, type LogLine } from "../../client-extension/src/serverLog";
-import { startProcess } from "../../client-extension/src/serverProcess";
+import {
+  type LogLine,
+  LogLineReader,
+  RestartPolicy,
+  type RunProgram,
+  runProgram,
+  startProcess,
+} from "../../client-extension/src/server/process";
+import { findPython, isNewEnough } from "../../client-extension/src/server/python";
+import { serverEnvironment } from "../../client-extension/src/server/command";
 
 const CANDIDATES = ["python3.13", "python3.12", "python3.11", "python3", "python"].map((command) => ({
   command,

@@ -4,7 +4,7 @@ import "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Snapshot } from "../../client-extension/src/protocol";
-import { SessionHeader } from "../../client-extension/webview/sessionHeader";
+import { SessionHeader } from "../../client-extension/webview/header";
 import { INITIAL_STATE, reduce } from "../../client-extension/webview/state";
 import { recordingActions } from "./recordingActions";
 import { snapshot } from "./samples";

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SessionSummary } from "../../client-extension/src/protocol";
-import { descriptionOf, titleOf } from "../../client-extension/src/sessionText";
+import { descriptionOf, titleOf } from "../../client-extension/src/session/pickerText";
 
 const SUMMARY: SessionSummary = { sessionId: "a", title: "Pumps", updatedAt: 1_000, state: "idle" };
 

@@ -4,9 +4,8 @@ import "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Item, Snapshot } from "../../client-extension/src/protocol";
-import { Banners } from "../../client-extension/webview/banners";
-import { asKept, toKeep } from "../../client-extension/webview/shownBefore";
-import { INITIAL_STATE, reduce, type PanelState } from "../../client-extension/webview/state";
+import { Banners } from "../../client-extension/webview/header";
+import { asKept, INITIAL_STATE, type PanelState, reduce, toKeep } from "../../client-extension/webview/state";
 import { recordingActions } from "./recordingActions";
 import { assistant, snapshot, toolCall, update, user } from "./samples";
 

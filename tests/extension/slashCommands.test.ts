@@ -1,7 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readFixtures } from "./repository";
-import { matchSlashCommands, parseSlashCommand, SLASH_COMMANDS, type SlashCommand } from "../../client-extension/webview/slashCommands";
+import {
+  matchSlashCommands,
+  parseSlashCommand,
+  SLASH_COMMANDS,
+  type SlashCommand,
+} from "../../client-extension/webview/dock/slashCommands";
 
 function check(text: string, expected: SlashCommand | undefined): void {
   test(`${JSON.stringify(text)} is ${expected?.name ?? "a prompt"}`, () => assert.deepEqual(parseSlashCommand(text), expected));

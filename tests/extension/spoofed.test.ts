@@ -6,8 +6,7 @@ import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { ToolCallItem } from "../../client-extension/src/protocol";
-import { labelText, notificationText } from "../../client-extension/src/shownText";
-import { visibleLine, visibleText } from "../../client-extension/src/visible";
+import { labelText, notificationText, visibleLine, visibleText } from "../../client-extension/src/visible";
 import { makeItemView } from "../../client-extension/webview/items";
 import { recordingActions } from "./recordingActions";
 import { ROOT } from "./repository";
@@ -63,20 +62,20 @@ test("no name makes an icon in a label", () => {
   }
 });
 
-test("all notifications go through the one room that makes their words plain", () => {
+/** Files of the extension's host side, in all folders, that have something of the kind. */
+function filesWith(pattern: RegExp): string[] {
   const folder = join(ROOT, "client-extension", "src");
-  const calling = readdirSync(folder)
-    .filter((name) => name.endsWith(".ts") && name !== "notify.ts")
-    .filter((name) => /\.show(?:Information|Warning|Error)Message/.test(readFileSync(join(folder, name), "utf8")));
-  assert.deepEqual(calling, []);
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => pattern.test(readFileSync(join(folder, name), "utf8")));
+}
+
+test("all notifications go through the one room that makes their words plain", () => {
+  assert.deepEqual(filesWith(/\.show(?:Information|Warning|Error)Message/), ["notify.ts"]);
 });
 
 test("no tooltip is trusted with more than the commands that it names", () => {
-  const folder = join(ROOT, "client-extension", "src");
-  const trusting = readdirSync(folder, { recursive: true })
-    .filter((name): name is string => typeof name === "string" && name.endsWith(".ts"))
-    .filter((name) => /isTrusted\s*=\s*true|supportHtml/.test(readFileSync(join(folder, name), "utf8")));
-  assert.deepEqual(trusting, []);
+  assert.deepEqual(filesWith(/isTrusted\s*=\s*true|supportHtml/), []);
 });
 
 const ASKED: Partial<ToolCallItem> = {

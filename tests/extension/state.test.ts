@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Item, Snapshot, Update, UpdateParams } from "../../client-extension/src/protocol";
-import { INITIAL_STATE, reduce, type PanelState } from "../../client-extension/webview/state";
+import { INITIAL_STATE, type PanelState, reduce } from "../../client-extension/webview/state";
 import { assistant, compaction, epoch, fate, gauge, snapshot, toolCall, update, user } from "./samples";
 
 function opened(base: Snapshot, ...updates: UpdateParams[]): PanelState {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Item, Snapshot } from "../../client-extension/src/protocol";
 import { INITIAL_STATE, reduce, type SessionView } from "../../client-extension/webview/state";
-import { Timeline } from "../../client-extension/webview/timeline";
+import { Timeline } from "../../client-extension/webview/conversation/timeline";
 import { recordingActions } from "./recordingActions";
 import { assistant, compaction, snapshot, toolCall, user } from "./samples";
 

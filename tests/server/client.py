@@ -5,22 +5,25 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import AsyncGenerator, Callable, Mapping
+from asyncio.subprocess import Process
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lsprotocol import types
+from pygls.io_ import run_async
 from pytest_lsp import LanguageClient
-from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, progress, register_lsp_features
+from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, forward_stderr, progress, register_lsp_features
 from pytest_lsp.protocol import LanguageClientProtocol
 
 from tests.patience import PATIENCE
+from tests.server import forked
 from ullage.lsp import items as wire
 from ullage.lsp import messages, protocol
-from ullage.lsp.converter import make_converter
-from ullage.lsp.pygls_fixes import EditorDocument
+from ullage.lsp.documents import EditorDocument
+from ullage.lsp.messages import make_converter
 from ullage.store.location import VARIABLE
 
 _converter = cache(make_converter)
@@ -68,12 +71,20 @@ class UllageClient(LanguageClient):
         self.answer: asyncio.Future[str | None] = asyncio.get_running_loop().create_future()
         """The button that is clicked in each of them; none as long as it is not set."""
         self.came = asyncio.Event()
+        self.process: Process | forked.ForkedServer
 
-    @property
-    def process(self) -> asyncio.subprocess.Process:
-        """The server's."""
-        assert self._server is not None
-        return self._server
+    def connect(self, server: Process | forked.ForkedServer) -> None:
+        """Speaks to a server that runs already, as `start_io` does to one that it starts."""
+        self.process = server
+        self._server = cast("Process", server)
+        assert server.stdin is not None
+        assert server.stdout is not None
+        self.protocol.set_writer(server.stdin)
+        reading = run_async(
+            stop_event=self._stop_event, reader=server.stdout, protocol=self.protocol, error_handler=self.report_server_error
+        )
+        self._stderr_forwarder = asyncio.create_task(forward_stderr(self._server))
+        self._async_tasks += [asyncio.create_task(reading), asyncio.create_task(self._server_exit())]
 
     # Requests
 
@@ -225,6 +236,12 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
     return {**kept, "ULLAGE_PRACTICE_PACE": "0", **(more or {})}
 
 
+async def by_command(arguments: Sequence[str], environment: Mapping[str, str]) -> Process:
+    """A server that is started as an editor starts it, for what is decided by how Python starts."""
+    pipe = asyncio.subprocess.PIPE
+    return await asyncio.create_subprocess_exec(*COMMAND, *arguments, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
+
+
 @asynccontextmanager
 async def editor_window(
     folder: Path | None,
@@ -235,11 +252,12 @@ async def editor_window(
     capabilities: types.ClientCapabilities = EDITOR,
     arguments: tuple[str, ...] = (),
     trusted: bool = True,
+    start: Callable[[Sequence[str], Mapping[str, str]], Awaitable[Process | forked.ForkedServer]] = forked.start,
 ) -> AsyncGenerator[UllageClient]:
     """An editor with a server of its own, which ends with it."""
     client = UllageClient()
     client.set_configuration(dict(settings or {}), section="ullage")
-    await client.start_io(*COMMAND, *arguments, env=environment({VARIABLE: str(state_folder), **(env or {})}))  # pyright: ignore[reportUnknownMemberType]
+    client.connect(await start(arguments, environment({VARIABLE: str(state_folder), **(env or {})})))
     folders = [] if folder is None else [types.WorkspaceFolder(folder.as_uri(), folder.name)]
     options = {"stateFolder": str(state_folder), "trusted": trusted}
     await client.initialize_session(

@@ -19,8 +19,8 @@ from pygls.exceptions import JsonRpcException
 from tests.patience import PATIENCE
 from tests.server.client import UllageClient
 from ullage.lsp import messages, protocol
-from ullage.lsp.converter import make_converter
 from ullage.lsp.json_schema import protocol_schema
+from ullage.lsp.messages import make_converter
 from ullage.lsp.server import UllageServer
 from ullage.lsp.values import LONGEST_ID
 

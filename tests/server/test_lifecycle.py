@@ -18,7 +18,7 @@ from tests.patience import PATIENCE
 from tests.server.client import COMMAND, UllageClient, environment
 from ullage import __version__, cli
 from ullage.lsp import protocol
-from ullage.lsp.framing import LONGEST
+from ullage.lsp.transport import LONGEST
 
 INITIALIZE: dict[str, Any] = {"capabilities": {}, "processId": None, "rootUri": None}
 """What the smallest client sends."""
@@ -50,7 +50,7 @@ def test_initialize_says_who_answers_and_what_is_spoken() -> None:
 
 
 def test_nothing_heavy_is_imported_before_initialize() -> None:
-    code = "import sys, ullage.cli, ullage.lsp.features; print(*sys.modules)"
+    code = "import sys, ullage.cli, ullage.lsp.server; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=PATIENCE).stdout.split()
     heavy = {
         "anthropic",
@@ -196,7 +196,7 @@ def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_environment_of_the_server_holds_no_key() -> None:
     name = "ANTHROPIC_API_KEY"
     code = (
-        "import os, subprocess; from ullage.taken_secrets import take_secret\n"
+        "import os, subprocess; from ullage.starting import take_secret\n"
         f"assert take_secret('{name}') == 'a-secret' and take_secret('{name}') is None\n"
         "print(subprocess.run('env; cat /proc/$PPID/environ', shell=True, capture_output=True, text=True).stdout)"
     )

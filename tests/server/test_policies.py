@@ -11,7 +11,7 @@ from lsprotocol.types import DidChangeConfigurationParams
 
 from tests.example_policy import install, install_metadata
 from tests.fake_api import Call, FakeApi, Rule, Say
-from tests.server.client import UllageClient, editor_window
+from tests.server.client import UllageClient, by_command, editor_window
 from ullage.lsp import items as wire
 from ullage.lsp import protocol
 
@@ -51,7 +51,7 @@ async def until_compacted(client: UllageClient) -> wire.CompactionItem:
 async def test_a_policy_of_a_package_is_used_live(folder: Path, state: Path, tmp_path: Path) -> None:
     (folder / "a.txt").write_text("one line of many\n" * 900)
     env = {**with_packages(install(tmp_path / "site")), "ANTHROPIC_API_KEY": "test-key"}
-    async with FakeApi() as fake, editor_window(folder, state, settings=choosing(fake, "ullage"), env=env) as client:
+    async with FakeApi() as fake, editor_window(folder, state, settings=choosing(fake, "ullage"), env=env, start=by_command) as client:
         fake.add_rules(Rule(lambda body: PROMPT in json.dumps(body["messages"][-1]), Say("The user had a file read, three times over.")))
         opened = await client.open()
         assert (opened.gauge.policy, opened.gauge.measure) == ("ullage", "usage")
@@ -85,7 +85,10 @@ async def test_a_broken_package_is_named_once_and_the_others_go_on(folder: Path,
     (site / "broken.py").write_text("raise RuntimeError('out of order')")
     install_metadata(site, "broken", "2.0", {"p": "broken:P"})
     env = with_packages(site)
-    async with FakeApi() as fake, editor_window(folder, state, settings=choosing(fake, "example-early"), env=env) as client:
+    async with (
+        FakeApi() as fake,
+        editor_window(folder, state, settings=choosing(fake, "example-early"), env=env, start=by_command) as client,
+    ):
         assert (await client.open()).gauge.policy == "example-early"
         [told] = [message.message for message in client.messages]
         assert told == "The policies 'p' of the package broken 2.0 cannot be loaded: RuntimeError: out of order"

@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from ullage.lsp import items, messages, protocol
-from ullage.lsp.converter import camel_case, make_converter
+from ullage.lsp.messages import camel_case, make_converter
 from ullage.session.errors import Reason
 from ullage.session.slash_commands import COMMANDS
 

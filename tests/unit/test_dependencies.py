@@ -34,10 +34,11 @@ INSIDE_CONTEXT = {
     "view": set[str](),
     "counting": {"view"},
     "moves": {"view", "counting"},
-    "record": {"view", "counting"},
+    "summary": {"view", "counting"},
     "symbols": set[str](),
-    "engines": {"view", "counting", "moves", "record", "symbols"},
-    "policies": {"view", "counting", "moves", "record", "symbols", "engines"},
+    "engines": {"view", "counting", "moves", "summary", "symbols"},
+    "policies": {"view", "counting", "moves", "summary", "symbols", "engines"},
+    "compaction": {"view", "counting", "moves", "summary", "symbols", "engines", "policies"},
 }
 """Beside itself, by folder of `context/`; all of them use its values (blocks, entries, policy)."""
 
@@ -187,7 +188,7 @@ def test_a_package_is_known_only_where_it_belongs(package: str):
 
 def test_source_texts_are_read_in_one_folder_alone():
     inside = ROOT / "context" / "symbols"
-    commands = ROOT / "tools" / "command_lines" / "grammar.py"
+    commands = ROOT / "tools" / "command_lines" / "parsing.py"
     elsewhere = [each for each in IMPORTS if each.package in GRAMMARS and not each.file.is_relative_to(inside)]
     check_none([each for each in elsewhere if each.file != commands or each.package != "tree_sitter"])
     check_none([each for each in IMPORTS if each.package == "tree_sitter_bash" and each.file != commands])

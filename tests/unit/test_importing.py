@@ -8,9 +8,9 @@ import pytest
 
 from tests.unit.session.test_brought_folders import linked_folder, plain
 from ullage.cli import main
-from ullage.store.ids import is_foreign
 from ullage.store.location import folder_of
 from ullage.store.log_store import LogStore
+from ullage.store.origins import is_foreign
 
 
 def test_sessions_are_imported_once_and_as_somebody_elses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

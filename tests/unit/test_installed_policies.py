@@ -63,7 +63,9 @@ def test_one_policy_alone_may_be_given_too(tmp_path: Path, found: Callable[[Path
     [
         ("raise RuntimeError('out of order')", "RuntimeError: out of order"),
         ("import sys\nsys.exit(3)", "SystemExit: 3"),
-        ("import a_module_that_nobody_has", "ModuleNotFoundError"),
+        ("import a_module_that_nobody_has", "cannot be loaded: ModuleNotFoundError"),
+        ("from ullage.context.gone import Engine", "written for another version of Ullage: ModuleNotFoundError"),
+        ("from ullage.context.policy import Gone", "written for another version of Ullage: ImportError"),
         ("OTHER = 1", "AttributeError"),
         ("POLICIES = 7", "7 is no ullage.context.policy.Policy"),
         ("POLICIES = 'ullage'", "'ullage' is no ullage.context.policy.Policy"),

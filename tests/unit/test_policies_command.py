@@ -19,7 +19,7 @@ from ullage.cli import main
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import BelowWindow, FixedCharacters, FixedTokens, FullAt, LineNumbers, Measure, Never, Policy, ShareOfWindow
-from ullage.policy_words import differences, line_in_words, moves_of, numbers_of, prompts_in, unit_of
+from ullage.policies_command import differences, line_in_words, moves_of, numbers_of, prompts_in, unit_of
 
 
 def run(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-/** The question whether a tool may run, and its answers. */
+/** The question whether a tool may run, its answers, and which question a key answers. */
 
 import type { PermissionOption, ToolCallItem } from "../../src/protocol";
 import type { Actions } from "../actions";
@@ -67,4 +67,19 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
     root.append(list);
   }
   return root;
+}
+
+/** The question that has the focus, else the only one whose buttons are in sight; undefined where there is none, or more than one. */
+export function approvalInSight(timeline: HTMLElement): HTMLElement | undefined {
+  const asked = [...timeline.querySelectorAll<HTMLElement>(".approval:not(.answered)")];
+  const focused = asked.find((approval) => approval.closest(".item")?.contains(document.activeElement) === true);
+  if (focused !== undefined) {
+    return focused;
+  }
+  const { top, bottom } = timeline.getBoundingClientRect();
+  const seen = asked.filter((approval) => {
+    const row = approval.querySelector(".button-row")?.getBoundingClientRect();
+    return row !== undefined && row.top >= top && row.bottom <= bottom;
+  });
+  return seen.length === 1 ? seen[0] : undefined;
 }

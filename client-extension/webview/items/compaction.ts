@@ -3,10 +3,16 @@
 import type { CompactionItem, CompactionStatus, RestoredFile } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, setChildren, textButton } from "../dom";
-import { MarkdownView } from "../markdown";
-import { recordMarkdown } from "../recordMarkdown";
-import { readAgainInWords, sortRestored } from "../restoredText";
-import { compactionFacts, compactionReason, compactionSizes, compactionTitle } from "./compactionText";
+import { MarkdownView } from "../markdown/view";
+import {
+  compactionFacts,
+  compactionReason,
+  compactionSizes,
+  compactionTitle,
+  readAgainInWords,
+  recordMarkdown,
+  sortRestored,
+} from "../history/compactionText";
 import type { MakeItemView } from "./itemView";
 
 const ICONS: Record<CompactionStatus, string> = {

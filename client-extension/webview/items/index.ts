@@ -2,14 +2,10 @@
 
 import type { Item } from "../../src/protocol";
 import type { Actions } from "../actions";
-import { makeAssistantView } from "./assistant";
+import { makeAssistantView, makeNoticeView, makeThinkingView, makeUserView } from "./texts";
 import { makeCompactionView } from "./compaction";
-import type { ItemView, MarkedView } from "./itemView";
-import { Marking } from "./marking";
-import { makeNoticeView } from "./notice";
-import { makeThinkingView } from "./thinking";
+import { type ItemView, type MarkedView, Marking } from "./itemView";
 import { makeToolCallView } from "./toolCall";
-import { makeUserView } from "./user";
 
 /** Kinds that can be pinned and excluded. */
 const MARKED = new Set<Item["kind"]>(["user", "assistant", "toolCall"]);

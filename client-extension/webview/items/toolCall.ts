@@ -4,11 +4,10 @@ import type { FileDiff, ToolCallItem, ToolKind, ToolStatus } from "../../src/pro
 import type { Actions } from "../actions";
 import { element, growText, icon, setChildren } from "../dom";
 import { drawApproval } from "./approval";
-import { drawDiff, showFirstChange } from "./diffView";
+import { changedLine, drawDiff, showFirstChange } from "./diff";
 import type { ItemView } from "./itemView";
-import { drawMedia } from "./media";
+import { drawMedia } from "./texts";
 import { visibleLine, visibleText } from "../../src/visible";
-import { changedLine } from "../lineDiff";
 import { durationInWords } from "../../src/format";
 import { commandOf, describeInput, isWhole, plainOutput, proposedDiff } from "./toolText";
 

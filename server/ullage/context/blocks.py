@@ -1,6 +1,10 @@
-"""The content blocks a message is made of, as the Messages API names them.
+"""The content blocks a message is made of, as the Messages API names them, and the message itself.
 
 Pure values. How they look on the model's wire is known in `models/`, how they are kept on disk in `store/`.
+
+The id and the name of a call must be such that it can go back to the API. The API takes only what matches its own patterns
+(`tests/fake_api/rules/blocks.py` has them, by its error reports). A model behind another server, or a log of an earlier version, may have
+others; a request that holds one is refused, and so is every later one.
 """
 
 from __future__ import annotations
@@ -8,13 +12,36 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast
 
 Json: TypeAlias = str | int | float | bool | list["Json"] | dict[str, "Json"] | None
 """A JSON value. Key order is kept: it is part of what the prompt cache hashes."""
 
 Role: TypeAlias = Literal["user", "assistant"]
+
+ImageType: TypeAlias = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
+"""What the API takes."""
+IMAGE_TYPES: tuple[ImageType, ...] = ("image/png", "image/jpeg", "image/gif", "image/webp")
+
+_SHA256 = re.compile(r"[0-9a-f]{64}")
+
+MOST_TOKENS = 20_000_000
+"""Of one call. The largest window that any model was announced with is 10 million."""
+
+_ID = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+_NOT_IN_AN_ID = re.compile(r"[^a-zA-Z0-9_-]")
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+
+LONGEST_ID = 128
+"""Characters. The API names no limit; its own ids have 30, and each is sent twice in every later request."""
+
+NO_ID = "call"
+"""The id of a call that came without one."""
+NOT_A_NAME = "invalid_tool_name"
+"""Stands where a model called a tool by what no tool can be called. No tool has this name."""
+CALLED_AS = "called_as"
+"""In the input of such a call: what it called."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +73,6 @@ class ToolUse:
     id: str
     name: str
     input: Mapping[str, Json]
-
-
-ImageType: TypeAlias = Literal["image/png", "image/jpeg", "image/gif", "image/webp"]
-"""What the API takes."""
-IMAGE_TYPES: tuple[ImageType, ...] = ("image/png", "image/jpeg", "image/gif", "image/webp")
-
-_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +177,6 @@ class SystemPart:
     text: str
 
 
-MOST_TOKENS = 20_000_000
-"""Of one call. The largest window that any model was announced with is 10 million."""
-
-
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens of one model call by price class, as the API reports them.
@@ -199,3 +215,34 @@ class Usage:
         """Whether any call can have used that, whatever was sent."""
         least = min(self.input_tokens, self.output_tokens, self.cache_read_tokens, self.cache_write_5m_tokens, self.cache_write_1h_tokens)
         return least >= 0 and self.context_tokens <= MOST_TOKENS
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a request. `sources[i]` is the seq of the log entry that `blocks[i]` comes from."""
+
+    role: Role
+    blocks: tuple[Block, ...]
+    sources: tuple[int, ...]
+    tokens: int | None = field(default=None, init=False, repr=False, compare=False)
+    """What it takes by the estimate, once it was weighed (`counting/tokens.py`): it never changes, and is asked for at every plan."""
+
+
+def is_valid_id(text: str) -> bool:
+    """Whether a call can go back with this id."""
+    return _ID.fullmatch(text) is not None
+
+
+def valid_id(text: str) -> str:
+    """An id that the API takes, made of any text; the same for the same text. Two texts may give the same."""
+    return _NOT_IN_AN_ID.sub("_", text[:LONGEST_ID]) or NO_ID
+
+
+def is_valid_name(text: str) -> bool:
+    """Whether a tool can have this name."""
+    return _NAME.fullmatch(text) is not None
+
+
+def valid_name(text: str) -> str:
+    """The name where the API takes it, else `NOT_A_NAME`: another spelling of it could be the name of a tool that nobody called."""
+    return text if is_valid_name(text) else NOT_A_NAME

@@ -176,3 +176,29 @@ def is_cold(now: float, last_at: float, lives: float | None = None) -> bool:
 def line_before_step(line: int, long_prompt: int | None, numbers: EconomyNumbers) -> int:
     """The line (tokens) where every token of a longer prompt costs more: not beyond `long_prompt`, unless nothing is to be saved."""
     return line if long_prompt is None or numbers.patience is None else min(line, long_prompt)
+
+
+When: TypeAlias = Literal["now", "pause", "cold", "cold later"]
+"""Carrying has cost enough; just before the cache goes, while nobody asks; it is gone, and whatever is sent is written anew; it will be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a compaction before the threshold saves, and what for."""
+
+    when: When
+    saved: float
+    """In prices of one uncached input token."""
+
+
+def outlook(used: int, fixed: int, so_far: Carried, terms: Terms, numbers: EconomyNumbers, *, by_model: bool, cold: bool) -> Outlook | None:
+    """What a compaction before the threshold would save; None where it would not. `cold`: the cache is gone."""
+    if cold:
+        return Outlook("cold", saved_when_cold(used, so_far.left, terms)) if pays_when_cold(used, so_far, terms, numbers) else None
+    if pays(used, fixed, so_far, terms, numbers, by_model=by_model):
+        return Outlook("now", saved_by_carrying_less(used, fixed, so_far, terms, by_model=by_model))
+    if pays_before_cold(used, fixed, so_far, terms, numbers, by_model=by_model):
+        return Outlook("pause", saved_before_cold(used, fixed, so_far.left, terms, by_model=by_model))
+    if pays_when_cold(used, so_far, terms, numbers):
+        return Outlook("cold later", saved_when_cold(used, so_far.left, terms))
+    return None

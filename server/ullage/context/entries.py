@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import AssistantBlock, CompactionBlock, Media, SystemPart, ToolSpec, Usage
 
 Trigger: TypeAlias = Literal["manual", "threshold", "idle", "reactive", "tool", "upkeep", "economy"]
-"""Why a compaction was made: the user asked, the line was reached, while editing, the API refused, the model asked, the policy does
+"""Why a compaction was made: the user asked, the threshold was reached, while editing, the API refused, the model asked, the policy does
 it before every call, compacting costs less than carrying on."""
 
 Rung: TypeAlias = Literal["moves", "api", "model", "digest", "tail"]
@@ -266,7 +266,7 @@ class Compaction:
     without_files: tuple[FileTakenOut, ...] = ()
     """Files that the user took out; the results that show them are among `cleared`."""
     saves: float | None = None
-    """Of one that was made before the line to save: about how many dollars, as was announced; None of any other."""
+    """Of one that was made before the threshold to save: about how many dollars, as was announced; None of any other."""
 
     @property
     def message_counts(self) -> MessageCounts:

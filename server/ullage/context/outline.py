@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ullage.context.calls import one_line
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.record.calls import one_line
 from ullage.context.symbols.symbols import symbols
 
 LINE_CHARACTERS = 160

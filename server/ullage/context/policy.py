@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from ullage.context.engines.engine import Engine
 
 Measure: TypeAlias = Literal["usage", "messages", "characters / 4"]
-"""What a policy compares with its line (tokens): what the model reported and an estimate of what came since, with system and tools; our
-estimate of the messages alone; or a quarter of the messages' characters."""
+"""What a policy compares with its threshold (tokens): what the model reported and an estimate of what came since, with system and tools;
+our estimate of the messages alone; or a quarter of the messages' characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class SummaryNumbers:
     stays is paid for with every request: over recorded sessions 4,000 to 8,000 kept more of what was needed than 12,000 or 20,000 did, and
     cost less."""
     tail_share: float = 0.2
-    """... but no more than this share of the line (Hermes)."""
+    """... but no more than this share of the threshold (Hermes)."""
     user_message_tokens: int = 20_000
     """The user's own words stand verbatim in the handoff, newest first (Codex)."""
     output_tokens: int = 12_000
@@ -97,10 +97,10 @@ class RestoreNumbers:
     file_tokens: int = 5_000
     total_tokens: int = 50_000
     by: Literal["evidence", "last edited"] = "evidence"
-    """The files with the most signs of being in use (`evidence.py`), or those that were edited last, as Claude Code takes them."""
+    """The files with the most signs of being in use, or those that were edited last, as Claude Code takes them."""
     room_share: float | None = None
-    """All together take at most this share of what is free below the line without them; None: they take what they take. In a small window
-    they would else fill what the compaction has just freed."""
+    """All together take at most this share of what is free below the threshold without them; None: they take what they take. In a small
+    window they would else fill what the compaction has just freed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class LineNumbers:
 
 
 GOAL_SHARE = 0.0
-"""Cheap moves alone suffice only if they bring the context down to this share of the line. Never, that is: the program's handoff costs
+"""Cheap moves alone suffice only if they bring the context down to this share of the threshold. Never, that is: the program's handoff costs
 nothing either, and of what was needed after recorded compactions it kept nearly all, where clearing and snipping alone lost a third of the
 paths' and names' places and most hashes. Where somebody else's numbers say otherwise, their share is above zero."""
 
@@ -187,6 +187,12 @@ class Policy:
     line: LineNumbers = LineNumbers()
     measure: Measure = "usage"
     saves: bool = False
-    """Whether it also compacts before its line where that costs less than carrying on (`economy.py`); how much so is the user's choice."""
+    """Whether it also compacts before its threshold where that costs less than carrying on (`economy.py`); how much so is the user's
+    choice."""
     restore: RestoreNumbers | None = None
     """Which files are read again after a summary; None: none, and nothing is said on how to go on."""
+
+    @property
+    def never(self) -> bool:
+        """Whether it has no threshold: it compacts only when it is asked to."""
+        return isinstance(self.line.full_at, Never)

@@ -1,7 +1,11 @@
-"""Quoting what was said, so that nothing in it can pass for a line of the text that it stands in.
+"""Texts of others, written so that nothing in them can pass for something else.
 
-A conversation that is written out as text says in a line of its own who speaks. A tool's output, a file or a page can hold such a line,
-too. So every line of what was said begins with `> `, and no other line does.
+For a model, a line that is quoted begins with `> `. A conversation that is written out as text says in a line of its own who speaks. A
+tool's output, a file or a page can hold such a line, too. So every line of what was said is marked, and no other line is.
+
+For the user, what cannot be seen, or changes how the rest is read, stands as an escape. A name or a command may hold characters that turn
+the order of what is read around, take no room, or begin a new line. In a title or a question such a text could look like another one.
+`client-extension/src/visible.ts` does the same for what comes to the panel as it is; `tests/protocol/visible.json` holds both to it.
 """
 
 from __future__ import annotations
@@ -18,6 +22,15 @@ _MARK = ">"
 _LINE_END = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 """Where `str.splitlines` cuts."""
 _CUT = f"{_MARK} …"
+
+RETURN_SIGN = "⏎"
+"""Stands for the end of a line where everything is shown in one."""
+
+_BLANK = "\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef"
+"""Characters that count as letters, marks or symbols but are not seen: fillers, joiners, variation selectors."""
+
+_SUSPECT = re.compile(f"[^ -~]|[{_BLANK}]")
+_ALWAYS = re.compile(f"[{_BLANK}]")
 
 
 def quoted(text: str) -> str:
@@ -49,8 +62,31 @@ def end_of_quoted(text: str, characters: int) -> str:
 
 def in_a_line(name: str) -> str:
     """A name, a path or a task as it can stand in a line. It may hold ends of lines: these are written as escapes (`\\n`)."""
-    return _LINE_END.sub(_escape, name)
+    return _LINE_END.sub(_end_escaped, name)
 
 
-def _escape(end: re.Match[str]) -> str:
+def _end_escaped(end: re.Match[str]) -> str:
     return end.group().encode("unicode_escape").decode()
+
+
+def visible_line(text: str) -> str:
+    """The text in one line: line ends as `⏎`, everything else that is not seen as `\\t`, `\\x1b`, `\\u202e` or `\\U000e0041`."""
+    return _SUSPECT.sub(_shown, text.replace("\r\n", "\n"))
+
+
+def _shown(match: re.Match[str]) -> str:
+    character = match.group()
+    if character == "\n":
+        return RETURN_SIGN
+    if character.isprintable() and not _ALWAYS.match(character):
+        return character
+    return _escaped(character)
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if character in "\t\r":
+        return {"\t": "\\t", "\r": "\\r"}[character]
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -1,24 +1,50 @@
-"""pygls' protocol extended by the methods of PROTOCOL.md."""
+"""pygls' protocol, corrected and extended by the methods of PROTOCOL.md.
+
+`FixedProtocol` corrects what pygls 2.1.1 gets wrong and cannot be told otherwise. Delete each part once a release has it. The private names
+that it touches are why pyproject.toml pins that version exactly.
+
+1. A message that does not fit its type is never answered, so that the client waits forever.
+2. The answer to a request of ours whose waiting was given up raises `InvalidStateError` (issue 621).
+3. Every notification leaves an entry in `_request_futures` for good, 1.8 kB for each key typed in an editor.
+4. Documents are cut into lines at the wrong places, and changed as a whole (`documents.py`).
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 import uuid
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, cast
 
+from cattrs import transform_error
+from cattrs.v import format_exception
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcMethodNotFound, JsonRpcServerNotInitialized
-from pygls.protocol import lsp_method
+from pygls.exceptions import (
+    JsonRpcException,
+    JsonRpcInvalidParams,
+    JsonRpcInvalidRequest,
+    JsonRpcMethodNotFound,
+    JsonRpcServerNotInitialized,
+)
+from pygls.protocol import LanguageServerProtocol, lsp_method
 
+from ullage.lsp.document_text import DocumentText, changed
+from ullage.lsp.documents import EditorDocument, EditorWorkspace
 from ullage.lsp.messages import MESSAGES, REQUESTS_OF_CLIENT, RESULTS
 from ullage.lsp.protocol import PROTOCOL_VERSION
-from ullage.lsp.pygls_fixes import FixedProtocol
 from ullage.lsp.transport import Writer
+from ullage.lsp.values import NotOfItsType
+
+LONG = 500_000
+"""Characters of a document whose lines are found in another thread."""
+
+MANY = 200
+"""Changes in one message that are made in another thread: these take a millisecond or two."""
 
 MOST_ASKED = 500
 """Requests that wait for their answer at once; what is asked beyond is refused. A panel has some."""
@@ -27,6 +53,140 @@ TOO_MANY = -32803
 """LSP 3.17, `RequestFailed`: the request is right and could not be answered."""
 
 _REFUSED = b'{"jsonrpc": "2.0", "id": %%b, "error": {"code": %d, "message": %b}}'
+
+
+class FixedProtocol(LanguageServerProtocol):
+    """pygls' protocol with the corrections."""
+
+    # 1
+
+    def handle_message(self, message: Any) -> None:
+        """Reads a message and passes it on; answers one that cannot be read."""
+        try:
+            structured = self._structured(message)
+        except JsonRpcException as error:
+            self._refuse_unread(message, error)
+        else:
+            super().handle_message(structured)
+
+    async def handle_large_message(self, message: Any) -> None:
+        """The same in another thread, as far as it takes long. Nothing else may be handled before it is done: the order counts."""
+        await self._change_ahead(message)
+        try:
+            structured = await asyncio.to_thread(self._structured, message)
+        except JsonRpcException as error:
+            self._refuse_unread(message, error)
+        else:
+            super().handle_message(structured)
+
+    def _refuse_unread(self, message: Any, error: JsonRpcException) -> None:
+        self.refuse(message, error)
+        self._server.report_server_error(error, JsonRpcInvalidParams)
+
+    def knows(self, method: str) -> bool:
+        """Whether anybody would do anything about such a message."""
+        handlers: Mapping[str, Any] = {**self.fm.builtin_features, **self.fm.features}  # pyright: ignore[reportUnknownMemberType]
+        return method in handlers or method == types.CANCEL_REQUEST or self.get_message_type(method) is not None
+
+    def _structured(self, message: Any) -> Any:
+        if not isinstance(message, dict) or cast("dict[str, Any]", message).get("jsonrpc") != self.VERSION:
+            raise JsonRpcInvalidRequest('A message is an object with "jsonrpc": "2.0"')
+        fields = cast("dict[str, Any]", message)
+        if "method" not in fields and "id" not in fields:
+            raise JsonRpcInvalidRequest("A message has a method or an id")
+        if not isinstance(fields.get("method", ""), str) or not isinstance(fields.get("id", 0), int | str):
+            raise JsonRpcInvalidRequest("A method is a text, an id a number or a text")
+        if "method" in fields and self.get_message_type(fields["method"]) is None:
+            fields.setdefault("params", None)  # an unknown method is to be refused as such
+        try:
+            return super().structure_message(fields)
+        except JsonRpcException as error:
+            raise JsonRpcInvalidParams(_what_is_wrong(fields, error)) from error
+
+    def refuse(self, message: Any, error: JsonRpcException) -> None:
+        """Answers a message that cannot be read; None where there is not even JSON."""
+        fields = cast("dict[str, Any]", message) if isinstance(message, dict) else {}
+        message_id = fields.get("id")
+        if "method" in fields and "id" not in fields:
+            return  # nobody waits for an answer to a notification
+        if "method" not in fields and message_id in self._request_futures:
+            self._handle_response(message_id, error=error.to_response_error())
+            return
+        known_id = message_id if isinstance(message_id, int | str) else None
+        wrong = {"code": error.code, "message": error.message}
+        self._send_data({"jsonrpc": self.VERSION, "id": known_id, "error": wrong})  # as a dict: lsprotocol leaves an id of null out
+
+    # 2
+
+    def _handle_response(self, msg_id: int | str, result: Any = None, error: types.ResponseError | None = None) -> None:
+        future = self._request_futures.get(msg_id)
+        if future is not None and future.cancelled():
+            del self._request_futures[msg_id]
+            return
+        super()._handle_response(msg_id, result, error)
+
+    # 3
+
+    def _execute_handler(
+        self,
+        msg_id: int | str,
+        handler: Callable[..., Any],
+        callback: Callable[[Future[Any]], None],
+        args: tuple[Any, ...] | None = None,
+        kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        super()._execute_handler(msg_id, handler, callback, args, kwargs)
+        future = self._request_futures.get(msg_id)
+        if future is not None:
+            future.add_done_callback(partial(self._forget, msg_id))
+
+    def _forget(self, msg_id: int | str, _: Future[Any]) -> None:
+        self._request_futures.pop(msg_id, None)
+
+    # 4
+
+    def takes_long(self, message: Any) -> bool:
+        """Whether a message is the first change of a long document, whose lines are found first."""
+        match message:
+            case {"method": types.TEXT_DOCUMENT_DID_CHANGE, "params": {"textDocument": {"uri": str(uri)}}} if self._workspace is not None:
+                text = self._text_of(uri)
+                return text is not None and not text.is_cut and len(text.whole) > LONG
+            case _:
+                return False
+
+    def _text_of(self, uri: str) -> DocumentText | None:
+        document = self.workspace.get_text_document(uri)
+        return document.text if isinstance(document, EditorDocument) and document.is_mirrored else None
+
+    def _is_change(self, message: Any) -> bool:
+        match message:
+            case {"method": types.TEXT_DOCUMENT_DID_CHANGE, "params": {"textDocument": {"uri": str()}, "contentChanges": list()}}:
+                return True
+            case _:
+                return False
+
+    async def _change_ahead(self, message: Any) -> None:
+        """Applies many changes of a document to a copy in another thread: they become one, which costs nothing, and need not be read one by
+        one. Of few the document's lines are found."""
+        if not self._is_change(message) or (text := self._text_of(message["params"]["textDocument"]["uri"])) is None:
+            return
+        changes: list[Any] = message["params"]["contentChanges"]
+        if len(changes) <= MANY:
+            await asyncio.to_thread(lambda: text.lines)
+            return
+        whole = await asyncio.to_thread(changed, text.copy(), changes)
+        if whole is not None:
+            changes[:] = [{"text": whole}]
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
+        """As pygls does it, with documents that know what a line is."""
+        result = yield from super().lsp_initialize(params)
+        before = self.workspace
+        self._workspace = EditorWorkspace(
+            before.root_uri, workspace_folders=list(before.folders.values()), position_encoding=before.position_encoding
+        )
+        return result
 
 
 class AgentProtocol(FixedProtocol):
@@ -205,3 +365,23 @@ def _refusal(error: JsonRpcException) -> bytes:
 def _unknown(method: bytes) -> bytes:
     """That nobody knows that method."""
     return _refusal(JsonRpcMethodNotFound.of(method.decode()))
+
+
+def _what_is_wrong(message: dict[str, Any], error: JsonRpcException) -> str:
+    """Names the message and the fields that do not fit, and nothing of what stands in them."""
+    name = message.get("method", "The answer")
+    cause = error.__cause__
+    if cause is None:
+        return f"{name}: {error}"
+    lines = transform_error(cause, path="message", format_exception=_in_words)
+    return f"{name}: {'; '.join(map(_in_the_words_of_the_wire, lines))}"
+
+
+def _in_words(error: BaseException, kind: type[Any] | None) -> str:
+    return str(error) if isinstance(error, NotOfItsType) else format_exception(error, kind)
+
+
+def _in_the_words_of_the_wire(line: str) -> str:
+    what, _, where = line.partition(" @ message")
+    where = re.sub(r"_([a-z])", lambda match: match[1].upper(), where.lstrip("."))
+    return f"{where}: {what}" if where else what

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import Any, NoReturn
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
 
 from ullage.lsp import protocol as wire
 from ullage.lsp.agent_protocol import AgentProtocol
-from ullage.lsp.framing import LONGEST, Framing, Reader, TooLong
-from ullage.lsp.glance import glance
-from ullage.lsp.json_text import parse_body
-from ullage.lsp.transport import Writer
+from ullage.lsp.transport import LONGEST, Framing, Reader, TooLong, Writer
 
 LARGE = 128 * 1024
 """Bytes of a message that is read in another thread: this many take about a millisecond."""
@@ -46,7 +45,23 @@ _AT_ONCE = 2_000
 """Messages that are passed over before others have their turn: some milliseconds."""
 
 _OVERTAKE = frozenset(method.encode() for method in (wire.CANCEL, wire.SNAPSHOT, wire.ITEMS, types.CANCEL_REQUEST))
+
 _OURS = b"ullage/"
+
+_PLAIN = rb"[ !#-\[\]-~]"
+"""What stands in a JSON text for itself."""
+
+_HEAD = re.compile(
+    rb'\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*'
+    rb'(?:"id"\s*:\s*(0|-?[1-9]\d{0,17}|"%b{0,200}")\s*,\s*)?'
+    rb'"method"\s*:\s*"(%b{1,200})"' % (_PLAIN, _PLAIN)
+)
+"""In the order in which clients write it. Any other way to write a message is right as well; such a one is read whole."""
+
+_ID = b'"id"'
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+"""How one is written in JSON. Mostly they come in pairs, each a whole character."""
 
 
 class Arriving:
@@ -250,3 +265,42 @@ def _as_it_is(value: dict[str, Any]) -> dict[str, Any]:
 
 def _integer(digits: str) -> int:
     return int(digits)
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """A request or a notification. `id` as it is written; None of a notification."""
+
+    method: bytes
+    id: bytes | None
+
+
+def glance(body: bytes) -> Glance | None:
+    """What can be seen; None where the message has to be read to know it."""
+    found = _HEAD.match(body)
+    if found is None or (found[1] is None and _ID in body):  # the id may come last
+        return None
+    return Glance(found[2], found[1])
+
+
+def parse_body(
+    body: bytes, *, object_hook: Callable[[dict[str, Any]], Any] | None = None, parse_int: Callable[[str], Any] | None = None
+) -> Any:
+    """What stands in a body, with the hooks of `json.loads`. Raises `ValueError` or `RecursionError` for what is no JSON in UTF-8.
+
+    Half a character (a single surrogate, which JSON can name and UTF-8 cannot write) comes as U+FFFD, which is as long in UTF-16: the
+    places of edits stay right.
+    """
+    message = json.loads(body.decode("utf-8"), parse_constant=_no_constant, object_hook=object_hook, parse_int=parse_int)
+    if not _SURROGATE.search(body):
+        return message
+    written = json.dumps(message, ensure_ascii=False)
+    try:
+        written.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.loads(written.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+    return message
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")

@@ -1,30 +1,36 @@
 """Between the sessions and the wire: requests go in, updates come out.
 
 Imported after `initialize` was answered, off the event loop: the sessions bring the models and tools with them.
+
+Updates leave in order, some at a time, and no more than the client takes (`Outbox`). A client that does not read would have all that it is
+told kept here. So while too much waits for it, of each session the newest update alone is kept. Once it has read what was there, that is
+sent; by the gap before it the client knows that it has to ask for a snapshot.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections import deque
 from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from time import perf_counter
+from typing import Any, Generic, TypeVar
 
+from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 
 from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.convert import update_to_wire
 from ullage.lsp.methods import AT_ONCE, IN_THREADS, METHODS
-from ullage.lsp.outbox import Outbox
-from ullage.lsp.progress import CompactionProgress
 from ullage.lsp.protocol import LIST_CHANGED, REQUEST_FAILED, UPDATE, Nothing, UpdateParams
-from ullage.session.breath import ROUND
 from ullage.session.errors import SessionError, refusal_of
 from ullage.session.items import CompactionItem, ItemRemoved, ItemUpdated, Update
+from ullage.session.long_work import ROUND
 from ullage.session.sessions import Sessions
 from ullage.session.settings import Settings
 from ullage.session.workspace_store import WorkspaceStore, open_workspace_store
@@ -37,6 +43,19 @@ logger = logging.getLogger(__name__)
 MOST_IN_THREADS = 3
 """Requests of those in `IN_THREADS` that are worked on at once: half of the threads that there are on two cores (`to_thread`). The others
 are for the turns."""
+
+T = TypeVar("T")
+
+BREATH_SECONDS = 0.005
+"""How long updates are sent before others have their turn."""
+
+MOST_WAITING = 8_000_000
+"""Bytes that wait for the client, from which on it is told no more ..."""
+
+FEW_WAITING = 1_000_000
+"""... until it has read all but so many."""
+
+LOOK_AGAIN_SECONDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,3 +161,89 @@ def _refusing(method: str) -> Generator[None]:
 
 def _refused(error: SessionError) -> JsonRpcException:
     return JsonRpcException(str(error), REQUEST_FAILED, {"reason": error.reason})
+
+
+class Outbox(Generic[T]):
+    """`send` takes the session, the number and the update; `waiting` says how many bytes the client has not read."""
+
+    def __init__(self, send: Callable[[str, int, T], None], waiting: Callable[[], int], loop: asyncio.AbstractEventLoop) -> None:
+        self._send = send
+        self._waiting = waiting
+        self._loop = loop
+        self._updates: deque[tuple[str, int, T]] = deque()
+        self._newest: dict[str, tuple[int, T]] = {}
+        """Of sessions whose updates are not sent now."""
+        self._is_going = False
+
+    def put(self, session_id: str, seq: int, update: T) -> None:
+        """Sends it soon: in the loop's next round at the earliest, so that an answer with a snapshot from before leaves before."""
+        if session_id in self._newest:
+            self._newest[session_id] = seq, update
+        else:
+            self._updates.append((session_id, seq, update))
+        if not self._is_going:
+            self._is_going = True
+            self._loop.call_soon(self._go)
+
+    def _go(self) -> None:
+        began = perf_counter()
+        while self._updates and perf_counter() - began < BREATH_SECONDS:
+            if self._waiting() > MOST_WAITING:
+                self._fall_behind()
+            else:
+                self._send(*self._updates.popleft())
+        if self._newest and self._waiting() < FEW_WAITING:
+            self._updates.extend((session_id, seq, update) for session_id, (seq, update) in self._newest.items())
+            self._newest.clear()
+        self._is_going = bool(self._updates or self._newest)
+        if self._updates:
+            self._loop.call_soon(self._go)
+        elif self._newest:
+            self._loop.call_later(LOOK_AGAIN_SECONDS, self._go)
+
+    def _fall_behind(self) -> None:
+        for session_id, seq, update in self._updates:
+            self._newest[session_id] = seq, update
+        self._updates.clear()
+
+
+class CompactionProgress:
+    """One progress for each compaction that is being made. `own` runs work in the background."""
+
+    def __init__(self, protocol: AgentProtocol, own: Callable[[Coroutine[Any, Any, None]], object]) -> None:
+        self._protocol = protocol
+        self._own = own
+        self._ended: dict[str, asyncio.Event] = {}
+        self._tokens: dict[int | str, Future[object]] = protocol.progress.tokens  # pyright: ignore[reportUnknownMemberType]
+        """pygls cancels the future of a token when the user cancels that progress."""
+
+    def see(self, item: CompactionItem, cancel: Callable[[], None]) -> None:
+        """Begins or ends a progress, as the state of the compaction wants it. `cancel` is called where the user cancels it there."""
+        if item.status != "in_progress":
+            self.end(item.id)
+        elif item.id not in self._ended and self._is_supported():
+            self._ended[item.id] = asyncio.Event()
+            self._own(self._show(f"compaction {item.id}", self._ended[item.id], cancel))
+
+    def end(self, item_id: str) -> None:
+        """Ends the progress of that item, where it has one: it is done, or gone from the timeline."""
+        ended = self._ended.pop(item_id, None)
+        if ended is not None:
+            ended.set()
+
+    async def _show(self, token: str, ended: asyncio.Event, cancel: Callable[[], None]) -> None:
+        try:
+            await self._protocol.ask(types.WINDOW_WORK_DONE_PROGRESS_CREATE, types.WorkDoneProgressCreateParams(token))
+        except JsonRpcException as error:
+            logger.info("the editor shows no progress: %s", error)
+            return
+        progress = self._protocol.progress
+        progress.begin(token, types.WorkDoneProgressBegin(title="Compacting the conversation", cancellable=True))
+        self._tokens[token].add_done_callback(lambda future: cancel() if future.cancelled() else None)
+        await ended.wait()
+        progress.end(token, types.WorkDoneProgressEnd())
+        del self._tokens[token]
+
+    def _is_supported(self) -> bool:
+        window = self._protocol.client_capabilities.window
+        return bool(window and window.work_done_progress)

@@ -1,16 +1,22 @@
-"""The user's settings from what the editor says of them: each bad value is named, and the default taken in its place."""
+"""What the client says of itself (`initializationOptions`, all of it optional), and the user's settings from what the editor says of them.
+
+Each bad value is named, and the default taken in its place.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from ullage.session.settings import Settings
+from ullage.store.origins import is_id
 
 if TYPE_CHECKING:
     from ullage.installed_policies import Installed
+
 
 SECTION = "ullage"
 
@@ -155,3 +161,35 @@ def _value_at(section: object, name: str) -> object:
             return None
         value = cast("dict[str, object]", value).get(key)
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options as PROTOCOL.md names them."""
+
+    state_folder: Path | None = None
+    trusted: bool = True
+    remembered_session: str | None = None
+
+
+def read_options(value: object) -> tuple[Options, list[str]]:
+    """The options, and what could not be used of them. A `trusted` that is no boolean counts as false: it lifts nothing."""
+    if value is None:
+        return Options(), []
+    if not isinstance(value, dict):
+        return Options(), ["initializationOptions is no object and is passed over"]
+    given = cast("dict[str, object]", value)
+    complaints: list[str] = []
+    folder = given.get("stateFolder")
+    if folder is not None and not (isinstance(folder, str) and Path(folder).is_absolute()):
+        complaints.append("initializationOptions.stateFolder is no absolute path and is passed over")
+        folder = None
+    trusted = given.get("trusted")
+    if trusted is not None and not isinstance(trusted, bool):
+        complaints.append("initializationOptions.trusted is neither true nor false; the workspace counts as not trusted")
+        trusted = False
+    remembered = given.get("rememberedSession")
+    if remembered is not None and not (isinstance(remembered, str) and is_id(remembered)):
+        complaints.append("initializationOptions.rememberedSession is no id of a session and is passed over")
+        remembered = None
+    return Options(None if folder is None else Path(folder), trusted is not False, remembered), complaints

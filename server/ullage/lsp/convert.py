@@ -10,13 +10,13 @@ from ullage.context.entries import FileDiff
 from ullage.lsp import history, protocol
 from ullage.lsp import items as wire
 from ullage.session import items as session
-from ullage.store.ids import is_foreign
+from ullage.store.origins import is_foreign
 from ullage.tools.tool import PlanEntry
 
 if TYPE_CHECKING:  # takes long to import
+    from ullage.context.compaction.decide import NextCompaction
     from ullage.session.attachments import Ref
-    from ullage.session.compacting.next_compaction import NextCompaction
-    from ullage.session.forking import Fork
+    from ullage.session.open_sessions import Fork
     from ullage.session.sessions import SessionSummary
 
 

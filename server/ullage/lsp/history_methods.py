@@ -12,9 +12,9 @@ from ullage.lsp.documents import path_of
 from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # takes long to import
-    from ullage.session.finding import Found
     from ullage.session.history.epochs import EpochInfo
     from ullage.session.history.preview import ItemFate, Preview, PreviewCost
+    from ullage.session.searching import Found
     from ullage.session.sessions import Sessions
 
 USUAL_HITS, MOST_HITS = 30, 200

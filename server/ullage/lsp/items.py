@@ -183,7 +183,7 @@ class Category:
 
 @attrs.frozen
 class EarlySaving:
-    """A compaction before the line that would save about so many dollars, with the next prompt or once nobody asks for some minutes."""
+    """A compaction before the threshold that would save about so many dollars, with the next prompt, or once nobody asks for minutes."""
 
     when: Literal["prompt", "pause"]
     dollars: float

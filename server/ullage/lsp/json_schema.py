@@ -1,6 +1,6 @@
 """The wire types as a JSON Schema (draft 2020-12), for authors of other clients: `docs/protocol.schema.json` is written from here.
 
-`python -m ullage.lsp.json_schema` writes it to stdout. What it takes is what `converter.py` takes.
+`python -m ullage.lsp.json_schema` writes it to stdout. What it takes is what `messages.py` takes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 import attrs
 
 from ullage.lsp import messages
-from ullage.lsp.converter import TAGGED_UNIONS, camel_case
+from ullage.lsp.messages import TAGGED_UNIONS, camel_case
 from ullage.lsp.protocol import PROTOCOL_VERSION, REQUEST_FAILED
 from ullage.lsp.values import AtMost
 from ullage.session.errors import Reason

@@ -20,9 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
-from ullage.lsp.framing import Framing, NotTheProtocol, Reader
-from ullage.lsp.json_text import parse_body
-from ullage.lsp.transport import Connection, over_stream
+from ullage.lsp.arriving import parse_body
+from ullage.lsp.transport import Connection, Framing, NotTheProtocol, Reader, over_stream
 
 HANDSHAKE_SECONDS = 10.0
 """How long a client may take for its `initialize`."""

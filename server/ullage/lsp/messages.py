@@ -1,45 +1,29 @@
-"""Which method of PROTOCOL.md carries which types, and the whole messages around them."""
+"""Which method of PROTOCOL.md carries which types, and how these are read and written: camelCase keys, None left out, nothing guessed.
+
+LSP's types are read and written as `lsprotocol` does it. It takes a number for a text where one is wanted; our own types do not, so that a
+wrong message is answered with what is wrong in it. What is taken is what `json_schema.py` writes down.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Generic, TypeVar
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Annotated, Any, Generic, Literal, TypeVar, cast, get_args, get_origin
 
 import attrs
+from cattrs import Converter
+from cattrs.cols import list_structure_factory
+from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, override
+from cattrs.strategies import configure_tagged_union
+from pygls.protocol import default_converter
 
-from ullage.lsp import history
+from ullage.lsp import history, items
 from ullage.lsp import protocol as wire
+from ullage.lsp.values import AtMost, NotOfItsType
 
 P = TypeVar("P")
+
 R = TypeVar("R")
-
-
-@attrs.frozen
-class Request(Generic[P]):
-    """A whole request."""
-
-    id: int | str
-    method: str
-    params: P
-    jsonrpc: str
-
-
-@attrs.frozen
-class Response(Generic[R]):
-    """A whole answer."""
-
-    id: int | str
-    result: R
-    jsonrpc: str
-
-
-@attrs.frozen
-class Notification(Generic[P]):
-    """A whole notification."""
-
-    method: str
-    params: P
-    jsonrpc: str
-
 
 REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.NEW: (wire.Nothing, wire.Snapshot),
@@ -83,11 +67,180 @@ NOTIFICATIONS_OF_SERVER: dict[str, type[Any]] = {wire.UPDATE: wire.UpdateParams,
 
 REQUESTS = REQUESTS_OF_CLIENT | REQUESTS_OF_SERVER
 
+_OUR_MODULES = (wire.__name__, items.__name__, history.__name__)
+
+TAGGED_UNIONS: tuple[tuple[Any, Mapping[type[Any], str]], ...] = (
+    (wire.AttachmentRef, wire.ATTACHMENT_KINDS),
+    (items.Item, items.ITEM_KINDS),
+    (wire.Update, wire.UPDATE_KINDS),
+)
+"""Types that are told apart by their key `kind`, and its values."""
+
+
+@attrs.frozen
+class Request(Generic[P]):
+    """A whole request."""
+
+    id: int | str
+    method: str
+    params: P
+    jsonrpc: str
+
+
+@attrs.frozen
+class Response(Generic[R]):
+    """A whole answer."""
+
+    id: int | str
+    result: R
+    jsonrpc: str
+
+
+@attrs.frozen
+class Notification(Generic[P]):
+    """A whole notification."""
+
+    method: str
+    params: P
+    jsonrpc: str
+
+
 MESSAGES: dict[str, Any] = {
     **{method: Request[params] for method, (params, _) in REQUESTS.items()},
     **{method: Notification[params] for method, params in NOTIFICATIONS_OF_SERVER.items()},
 }
 """Method to the whole message that carries it."""
 
+
 RESULTS: dict[str, Any] = {method: Response[result] for method, (_, result) in REQUESTS.items()}
 """Method to the whole answer."""
+
+
+def make_converter() -> Converter:
+    """A converter for LSP's types and ours: what pygls asks for."""
+    ours = _make_converter_for_ours()
+    both = default_converter()
+    both.register_structure_hook_func(_is_ours, ours.structure)
+    both.register_unstructure_hook_func(_is_ours, ours.unstructure)
+    return both
+
+
+def camel_case(name: str) -> str:
+    """The key of a field on the wire."""
+    first, *others = name.split("_")
+    return first + "".join(word.capitalize() for word in others)
+
+
+def _is_ours(kind: Any) -> bool:
+    return getattr(get_origin(kind) or kind, "__module__", None) in _OUR_MODULES
+
+
+def _make_converter_for_ours() -> Converter:
+    converter = Converter()
+    converter.register_structure_hook(str, _text)
+    converter.register_structure_hook(bool, _boolean)
+    converter.register_structure_hook(int, _whole_number)
+    converter.register_structure_hook(float, _number)
+    converter.register_structure_hook(int | str, _message_id)
+    converter.register_structure_hook_func(lambda kind: get_origin(kind) is Annotated, _short_text)
+    converter.register_structure_hook_func(lambda kind: get_origin(kind) is Literal, _one_of)
+
+    def structure_hook(kind: Any) -> Any:
+        read = make_dict_structure_fn(kind, converter, **_keys(kind))
+
+        def structure(value: object, as_kind: Any) -> Any:
+            if not isinstance(value, dict):
+                raise NotOfItsType("expected an object")
+            return read(cast("dict[str, Any]", value), as_kind)
+
+        return structure
+
+    def list_hook(kind: Any) -> Any:
+        read = list_structure_factory(kind, converter)
+
+        def structure(value: object, as_kind: Any) -> Any:
+            if not isinstance(value, list):
+                raise NotOfItsType("expected an array")
+            return read(cast("list[Any]", value), as_kind)
+
+        return structure
+
+    def unstructure_hook(kind: Any) -> Any:
+        return make_dict_unstructure_fn(kind, converter, _cattrs_omit_if_default=True, **_keys(kind))
+
+    converter.register_structure_hook_factory(attrs.has, structure_hook)
+    converter.register_unstructure_hook_factory(attrs.has, unstructure_hook)
+    converter.register_structure_hook_factory(lambda kind: get_origin(kind) is list, list_hook)
+    for union, kinds in TAGGED_UNIONS:
+        configure_tagged_union(union, converter, tag_name="kind", tag_generator=kinds.__getitem__)
+        converter.register_structure_hook(union, _of_known_kind(converter.get_structure_hook(union), kinds.values()))
+    return converter
+
+
+def _keys(kind: Any) -> Any:
+    return {field.name: override(rename=camel_case(field.name)) for field in attrs.fields(get_origin(kind) or kind)}
+
+
+def _of_known_kind(read: Callable[[Any, Any], Any], kinds: Iterable[str]) -> Callable[[Any, Any], Any]:
+    known = tuple(kinds)
+
+    def structure(value: object, union: Any) -> Any:
+        kind = cast("dict[str, Any]", value).get("kind") if isinstance(value, dict) else None
+        if not isinstance(kind, str) or kind not in known:
+            raise NotOfItsType(f"expected an object whose kind is {_named(known)}")
+        return read(value, union)
+
+    return structure
+
+
+def _text(value: object, _: object) -> str:
+    if not isinstance(value, str):
+        raise NotOfItsType("expected a text")
+    return value
+
+
+def _short_text(value: object, kind: Any) -> str:
+    text = _text(value, kind)
+    for limit in get_args(kind)[1:]:
+        if isinstance(limit, AtMost) and len(text) > limit.characters:
+            raise NotOfItsType(f"expected at most {limit.characters} characters")
+    return text
+
+
+def _boolean(value: object, _: object) -> bool:
+    if not isinstance(value, bool):
+        raise NotOfItsType("expected true or false")
+    return value
+
+
+def _whole_number(value: object, _: object) -> int:
+    if type(value) is not int or value < 0:  # a bool is an int, too
+        raise NotOfItsType("expected a whole number, not negative")
+    return value
+
+
+def _number(value: object, _: object) -> float:
+    if type(value) not in (int, float) or not 0 <= cast("float", value) < math.inf:
+        raise NotOfItsType("expected a number, not negative")
+    try:
+        return float(cast("float", value))
+    except OverflowError:
+        raise NotOfItsType("expected a number of a size that there is") from None
+
+
+def _one_of(value: object, kind: Any) -> str:
+    wanted = get_args(kind)
+    if not isinstance(value, str) or value not in wanted:
+        raise NotOfItsType(f"expected {_named(wanted)}")
+    return value
+
+
+def _named(values: Sequence[str]) -> str:
+    named = [f'"{value}"' for value in values]
+    return " or ".join([", ".join(named[:-1]), named[-1]] if len(named) > 1 else named)
+
+
+def _message_id(value: object, _: object) -> int | str:
+    if type(value) not in (int, str):
+        raise NotOfItsType("expected a whole number or a text")
+    return cast("int | str", value)

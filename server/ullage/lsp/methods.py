@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ullage.lsp import protocol as wire
 from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire, unqueued_to_wire
 from ullage.lsp.documents import is_new, path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
-from ullage.lsp.user_methods import USER_METHODS
 from ullage.session.errors import SessionError
-from ullage.session.slash_commands import carry_out, typed_command
+from ullage.session.slash_commands import COMMANDS, carry_out, typed_command
 
 if TYPE_CHECKING:  # takes long to import
+    from ullage.models.model_card import OfferedModel
     from ullage.session.attachments import Ref
     from ullage.session.sessions import Sessions
 
@@ -25,6 +26,11 @@ MOST_SESSIONS = 1_000
 
 MOST_ITEMS = 10_000
 """Of one answer, which ends before that where items are long; a client that asks for more gets so many."""
+
+IN_THREADS = frozenset(
+    (wire.LIST, wire.IMPORT, wire.FORK, wire.DELETE, wire.SEARCH, wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES)
+)
+"""Methods that are mostly done in another thread, whoever asks and however often."""
 
 
 async def _new(sessions: Sessions, _: wire.Nothing) -> wire.Snapshot:
@@ -122,6 +128,71 @@ def _respond(sessions: Sessions, params: wire.RespondParams) -> wire.Nothing:
     return _NOTHING
 
 
+async def _always_allowed(sessions: Sessions, _: wire.Nothing) -> wire.AllowedResult:
+    return wire.AllowedResult([wire.Allowed(each.action, each.pattern, each.name) for each in sessions.always_allowed.approvals()])
+
+
+async def _forget(sessions: Sessions, params: wire.ForgetParams) -> wire.Nothing:
+    if (params.action is None) != (params.pattern is None):
+        raise SessionError("invalid", "Name both the action and the pattern of what is to be asked again, or neither for everything")
+    if params.action is None or params.pattern is None:
+        sessions.always_allowed.forget_all()
+    else:
+        sessions.always_allowed.forget(params.action, params.pattern)
+    return _NOTHING
+
+
+async def _models(sessions: Sessions, params: wire.ModelsParams) -> wire.ModelsResult:
+    return wire.ModelsResult([_offered(model) for model in await sessions.offered_models(params.address)])
+
+
+def _offered(model: OfferedModel) -> wire.OfferedModel:
+    prices = model.prices and wire.ModelPrices(model.prices.input, model.prices.output)
+    return wire.OfferedModel(model.name, model.display_name, model.window, prices)
+
+
+async def _commands(_: Sessions, __: wire.Nothing) -> wire.CommandsResult:
+    return wire.CommandsResult(
+        [wire.AvailableCommand(each.name, each.description, wire.CommandInput(each.hint) if each.hint else None) for each in COMMANDS]
+    )
+
+
+async def _importable(sessions: Sessions, _: wire.Nothing) -> wire.ImportableResult:
+    found = await sessions.importable()
+    brought = () if found.brought is None else found.brought.sessions
+    return wire.ImportableResult(
+        [wire.BroughtSession(each.title, each.updated_at, each.entries, each.waiting) for each in brought],
+        found.brought is not None and found.brought.is_tracked,
+        [wire.GoneFolder(str(each.folder), each.sessions, each.updated_at) for each in found.gone],
+    )
+
+
+async def _import(sessions: Sessions, params: wire.ImportParams) -> wire.ImportResult:
+    if params.mine and params.from_gone is not None:
+        raise SessionError("invalid", "Import either what lies in this folder or the sessions of one that is gone")
+    of_gone = None if params.from_gone is None else Path(params.from_gone)
+    taken = await sessions.import_sessions(as_mine=params.mine, of_gone=of_gone)
+    return wire.ImportResult(taken.sessions, taken.unreadable, list(taken.failures))
+
+
+def _ref(attachment: wire.AttachmentRef) -> Ref:
+    from ullage.session.attachments import FileRef, NewDocumentRef, PastedRef, ProblemsRef
+
+    if isinstance(attachment, wire.ProblemsAttachment):
+        return ProblemsRef()
+    if isinstance(attachment, wire.PastedAttachment):
+        try:
+            return PastedRef(base64.b64decode(attachment.data, validate=True))
+        except ValueError:
+            raise SessionError("invalid", "What was pasted is no base64") from None
+    if is_new(attachment.uri):
+        return NewDocumentRef(attachment.uri)
+    path = path_of(attachment.uri)
+    if path is None:
+        raise SessionError("invalid", f"{attachment.uri} is no file, so it cannot be attached")
+    return FileRef(path)
+
+
 AT_ONCE: dict[str, Callable[[Sessions, Any], object]] = {
     wire.SNAPSHOT: _snapshot,
     wire.ITEMS: _items,
@@ -145,30 +216,12 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.PROMPT: _prompt,
     wire.SET_MODEL: _set_model,
     wire.SET_EFFORT: _set_effort,
+    wire.ALLOWED: _always_allowed,
+    wire.FORGET: _forget,
+    wire.MODELS: _models,
+    wire.COMMANDS: _commands,
+    wire.IMPORTABLE: _importable,
+    wire.IMPORT: _import,
     **HISTORY_METHODS,
-    **USER_METHODS,
 }
 """What answers the others. The functions raise `SessionError`."""
-
-IN_THREADS = frozenset(
-    (wire.LIST, wire.IMPORT, wire.FORK, wire.DELETE, wire.SEARCH, wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES)
-)
-"""Methods that are mostly done in another thread, whoever asks and however often."""
-
-
-def _ref(attachment: wire.AttachmentRef) -> Ref:
-    from ullage.session.attachments import FileRef, NewDocumentRef, PastedRef, ProblemsRef
-
-    if isinstance(attachment, wire.ProblemsAttachment):
-        return ProblemsRef()
-    if isinstance(attachment, wire.PastedAttachment):
-        try:
-            return PastedRef(base64.b64decode(attachment.data, validate=True))
-        except ValueError:
-            raise SessionError("invalid", "What was pasted is no base64") from None
-    if is_new(attachment.uri):
-        return NewDocumentRef(attachment.uri)
-    path = path_of(attachment.uri)
-    if path is None:
-        raise SessionError("invalid", f"{attachment.uri} is no file, so it cannot be attached")
-    return FileRef(path)

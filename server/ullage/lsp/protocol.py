@@ -1,8 +1,8 @@
-"""The wire types of PROTOCOL.md and the names of its methods. `client-extension/src/protocol.ts` mirrors this file. Which method carries
-which type is in `messages.py`.
+"""The wire types of PROTOCOL.md and the names of its methods. `client-extension/src/protocol.ts` mirrors this file.
 
 Required fields have no default; optional ones default to None and are then left out. Names become camelCase on the wire.
-How they are written and read is in `converter.py`, how they are made from a session's values in `convert.py`.
+Which method carries which type, and how these are written and read, is in `messages.py`; how they are made from a session's values in
+`convert.py`.
 """
 
 from __future__ import annotations

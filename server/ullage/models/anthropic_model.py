@@ -1,9 +1,9 @@
 """A model behind the Messages API, through the `anthropic` SDK: Anthropic's own endpoint or any compatible server.
 
 The SDK is imported when it is first needed, in a thread: it costs half a second, which starting up must not.
-What is sent is written in `serialise.py`; what comes back is bounded in `bounded_response.py`, read in `event_stream.py`, put together and
-checked in `reply.py`, and its numbers are held against the request in `plausible.py`. How long it is waited for says `patience.py`; when a
-call is made again is decided in `retry.py`, what its failure means in `failures.py`.
+What is sent is written in `serialise.py`; what comes back is bounded and read in `event_stream.py`, put together and checked in `reply.py`,
+and its numbers are held against the request in `endpoint_checks.py`. How long it is waited for and when a call is made again is decided in
+`retry.py`, what its failure means in `failures.py`.
 """
 
 from __future__ import annotations
@@ -18,25 +18,19 @@ from dataclasses import replace
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import TYPE_CHECKING
 
-from ullage.context.counting.media_room import NO_ROOM, Room, shown_in
-from ullage.context.view.plain import without_block
-from ullage.context.view.request import Request
-from ullage.models.bounded_response import PLAIN, bound
+from ullage.context.counting.media import NO_ROOM, Room, shown_in
+from ullage.context.view.request import Request, without_block
 from ullage.models.counting import Counting
+from ullage.models.endpoint_checks import NotJson, Size, parse, size_of, why_not_believed
 from ullage.models.errors import BlockRefused, MediaRefused, Nonsense, PromptTooLong, ThinkingRefused
-from ullage.models.event_stream import events
+from ullage.models.event_stream import PLAIN, bound, events
 from ullage.models.failures import Endpoint, ErrorInReply, not_the_messages_api, sizes_that_cannot_be, understand
-from ullage.models.foreign_json import NotJson, parse
-from ullage.models.limits import expected_card
+from ullage.models.known_models import expected_card
 from ullage.models.model import Effort, ModelCard, ModelEvent, Reply
-from ullage.models.model_card import Asked, ask_anthropic, ask_other_server
-from ullage.models.offered import OfferedModel, ask_offered
-from ullage.models.patience import NothingCame, Patience, patience_with
-from ullage.models.plausible import Size, size_of, why_not_believed
+from ullage.models.model_card import Asked, OfferedModel, ask_anthropic, ask_offered, ask_other_server
 from ullage.models.reply import ReplyBuilder
-from ullage.models.retry import DELAYS, Delays, Failure, with_retries
-from ullage.models.serialise import Mismatch, Serialiser, betas
-from ullage.models.shown_media import MediaBytes, none_kept
+from ullage.models.retry import DELAYS, Delays, Failure, NothingCame, Patience, patience_with, with_retries
+from ullage.models.serialise import MediaBytes, Mismatch, Serialiser, betas, none_kept
 
 if TYPE_CHECKING:
     import httpx2
@@ -356,7 +350,7 @@ class AnthropicModel:
         no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
         gc.freeze()  # the SDK's many objects live for ever: with them a full pass of the collector stops everything for 60 ms
         base_url, api_key = self._endpoint.base_url, self._endpoint.api_key
-        # Beyond what `patience.py` has, whose words are the better ones.
+        # Beyond what `retry.py` has, whose words are the better ones.
         timeout = Timeout(2 * max(self._patience.answer, self._patience.silence), connect=CONNECT_TIMEOUT)
         return AsyncAnthropic(
             api_key=api_key or (NO_KEY if base_url else None),

@@ -14,7 +14,8 @@ from math import isfinite
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
-from ullage.context.visible import visible_line
+from ullage.context.quoting import visible_line
+from ullage.models.endpoint_checks import mapping, plausible_window, string
 from ullage.models.errors import (
     AuthenticationFailed,
     BlockRefused,
@@ -31,10 +32,7 @@ from ullage.models.errors import (
     ThinkingRefused,
     UnknownModel,
 )
-from ullage.models.foreign_json import mapping, string
-from ullage.models.patience import NothingCame
-from ullage.models.plausible import plausible_window
-from ullage.models.retry import Failure
+from ullage.models.retry import Failure, NothingCame
 
 if TYPE_CHECKING:
     import httpx2
@@ -307,7 +305,7 @@ def _too_long(said: str) -> PromptTooLong:
 def sizes_that_cannot_be(endpoint: Endpoint) -> PromptTooLong:
     """For a refusal whose numbers are not believed: it does not repeat them beside a gauge that shows others."""
     return PromptTooLong(
-        f"{endpoint.name} refused the conversation as too long for the model, with sizes that cannot be. Compact it or begin a new session."
+        f"{endpoint.name} refused the conversation as too long, but named impossible sizes. Compact it, or begin a new session."
     )
 
 

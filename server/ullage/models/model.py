@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from ullage.context.blocks import AssistantBlock, CompactionBlock, Usage
-from ullage.context.counting.media import LIMITS, ImageLimits
-from ullage.context.counting.media_room import Room
+from ullage.context.counting.media import LIMITS, ImageLimits, Room
 from ullage.context.view.request import Request
 
 UNPARSABLE_INPUT = "unparsable_input"
@@ -87,7 +86,7 @@ class ModelCard:
     characters_per_token_factor: float = 1.0
     """The estimate by kind of text is multiplied by this before the learned ratio (1.0: the new tokenizer)."""
     tokenizer: TokenizerVersion | None = None
-    """Which of Claude's tokenizers it has (`tokenizers.py`); None for other vendors' models."""
+    """Which of Claude's tokenizers it has (`counting.py`); None for other vendors' models."""
 
     takes_images: bool | None = None
     """Whether it can be shown images; None where nobody says so: it is tried then."""

@@ -1,6 +1,7 @@
-"""Asks an endpoint what it knows of a model: the Models API, and what local servers offer in its place.
+"""Asks an endpoint what it knows of a model, and which models it offers.
 
-Never fails: where the endpoint does not tell, `limits.py` does.
+The Models API is asked, and what local servers (Ollama, LM Studio, llama.cpp, vLLM, LiteLLM) offer in its place. Asking for one model never
+fails: where the endpoint does not tell, `known_models.py` does. The list of models has the same address and outer shape everywhere.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
 
-from ullage.models.foreign_json import integer, mapping, mappings, word
-from ullage.models.limits import card_from_table, expected_card, local_card
-from ullage.models.model import EFFORTS, Effort, ModelCard
-from ullage.models.plausible import LEAST_OUTPUT, plausible_window
+from ullage.models.endpoint_checks import LEAST_OUTPUT, integer, mapping, mappings, plausible_window, word
+from ullage.models.failures import Endpoint, understand
+from ullage.models.known_models import card_from_table, expected_card, local_card
+from ullage.models.model import EFFORTS, Effort, ModelCard, Prices
 from ullage.models.serialise import COMPACTION_BETA
 
 if TYPE_CHECKING:
@@ -31,6 +32,15 @@ _NOT_READY = 503
 
 TIMEOUT = 4.0
 """Seconds for the whole question: the user waits for it before the first call."""
+
+WINDOW_KEYS = ("max_input_tokens", "max_model_len", "loaded_context_length", "max_context_length")
+"""What servers call the window in the description of a model: the Models API and LiteLLM, vLLM, LM Studio (what is loaded goes first)."""
+
+LIST_TIMEOUT = 10.0
+"""Seconds for the list: the user waits for it."""
+
+MOST_MODELS = 500
+"""Of a list; a gateway may offer thousands, and nobody picks from so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +97,6 @@ def _card_of_other_server(
 def loaded_window(props: Mapping[str, object]) -> int | None:
     """The window (tokens) that llama.cpp was started with, from its `/props`; None where that is no answer of it."""
     return _window(mapping(props.get("default_generation_settings")).get("n_ctx"))
-
-
-WINDOW_KEYS = ("max_input_tokens", "max_model_len", "loaded_context_length", "max_context_length")
-"""What servers call the window in the description of a model: the Models API and LiteLLM, vLLM, LM Studio (what is loaded goes first)."""
 
 
 def window_told(described: Mapping[str, object]) -> int | None:
@@ -201,3 +207,50 @@ def _window(value: object) -> int | None:
 def _output(value: object) -> int | None:
     tokens = integer(value)
     return tokens if tokens is not None and tokens >= LEAST_OUTPUT else None
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedModel:
+    """One model that an endpoint offers. `window` is in tokens; None where nobody tells. `prices` is None where they are not known."""
+
+    name: str
+    display_name: str
+    window: int | None
+    prices: Prices | None
+
+
+async def ask_offered(connect: Connect, endpoint: Endpoint) -> tuple[OfferedModel, ...]:
+    """What the endpoint lists, in its own order. Raises `ModelError`, in words for the user."""
+    try:
+        async with asyncio.timeout(LIST_TIMEOUT):
+            client = await connect()
+            listed = await client.get("/v1/models?limit=1000", cast_to=object)
+            props = await _props(client, endpoint)
+    except Exception as problem:
+        raise understand(problem, endpoint).error from problem
+    loaded = loaded_window(props)
+    models = [_offered(described, loaded) for described in mappings(mapping(listed).get("data")) if word(described, "id")]
+    return tuple(models[:MOST_MODELS])
+
+
+def _offered(described: Mapping[str, object], loaded: int | None) -> OfferedModel:
+    """`loaded` is the window that llama.cpp was started with."""
+    name = word(described, "id")
+    known = card_from_table(name)
+    window = loaded or window_told(described)
+    return OfferedModel(
+        name=name,
+        display_name=word(described, "display_name") or (known.display_name if known else name),
+        window=window or (known.window if known else None),
+        prices=known.prices if known and not loaded else None,
+    )
+
+
+async def _props(client: AsyncAnthropic, endpoint: Endpoint) -> Mapping[str, object]:
+    """What llama.cpp tells of itself; empty at any other server."""
+    if not endpoint.base_url:
+        return {}
+    try:
+        return mapping(await client.get("/props", cast_to=object))
+    except Exception:  # noqa: BLE001 - the list is what was asked for
+        return {}

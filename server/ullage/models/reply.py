@@ -5,7 +5,7 @@ between versions) are passed over without harm to the rest. What is sent is writ
 
 Everything in a reply comes from outside, and all of it goes into the log and back with the next request. So this is the room where it is
 checked: what comes out here can go back as it is, whatever came in. What is reported to have been used is held against the request in
-`plausible.py`.
+`endpoint_checks.py`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from ullage.context.blocks import (
+    CALLED_AS,
+    NOT_A_NAME,
     AssistantBlock,
     CompactionBlock,
     Json,
@@ -24,10 +26,12 @@ from ullage.context.blocks import (
     Thinking,
     ToolUse,
     Usage,
+    is_valid_name,
+    valid_id,
+    valid_name,
 )
-from ullage.context.valid_calls import CALLED_AS, NOT_A_NAME, is_valid_name, valid_id, valid_name
+from ullage.models.endpoint_checks import NotJson, integer, is_too_deep, mapping, mappings, parse_object, string, word
 from ullage.models.errors import Nonsense, StreamBroken
-from ullage.models.foreign_json import NotJson, integer, is_too_deep, mapping, mappings, parse_object, string, word
 from ullage.models.model import (
     UNPARSABLE_INPUT,
     ModelEvent,

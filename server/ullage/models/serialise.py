@@ -3,11 +3,16 @@
 The bytes are stable: the same values give the same bytes, whatever was sent before, so that the prompt cache (which
 hashes a prefix) and the signatures of thinking blocks (which bind what precedes them) hold. Between two requests with
 the same messages only the cache marks differ. What comes back is read in `reply.py`.
+
+Images and documents go as base64, or as words where their bytes are no longer there. Thinking that followed an image is bound to it. Where
+its file is gone, the API refuses that thinking once and drops it from then on (`ThinkingRefused` in `anthropic_model.py`): the session goes
+on. How many are shown at once: `context/counting/media.py`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +25,8 @@ from ullage.context.blocks import (
     Document,
     Image,
     Json,
+    Media,
+    Message,
     RedactedThinking,
     SystemPart,
     Text,
@@ -28,10 +35,57 @@ from ullage.context.blocks import (
     ToolSpec,
     ToolUse,
 )
-from ullage.context.counting.media_room import Room, Weight, shown_in, within
-from ullage.context.view.request import Message, Request
+from ullage.context.counting.media import Room, Weight, in_words, shown_in, within
+from ullage.context.view.request import Request
 from ullage.models.model import Effort
-from ullage.models.shown_media import Encoded, MediaBytes, media_json, none_kept
+
+MediaBytes: TypeAlias = Callable[[Media], bytes | None]
+"""The bytes of an image or a document; None where they are no longer there. May be asked from any thread, and reads the disk."""
+
+
+def none_kept(media: Media) -> bytes | None:
+    """Where nothing is kept."""
+    return None
+
+
+def gone(media: Media) -> str:
+    """What stands for one that is no longer in the store."""
+    return f"[{in_words(media)}: no longer there, its file was removed]"
+
+
+def media_json(media: Media, data: str | None) -> dict[str, Json]:
+    """The content block for base64 `data`."""
+    if data is None:
+        return {"type": "text", "text": gone(media)}
+    if isinstance(media, Image):
+        return {"type": "image", "source": {"type": "base64", "media_type": media.media_type, "data": data}}
+    return {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": data}}
+
+
+class Encoded:
+    """Base64 texts of what was asked for so far: a file is read and encoded once. What was gone stays gone, so that the prefix stays."""
+
+    def __init__(self, read: MediaBytes) -> None:
+        self._read = read
+        self._known: dict[Media, str | None] = {}
+        self.size = 0
+        """Characters that are kept."""
+
+    def of(self, media: Media) -> str | None:
+        """The text; None where the bytes are no longer there."""
+        if media in self._known:
+            return self._known[media]
+        data = self._read(media)
+        text = None if data is None else base64.b64encode(data).decode("ascii")
+        self._known[media] = text
+        self.size += len(text or "")
+        return text
+
+    def forget(self) -> None:
+        """All of them but what is gone."""
+        self._known = {media: None for media, text in self._known.items() if text is None}
+        self.size = 0
+
 
 CACHE_MARK: dict[str, Json] = {"type": "ephemeral"}
 """What a marked block carries: cached for five minutes, the API's default."""

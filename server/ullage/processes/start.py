@@ -1,7 +1,7 @@
-"""Starting a program, and ending it with all that it has started.
+"""Starting a program, and ending it with all that it has started. And who may have one started.
 
-Nothing else in Ullage starts one (`tests/unit/processes/test_callers.py`). What holds for all: the program is named by an absolute path, no
-shell is involved, nothing is read from our standard input, the process has a group of its own.
+Nothing else in Ullage starts one, and `tests/unit/processes/test_callers.py` lists where each asker asks. What holds for all: the program
+is named by an absolute path, no shell is involved, nothing is read from our standard input, the process has a group of its own.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from ullage.processes.askers import BRINGS_ITS_ENVIRONMENT, Asker
 from ullage.processes.environment import bare_environment, without_relative_entries
 
 GRACE_SECONDS = 1.0
@@ -29,6 +29,35 @@ LONGEST_LINE = 1_000_000
 """Bytes of a line that is read from a program."""
 
 _Protocol = TypeVar("_Protocol", bound=SubprocessProtocol)
+
+
+class Asker(StrEnum):
+    """The reason for which a program runs. There is no other."""
+
+    SHELL = "shell"
+    """A command of the agent, as the user allowed it."""
+
+    SANDBOX_PROBE = "sandbox probe"
+    """Whether a sandbox works here."""
+
+    SANDBOX_NETWORK = "sandbox network"
+    """Our own Python, which enters the network of a sandbox to listen there."""
+
+    RIPGREP = "ripgrep"
+    """A search in files."""
+
+    PATTERN_MATCHER = "pattern matcher"
+    """Our own Python, which matches a regular expression: that can take for ever, so it has to be a process that can be ended."""
+
+    CHANGED_FILES = "changed files"
+    """Our own Python, which asks libgit2 what changed since the last commit."""
+
+    REPLAY = "replay"
+    """Our own Python, once for each core, where a user runs `ullage replay`."""
+
+
+BRINGS_ITS_ENVIRONMENT = frozenset({Asker.SHELL})
+"""All others run with `bare_environment`: they need nothing of what the user or a folder has set."""
 
 
 class NotAbsolute(ValueError):

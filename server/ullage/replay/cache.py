@@ -6,7 +6,7 @@ mark below the model's minimum is passed over in silence. An entry lives for its
 it. Each model has a cache of its own.
 
 Requests are charged one after the other, each as if the one before had begun to answer by then (requests at the same moment would
-miss each other's writes). What a token costs is known in `prices.py`; how the requests of a session are marked, in `shapes.py`.
+miss each other's writes). What a token costs is known in `recorded_models.py`; how the requests of a session are marked, in `shapes.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from itertools import islice
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Usage
-from ullage.replay.prices import minimum_cached
+from ullage.replay.recorded_models import minimum_cached
 
 Ttl: TypeAlias = Literal["5m", "1h"]
 """How long an entry lives without being used."""

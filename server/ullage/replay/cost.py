@@ -1,19 +1,19 @@
-"""What a recorded session cost, in dollars by price class, also at another model's prices.
+"""What a recorded session cost, in dollars by price class, and what it would have cost with another model in its place.
 
-The calls are priced one by one, as recorded. The calls that wrote the summaries of compactions are not in a transcript: they are
-worked out twice, as if the prompt cache was warm and as if it was cold, and are not part of the total.
+The calls are priced one by one, as recorded. The calls that wrote the summaries of compactions are not in a transcript. They are
+worked out twice, with a warm prompt cache and with a cold one, and are not part of the total.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 from ullage.context.blocks import Usage
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import AssistantReply
+from ullage.context.entries import AssistantReply, Logged
 from ullage.models.model import Prices
-from ullage.replay.prices import prices_of, tokenizer_share, tokens_factor
+from ullage.replay.recorded_models import prices_of, tokenizer_share, tokens_factor
 from ullage.replay.transcript import RecordedCompaction, Transcript
 
 SUMMARY_REQUEST_TOKENS = 1_000
@@ -153,3 +153,18 @@ def _last_counted(transcript: Transcript, compaction: RecordedCompaction) -> Ass
         if isinstance(entry, AssistantReply) and entry.usage is not None and entry.usage.total_input_tokens:
             return entry
     return None
+
+
+def as_if(transcript: Transcript, model: str) -> Transcript:
+    """The session with `model` in the place of every model of it, and its counts of tokens turned into that model's."""
+    return replace(transcript, entries=tuple(_answered_by(logged, model) for logged in transcript.entries))
+
+
+def _answered_by(logged: Logged, model: str) -> Logged:
+    reply = logged.entry
+    if not isinstance(reply, AssistantReply):
+        return logged
+    usage = reply.usage
+    if usage is not None:
+        usage = scaled(usage, tokens_factor(reply.model, model))
+    return replace(logged, entry=replace(reply, model=model, usage=usage))

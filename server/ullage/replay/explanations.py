@@ -1,8 +1,13 @@
-"""What the columns of the report mean, in words for somebody who sees it for the first time."""
+"""The words of the report: what its columns mean to somebody who sees it for the first time, and why a figure is missing."""
 
 from __future__ import annotations
 
-from ullage.replay.prices import as_of
+from collections.abc import Iterator
+from typing import Literal, TypeAlias
+
+from ullage.replay.figures import Figures
+from ullage.replay.readers.values import printable
+from ullage.replay.recorded_models import as_of
 from ullage.replay.runs import Places, Summaries
 from ullage.replay.windows import WINDOW_MESSAGES
 
@@ -37,17 +42,6 @@ KINDS = (
     "read before a compaction and again after it."
 )
 
-
-def cost(as_model: str | None) -> str:
-    """What the cost is: at the prices of the recorded models, or of `as_model`."""
-    if as_model is None:
-        return f"Cost: US dollars at the list prices of the model that answered, as of {as_of()}."
-    return (
-        f"Cost: US dollars at the list prices of {as_model}, whichever model answered, as of {as_of()}: the same requests, reads and "
-        "writes, with as many tokens as that model makes of the same text on average. The tokens shown are those recorded."
-    )
-
-
 POLICY_COST = (
     "Dollars by price class, as the cache model says: at full price, written to the prompt cache, read from it, output. Summaries: "
     "the requests that would have written the summaries, with what the cache held then; uncached: the same with an empty cache. In all: "
@@ -76,6 +70,20 @@ POLICY_FATES = (
     "it would cost to search for all that was not in view, a request each at the average price. Summaries: what stood for them."
 )
 
+Figure: TypeAlias = Literal["tokens", "output", "dollars", "summaries", "predicted cache reads", "needed later"]
+
+_SEALED = "the provider sealed the summaries, so what they kept cannot be read"
+
+
+def cost(as_model: str | None) -> str:
+    """What the cost is: at the prices of the recorded models, or of `as_model`."""
+    if as_model is None:
+        return f"Cost: US dollars at the list prices of the model that answered, as of {as_of()}."
+    return (
+        f"Cost: US dollars at the list prices of {as_model}, whichever model answered, as of {as_of()}: the same requests, reads and "
+        "writes, with as many tokens as that model makes of the same text on average. The tokens shown are those recorded."
+    )
+
 
 def policies(places: Places) -> str:
     """What it means that sessions were carried through policies."""
@@ -97,3 +105,80 @@ def stand_ins(places: Places, summaries: Summaries) -> str:
             return "For a summary that a model would write stands a blank of the usual size: what is kept says nothing of the policy then."
         case _:
             return f"For a summary that a model would write stands {digest}."
+
+
+def missing(figures: Figures) -> dict[Figure, str]:
+    """The figures that there are not, each with the reason."""
+    reasons = dict[Figure, str]()
+    calls, kept = figures.calls, figures.kept
+    if not calls.counted:
+        why = "no reply of the model has a token count" if calls.made else "no reply of a model is recorded"
+        reasons |= {"tokens": why, "output": why, "dollars": why, "predicted cache reads": why}
+    elif not calls.priced:
+        reasons["dollars"] = f"no prices are known for {_listed(figures.unpriced)}"
+    if calls.counted and not figures.cache_reads.requests:
+        reasons["predicted cache reads"] = "no times are recorded, and how long a cache lives is counted from them"
+    if not figures.compactions:
+        reasons |= {"summaries": "no compaction is recorded", "needed later": "no compaction is recorded"}
+    elif not kept.measured:
+        reasons["needed later"] = _SEALED if kept.sealed else "what the compactions kept is not recorded"
+    if figures.compactions and not figures.summaries:
+        reasons["summaries"] = reasons.get("dollars", "the record does not tell what a model was sent for them")
+    return reasons
+
+
+def incomplete(figures: Figures) -> dict[Figure, str]:
+    """The figures that are there but leave something out, or are estimated in part, each with what and why."""
+    reasons: dict[Figure, list[str]] = {
+        "tokens": list(_of_tokens(figures)),
+        "output": list(_of_output(figures)),
+        "dollars": list(_of_dollars(figures)),
+        "summaries": list(_of_summaries(figures)),
+        "predicted cache reads": list(_of_cache_reads(figures)),
+        "needed later": list(_of_needed(figures)),
+    }
+    without = missing(figures)
+    return {figure: "; ".join(of_it) for figure, of_it in reasons.items() if of_it and figure not in without}
+
+
+def _of_tokens(figures: Figures) -> Iterator[str]:
+    if figures.calls.counted < figures.calls.made:
+        yield "requests without a token count are left out"
+
+
+def _of_output(figures: Figures) -> Iterator[str]:
+    yield from _of_tokens(figures)
+    if figures.calls.outputs_estimated:
+        yield "estimated from what the reply says where its final count was not recorded"
+
+
+def _of_dollars(figures: Figures) -> Iterator[str]:
+    yield from _of_tokens(figures)
+    if figures.unpriced:
+        yield f"requests to {_listed(figures.unpriced)} are left out, since no prices are known for them"
+    if figures.calls.outputs_estimated:
+        yield "of output that is estimated in part"
+
+
+def _of_summaries(figures: Figures) -> Iterator[str]:
+    if figures.summaries < figures.compactions:
+        yield "compactions for which it cannot be worked out are left out"
+
+
+def _of_cache_reads(figures: Figures) -> Iterator[str]:
+    if figures.cache_reads.requests < figures.calls.counted:
+        yield "sessions without times are left out"
+
+
+def _of_needed(figures: Figures) -> Iterator[str]:
+    kept = figures.kept
+    if kept.measured + kept.sealed < figures.compactions:
+        yield "compactions that do not tell what they kept are left out"
+    if kept.sealed:
+        yield "compactions whose summaries are sealed are left out"
+    if kept.at_least:
+        yield "more than the summary stayed in view, but the record does not say what"
+
+
+def _listed(models: tuple[str, ...]) -> str:
+    return ", ".join(printable(model) or "a model without a name" for model in models)

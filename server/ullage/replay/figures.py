@@ -1,27 +1,25 @@
-"""All that is reported of a recorded session, as numbers that can be added up over sessions.
+"""All that is reported of a recorded session, as numbers that can be added up over sessions, and the report that holds them.
 
-Why a figure is missing or too small is known in `shortfalls.py`, how it is shown in `report_table.py` and `report_json.py`.
+Why a figure is missing or too small is known in `explanations.py`; `report_*.py` show the figures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ullage.context.blocks import Usage
 from ullage.replay.cost import Dollars, cost_of, summary_calls, total_usage
-from ullage.replay.fact_patterns import FactKind
-from ullage.replay.file_calls import file_calls
-from ullage.replay.named import Named, named
-from ullage.replay.needed_later import session_facts
+from ullage.replay.facts import FactKind
+from ullage.replay.file_calls import file_calls, files_read_again
+from ullage.replay.names import Named, named, tied
 from ullage.replay.predicted import predict
-from ullage.replay.prices import prices_of
 from ullage.replay.readers.flaws import KEPT_MESSAGES, SEALED_SUMMARY
-from ullage.replay.restoring import files_read_again
-from ullage.replay.retention import KindRetention, by_kind, judged, recorded_cuts
-from ullage.replay.shares import Share
-from ullage.replay.tied import tied
-from ullage.replay.transcript import Transcript
+from ullage.replay.recorded_models import prices_of
+from ullage.replay.retention import KindRetention, Share, by_kind, judged, recorded_cuts, session_facts
+from ullage.replay.runs import Places, Run, Summaries
+from ullage.replay.transcript import Repair, Source, Transcript
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,3 +184,44 @@ def _kept(transcript: Transcript) -> Kept:
         named=named(entries, told),
         at_least=bool(told) and (transcript.source == "ullage" or KEPT_MESSAGES.what in mended),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One session. `models` are those that it ran on, in order of appearance; `repairs` and `notes` as in `Transcript`."""
+
+    path: Path
+    session_id: str
+    source: Source
+    models: tuple[str, ...]
+    figures: Figures
+    repairs: tuple[Repair, ...]
+    notes: tuple[str, ...]
+
+
+def row_of(path: Path, transcript: Transcript, as_model: str | None = None) -> Row:
+    """The row of a session that was read from `path`, at the prices of `as_model` where it is given."""
+    return Row(
+        path=path,
+        session_id=transcript.session_id,
+        source=transcript.source,
+        models=tuple(dict.fromkeys(reply.model for reply in transcript.replies)),
+        figures=figures_of(transcript, as_model),
+        repairs=transcript.repairs,
+        notes=transcript.notes,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All sessions, and what could not be read. `as_model` is whose prices were taken instead of the recorded models'."""
+
+    rows: tuple[Row, ...]
+    failures: tuple[str, ...] = ()
+    as_model: str | None = None
+    runs: tuple[Run, ...] = ()
+    """The sessions carried through policies, session by session in the order of `rows`, each in the order of `policies`."""
+    policies: tuple[str, ...] = ()
+    """The policies that were asked for and are known, in their order; empty where none was asked for."""
+    places: Places = "policy"
+    summaries: Summaries = "digest"

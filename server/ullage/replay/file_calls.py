@@ -1,27 +1,27 @@
 """Which files the tool calls of a session are about: read, written, and with which identifiers. For tools of several programs.
 
-A call names its file in its input, in a patch or a command in its input, or in what its result says that it touched.
+A call names its file in its input, in a patch or a command in its input, or in what its result says that it touched. From this follows
+which files were read again after a compaction, and whether a policy had put those back.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import Json, ToolUse
+from ullage.context.calls import printing_arguments, strings_of
 from ullage.context.entries import AssistantReply, Logged, ToolReturned
-from ullage.replay.fact_patterns import identifiers_in, tail_of
-from ullage.replay.shell_reads import files_printed
-from ullage.replay.windows import strings_of
+from ullage.replay.facts import identifiers_in, paths_in, tail_of
+from ullage.replay.readers.touches import PATCHED
+from ullage.replay.retention import Share
+from ullage.replay.windows import entries_after
 
 _PATH_KEYS = ("file_path", "path", "notebook_path")
 """Claude Code's file tools; Ullage's and most others'; Claude Code's for notebooks."""
 _TEXT_KEYS = ("new_string", "new_text", "new_str", "new_source", "content", "file_text")
 """What a write or an edit puts into the file: Claude Code, Ullage, Anthropic's text editor tool, notebooks."""
 _READING_TOOLS = frozenset({"Read", "NotebookRead", "read_file"})
-_PATCHED_FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
-"""Codex's patches (`apply_patch`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +101,30 @@ def _new_texts(input: Mapping[str, Json]) -> Iterator[str]:
 
 
 def _patched(text: str) -> dict[str, str]:
-    found = list(_PATCHED_FILE.finditer(text))
+    found = list(PATCHED.finditer(text))
     ends = [match.start() for match in found[1:]] + [len(text)]
     added: dict[str, str] = {}
     for match, end in zip(found, ends, strict=False):  # without a file there is one end too many
-        path = tail_of(match.group(1).strip())
+        path = tail_of(match.group(2).strip())
         lines = "\n".join(line[1:] for line in text[match.end() : end].split("\n") if line.startswith("+"))
         added[path] = f"{added[path]}\n{lines}" if path in added else lines
     return added
+
+
+def files_printed(input: Mapping[str, Json]) -> list[str]:
+    """The last two components of each file that the command in a call's input prints; none where it runs no command."""
+    return sorted({path for arguments in printing_arguments(input) for path in paths_in(arguments)})
+
+
+def files_read_again(entries: Sequence[Logged], calls: Sequence[FileCall], after_seq: int) -> frozenset[str]:
+    """The files (last two components) that were read in the window after the entry `after_seq` and had been read before it. `calls` are
+    those of `entries`."""
+    last_seq = max((logged.seq for logged in entries_after(entries, after_seq)), default=after_seq)
+    read = {call.path for call in calls if call.seq <= after_seq and call.reads}
+    return frozenset(call.path for call in calls if after_seq < call.seq <= last_seq and call.reads and call.path in read)
+
+
+def restoring(read_again: Collection[str], in_view: Collection[str]) -> Share:
+    """Of the files `read_again`, the share whose text a policy had put in view; `in_view` are paths of any form."""
+    restored = {tail_of(path) for path in in_view}
+    return Share(sum(1 for path in read_again if tail_of(path) in restored), len(read_again))

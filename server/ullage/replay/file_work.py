@@ -1,25 +1,62 @@
-"""What is done for one file of sessions, whole, in whichever process: its rows, and its sessions carried through the policies."""
+"""The work of `ullage replay`: the options, what they ask of one file of sessions, and the files over the cores of the machine.
+
+One process a core has one file at a time: it reads the sessions, makes their rows, and carries them through the policies.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import signal
+from collections.abc import Generator, Iterator, Sequence
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
+from ullage.context.economy import Economy
 from ullage.context.policies.ullage import ULLAGE
 from ullage.installed_policies import policies
-from ullage.replay.as_if import as_if
-from ullage.replay.best_schedule import best_schedule
-from ullage.replay.made import Outcome
-from ullage.replay.optimum import OPTIMUM
-from ullage.replay.options import Options
-from ullage.replay.prepared import Prepared, Settings
+from ullage.processes.start import Asker, worker_pool
+from ullage.replay.cost import as_if
+from ullage.replay.figures import Row, row_of
 from ullage.replay.readers import NotATranscript, sessions_in
-from ullage.replay.rows import Row, row_of
-from ullage.replay.runs import Run
-from ullage.replay.simulation import outcome_of
+from ullage.replay.runs import Places, Run, Summaries
+from ullage.replay.simulating.optimum import OPTIMUM, best_schedule
+from ullage.replay.simulating.outcome import Outcome
+from ullage.replay.simulating.prepared import Prepared, Settings
+from ullage.replay.simulating.simulation import outcome_of
+from ullage.replay.simulating.views import Views
 from ullage.replay.transcript import Transcript
-from ullage.replay.views import Views
+
+Format: TypeAlias = Literal["table", "json"]
+
+WORTH_A_PROCESS = 300_000
+"""Bytes on disk of all files together. For less, starting processes takes longer than the work."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """`policies` by name, in the order of the report; empty where only what was recorded is reported. `jobs` of None: one a core."""
+
+    format: Format = "table"
+    full: bool = False
+    """Whether a table shows every figure."""
+    as_model: str | None = None
+    policies: tuple[str, ...] = ()
+    at: Places = "policy"
+    summary: Summaries = "recorded"
+    window: int | None = None
+    """Tokens, instead of the model's own."""
+    economy: Economy = "fullest"
+    """How much policies that save do to save."""
+    views: Path | None = None
+    """A folder for the requests that follow compactions."""
+    report: Path | None = None
+    """A file for the report as a page."""
+    store: str = ""
+    """Where what is kept of all workspaces lies; empty: the system's own place."""
+    jobs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +110,42 @@ def _views(options: Options, transcript: Transcript, policy: str) -> Views | Non
     if options.views is None:
         return None
     return Views(options.views / policy if len(options.policies) > 1 else options.views, transcript, policy)
+
+
+def work_through(paths: Sequence[Path], options: Options) -> Generator[FileWork]:
+    """The work of each file, in the order of `paths`, as soon as it and those before it are done."""
+    jobs = min(options.jobs or os.cpu_count() or 1, len(paths))
+    if jobs < 2 or (options.jobs is None and sum(_size(path) for path in paths) < WORTH_A_PROCESS):
+        yield from (file_work(path, options) for path in paths)
+        return
+    with worker_pool(Asker.REPLAY, jobs, _let_go_at_once) as executor:
+        try:
+            waiting: list[Future[FileWork]] = [executor.submit(file_work, path, options) for path in paths]
+            waiting.reverse()
+            places = list(reversed(paths))
+            while waiting:
+                yield _done(waiting.pop(), places.pop())
+        except BaseException:
+            executor.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _done(future: Future[FileWork], path: Path) -> FileWork:
+    try:
+        return future.result()
+    except BrokenProcessPool:
+        return FileWork(failures=(f"{path} was not finished: the process that worked on it ended (was there enough memory?)",))
+    except Exception as error:  # noqa: BLE001 - whatever went wrong with one file, the others go on
+        return FileWork(failures=(f"{path} was not finished: {type(error).__name__}: {error}",))
+
+
+def _let_go_at_once() -> None:
+    """An interrupt ends a worker without a word; the first process says what is to be said."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

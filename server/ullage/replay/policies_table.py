@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ullage.replay.columns import ABSENT, columns, money, number, percent
 from ullage.replay.html.comparison import Comparison, Standing
-from ullage.replay.named import Named
-from ullage.replay.runs import Retained
-from ullage.replay.shares import Share
+from ullage.replay.names import Named
+from ullage.replay.retaining import Retained
+from ullage.replay.retention import Share
 
 
 def cost_lines(standings: Iterable[Standing]) -> Iterator[str]:

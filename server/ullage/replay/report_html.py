@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from ullage.replay import explanations
 from ullage.replay.columns import number
+from ullage.replay.figures import Report
 from ullage.replay.html.answer import answer
 from ullage.replay.html.as_recorded import as_recorded
 from ullage.replay.html.bars import absent_note, cold_note, cost_bars, fate_bars, too_dear_note
@@ -24,8 +25,7 @@ from ullage.replay.html.scatter import scatter
 from ullage.replay.html.sessions import sessions
 from ullage.replay.html.side_by_side import side_by_side
 from ullage.replay.html.svg import patterns
-from ullage.replay.prices import as_of
-from ullage.replay.rows import Report
+from ullage.replay.recorded_models import as_of
 from ullage.replay.runs import Places, Run, Summaries
 
 

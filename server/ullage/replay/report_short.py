@@ -10,8 +10,9 @@ from functools import reduce
 from operator import add
 
 from ullage.replay.columns import ABSENT, columns, money, number, percent
-from ullage.replay.fact_patterns import FactKind
-from ullage.replay.figures import Figures, together
+from ullage.replay.explanations import incomplete, missing
+from ullage.replay.facts import FactKind
+from ullage.replay.figures import Figures, Report, Row, together
 from ullage.replay.html.answer import in_words
 from ullage.replay.html.as_recorded import as_recorded
 from ullage.replay.html.choice import Choice, choose
@@ -19,9 +20,7 @@ from ullage.replay.html.comparison import Comparison, Standing, compared
 from ullage.replay.policies_table import cautions
 from ullage.replay.readers.values import printable
 from ullage.replay.report_table import PROGRAMS, cost_of, items, notes, section, shortfalls, wrapped
-from ullage.replay.rows import Report, Row
-from ullage.replay.shares import Share
-from ullage.replay.shortfalls import incomplete, missing
+from ullage.replay.retention import Share
 
 MOST_SESSIONS = 12
 """Shown, those that cost most; `--full` shows all."""

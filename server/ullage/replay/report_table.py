@@ -10,16 +10,15 @@ from textwrap import wrap
 
 from ullage.replay import explanations
 from ullage.replay.columns import ABSENT, columns, money, number, percent, ranges
-from ullage.replay.figures import Figures, together
+from ullage.replay.explanations import incomplete, missing
+from ullage.replay.figures import Figures, Report, Row, together
 from ullage.replay.html.answer import in_words
 from ullage.replay.html.as_recorded import as_recorded
 from ullage.replay.html.choice import choose
 from ullage.replay.html.comparison import compared
 from ullage.replay.policies_table import cautions, cost_lines, fate_lines, kept_lines, listed
 from ullage.replay.readers.values import printable
-from ullage.replay.rows import Report, Row
-from ullage.replay.shares import Share
-from ullage.replay.shortfalls import incomplete, missing
+from ullage.replay.retention import Share
 from ullage.replay.transcript import Source
 
 WIDTH = 118

@@ -1,24 +1,30 @@
-"""What the compactions of a simulated session kept of what was needed later. What is slow to read is read once for all policies."""
+"""What the compactions of a simulated session kept of what was needed later, and what the agent's own search would have found of the rest.
+
+What is slow to read is read once for all policies. The search is the store's index over the session's entries, in memory.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from ullage.context.blocks import Text, ToolResult, ToolUse
+from ullage.context.calls import strings_of
 from ullage.context.entries import Compaction
+from ullage.context.view.fates import whole_in_view
 from ullage.context.view.projection import Projection
-from ullage.context.view.seen import whole_in_view
-from ullage.replay.file_calls import FileCall, file_calls
-from ullage.replay.named import named
-from ullage.replay.needed_later import SessionFacts, session_facts
-from ullage.replay.restoring import files_read_again, restoring
-from ullage.replay.retention import Cut, Search, by_kind, judged
-from ullage.replay.runs import Retained
-from ullage.replay.shares import Share
-from ullage.replay.tied import tied
+from ullage.replay.facts import FactKind
+from ullage.replay.file_calls import FileCall, file_calls, files_read_again, restoring
+from ullage.replay.names import Named, named, tied
+from ullage.replay.retention import Cut, KindRetention, Search, SessionFacts, Share, by_kind, judged, session_facts
 from ullage.replay.transcript import Transcript
-from ullage.replay.windows import entries_after, strings_of
+from ullage.replay.windows import entries_after
+from ullage.store.log_store import LogStore
+from ullage.store.plain_files import ResultFiles
+from ullage.store.search import SearchHit, SearchIndex
+
+MANY_HITS = 100
+"""So many are kept of what was looked for, so that looking for it again at another place of the session costs nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +65,37 @@ def _texts(view: Projection, seq: int, restored: set[str]) -> Iterator[str]:
                 yield "\n".join(strings_of(block.input))
 
 
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """What was needed after the compactions of a run, and what of it was in view.
+
+    `in_summary` counts only what stood in the summary itself, `kinds` all that was in view without the files that were put back,
+    `with_files` all that was in view.
+    """
+
+    compactions: int = 0
+    """Those after which the session went on."""
+    kinds: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
+    in_summary: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
+    tied: Share = field(default_factory=Share)
+    restored: Share = field(default_factory=Share)
+    """Of the files read again within the window after them, those that stood in view: put back, or whole in a message that stayed."""
+    with_files: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
+    named: Named = field(default_factory=Named)
+    """The summaries, and the names in them."""
+
+    def __add__(self, other: Retained) -> Retained:
+        return Retained(
+            self.compactions + other.compactions,
+            {kind: kept + other.kinds[kind] for kind, kept in self.kinds.items()},
+            {kind: kept + other.in_summary[kind] for kind, kept in self.in_summary.items()},
+            self.tied + other.tied,
+            self.restored + other.restored,
+            {kind: kept + other.with_files[kind] for kind, kept in self.with_files.items()},
+            self.named + other.named,
+        )
+
+
 class Needed:
     """What was needed in one session, to be asked for the compactions of any policy."""
 
@@ -89,3 +126,31 @@ class Needed:
             with_files=by_kind(judged(self._facts, whole)),
             named=named(self._entries, summaries),
         )
+
+
+class SessionSearch:
+    """A `Search` over one session. The index is made when something is first looked for, and what was found is kept."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._index: SearchIndex | None = None
+        self._found: dict[str, list[SearchHit]] = {}
+
+    def __call__(self, words: str, through_seq: int, limit: int) -> Sequence[str]:
+        """The excerpts that the agent would have been shown, best first."""
+        if self._index is None:
+            self._index = _index(self._transcript)
+        if words not in self._found:
+            self._found[words] = self._index.search(words, MANY_HITS)
+        every = self._found[words]
+        hits = [hit for hit in every if hit.seq <= through_seq][:limit]
+        if not hits or (len(hits) < limit and len(every) == MANY_HITS):
+            hits = self._index.search(words, limit, through_seq)
+        return tuple(hit.excerpt for hit in hits)
+
+
+def _index(transcript: Transcript) -> SearchIndex:
+    log = LogStore.open(None)
+    session = log.create_session(transcript.session_id, 0.0)
+    log.append_many(session.id, [logged.entry for logged in transcript.entries], 0.0)
+    return SearchIndex(None, log, ResultFiles(None))

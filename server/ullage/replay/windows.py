@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from ullage.context.blocks import Json, Text, ToolUse
+from ullage.context.blocks import Text, ToolUse
+from ullage.context.calls import strings_of
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
 
 WINDOW_MESSAGES = 60
@@ -50,15 +51,3 @@ def written_text(reply: AssistantReply) -> str:
         elif isinstance(block, ToolUse):
             parts.extend(strings_of(block.input))
     return "\n".join(parts)
-
-
-def strings_of(value: Json | Mapping[str, Json]) -> Iterator[str]:
-    """Every string in a JSON value, keys aside."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from strings_of(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from strings_of(inner)

@@ -1,23 +1,28 @@
-"""Asking the user before something is done, and remembering what they always allow.
+"""Asking the user before a call is run, and remembering what they always allow.
 
-What is remembered lies in the user's own state folder, never in the workspace: a repository could bring its own.
+While the user is asked, a folder can be exchanged for a link, a file for another one, a script for a different script. So what the call
+needs is found out again after the answer, and asked anew where it is not the same. The tool then gets what was allowed and keeps to it.
+
+What is remembered lies in the user's own state folder, never in the workspace: a repository could bring its own. Where no folder is open it
+is remembered until the process ends.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Protocol
 
-from ullage.context.visible import visible_line
+from ullage.context.blocks import ToolUse
+from ullage.context.quoting import visible_line
 from ullage.session.errors import SessionError
-from ullage.session.identifiers import new_id
-from ullage.session.items import PermissionOption, ToolCallItem
-from ullage.session.remembered import Approval
+from ullage.session.items import PermissionOption, ToolCallItem, new_id
 from ullage.session.timeline import Timeline
-from ullage.tools.permission import hosts_need
-from ullage.tools.tool import PermissionNeed
+from ullage.store.user_state import UserState
+from ullage.tools.permission import Allowed, hosts_need, patterns_of, shown_approval
+from ullage.tools.tool import PermissionNeed, ShowsBefore, Tool, ToolOutcome
 
 CHANGED = "It has changed since you were asked. "
 """Before a question that is asked once more."""
@@ -140,3 +145,111 @@ def options(need: PermissionNeed) -> tuple[PermissionOption, ...]:
     if not need.pattern:
         return (once, refuse)
     return (once, PermissionOption("allow_always", visible_line(f"Always allow {need.pattern}"), "allow_always"), refuse)
+
+
+async def permit(call: ToolUse, tool: Tool, approvals: Approvals) -> PermissionNeed | ToolOutcome | None:
+    """What was allowed, None where the call is free; the outcome where it is not to be run. Raises `BadToolInput`."""
+    need = await _need(call, tool)
+    again = False
+    while isinstance(need, PermissionNeed) and not approvals.allows(need):
+        answer = await approvals.ask(call.id, need, again=again)
+        if isinstance(answer, Refused):
+            said = f" They said: {answer.reason}" if answer.reason else ""
+            return ToolOutcome(f"The user refused this call; it was not run.{said}", is_error=True, refusal=answer.reason)
+        now = await _need(call, tool)
+        if now == need:
+            break
+        need, again = now, True
+    return need
+
+
+async def _need(call: ToolUse, tool: Tool) -> PermissionNeed | ToolOutcome | None:
+    if tool.kind in ("read", "search", "think"):
+        return tool.permission(call.input)
+    need = await asyncio.to_thread(tool.permission, call.input)  # it may look at files
+    if need is None or need.target is None or not isinstance(tool, ShowsBefore):
+        return need
+    change = await tool.foresee(call.input, need.target)
+    return change if isinstance(change, ToolOutcome) else replace(need, diff=change)
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """One thing that is always allowed; `name` is for the user, with backticks around what is literal."""
+
+    action: str
+    pattern: str
+    name: str
+
+
+class RememberedInWorkspace:
+    """Approvals of one workspace folder; shared by all windows on it."""
+
+    def __init__(self, state: UserState, workspace: Path) -> None:
+        self._state = state
+        self._workspace = workspace
+
+    def allows(self, need: PermissionNeed) -> bool:
+        """Whether it was allowed once and for all, in this window or another."""
+        return Allowed(self._state.patterns(self._workspace, need.action)).covers(need)
+
+    def allowed_before(self, need: PermissionNeed) -> bool:
+        """Whether it was allowed with other files than there are now."""
+        return Allowed(self._state.patterns(self._workspace, need.action)).covered_before(need)
+
+    def allow(self, need: PermissionNeed) -> None:
+        """From now on. Raises `StoreFailed`."""
+        for pattern in patterns_of(need):
+            self._state.add_pattern(self._workspace, need.action, pattern)
+
+    def approvals(self) -> Sequence[Approval]:
+        """All that is always allowed, by kind of action."""
+        return _approvals(self._state.approvals(self._workspace))
+
+    def forget(self, action: str, pattern: str) -> None:
+        """It is asked again from now on, in all windows. Raises `StoreFailed`."""
+        self._state.forget_approval(self._workspace, action, pattern)
+
+    def forget_all(self) -> None:
+        """Everything is asked again. Raises `StoreFailed`."""
+        self._state.forget_approvals(self._workspace)
+
+
+class RememberedForNow:
+    """Approvals where there is no workspace folder to remember them for."""
+
+    def __init__(self) -> None:
+        self._patterns: dict[str, set[str]] = {}
+
+    def allows(self, need: PermissionNeed) -> bool:
+        """Whether it was allowed since the process began."""
+        known: Collection[str] = self._patterns.get(need.action, ())
+        return Allowed(known).covers(need)
+
+    def allowed_before(self, need: PermissionNeed) -> bool:
+        """Whether it was allowed with other files than there are now."""
+        return Allowed(self._patterns.get(need.action, ())).covered_before(need)
+
+    def allow(self, need: PermissionNeed) -> None:
+        """From now on."""
+        self._patterns.setdefault(need.action, set()).update(patterns_of(need))
+
+    def approvals(self) -> Sequence[Approval]:
+        """All that was allowed since the process began."""
+        return _approvals(self._patterns)
+
+    def forget(self, action: str, pattern: str) -> None:
+        """It is asked again from now on."""
+        self._patterns.get(action, set()).discard(pattern)
+
+    def forget_all(self) -> None:
+        """Everything is asked again."""
+        self._patterns.clear()
+
+
+def _approvals(patterns: Mapping[str, Collection[str]]) -> list[Approval]:
+    return [
+        Approval(action, pattern, visible_line(shown_approval(action, pattern)))
+        for action, known in sorted(patterns.items())
+        for pattern in sorted(known)
+    ]

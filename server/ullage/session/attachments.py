@@ -1,16 +1,23 @@
-"""What a user puts into a prompt with `@`: files as the editor has them, images and PDFs, and the editor's problems."""
+"""What a user puts into a prompt with `@`: files as the editor has them, images and PDFs, and the editor's problems.
+
+And the shelf from which tools and attachments show images: what the model of one session can still be shown, and where the bytes of it go.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from ullage.context.blocks import Media, Message
+from ullage.context.counting.media import Weight, shown_in, weight_of
 from ullage.context.entries import Attachment
+from ullage.models.model import ModelCard
 from ullage.session.errors import SessionError
 from ullage.store.errors import StoreFailed
-from ullage.store.media import shown_path
-from ullage.tools.media import NotShown, Shelf, show, show_bytes
+from ullage.store.plain_files import MediaFiles, shown_path
+from ullage.tools.media import NotShown, Shelf, Sight, show, show_bytes
 from ullage.workspace.editor import NEW_DOCUMENT, Diagnostic, Editor
 from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders, OutsideWorkspace
@@ -129,3 +136,22 @@ def problems_text(problems: list[Diagnostic] | None, folders: Folders) -> str:
     lines = [f"{folders.show(p.path)}:{p.line}: {p.severity}: {p.message} [{p.source}]" for p in problems[:PROBLEMS]]
     more = len(problems) - PROBLEMS
     return "\n".join(lines + ([f"... and {more} more"] if more > 0 else []))
+
+
+class SessionShelf:
+    """Implements `ullage.tools.media.Shelf` for one session."""
+
+    def __init__(self, files: MediaFiles, card: Callable[[], ModelCard], messages: Callable[[], Sequence[Message]]) -> None:
+        self._files = files
+        self._card = card
+        self._messages = messages
+
+    def sight(self) -> Sight:
+        """Looks through what is in view: asked only where an image is about to be shown."""
+        card = self._card()
+        in_view = sum((weight_of(media) for message in self._messages() for media in shown_in(message)), Weight())
+        return Sight(card.display_name, card.media_room, in_view, card.images, card.window)
+
+    def keep(self, data: bytes, media: Media) -> None:
+        """Raises `StoreFailed`."""
+        self._files.keep(data, media)

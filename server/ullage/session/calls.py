@@ -6,24 +6,21 @@ A result is durable as soon as its call is done, so that a crash loses only what
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from ullage.context.blocks import ToolUse
+from ullage.context.blocks import CALLED_AS, NOT_A_NAME, ToolUse
 from ullage.context.engines.engine import PathOf
 from ullage.context.entries import Clipped, CompactionFailed, ToolReturned
 from ullage.context.moves.clip import Arrival, Clip
 from ullage.context.policies.ullage import ULLAGE
-from ullage.context.record.left_out import names_left_out
-from ullage.context.valid_calls import CALLED_AS, NOT_A_NAME
+from ullage.context.summary.words import names_left_out
 from ullage.models.model import UNPARSABLE_INPUT
-from ullage.session.approvals import Approvals
+from ullage.session.approvals import Approvals, permit
 from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.conversation import Conversation
-from ullage.session.identifiers import new_id
-from ullage.session.items import ToolCallItem, ToolStatus
-from ullage.session.permitting import permit
+from ullage.session.items import ToolCallItem, ToolStatus, new_id
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
 from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome
@@ -60,14 +57,12 @@ class Calls:
         approvals: Approvals,
         surroundings: Surroundings,
         policy: PolicyInUse,
-        returned: Callable[[ToolReturned], None],
     ) -> None:
         self._conversation = conversation
         self._tools = tools
         self._approvals = approvals
         self._surroundings = surroundings
         self._policy = policy
-        self._returned = returned
         self._few_at_once = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def run(self, calls: Sequence[ToolUse]) -> list[ToolOutcome]:
@@ -119,8 +114,14 @@ class Calls:
             line=outcome.line,
         )
         logged = self._conversation.append(entry)
-        self._returned(entry)
+        self._note_edits(entry)
         return Returned(logged.seq, entry, outcome.content, outcome)
+
+    def _note_edits(self, result: ToolReturned) -> None:
+        now = self._conversation.clock()
+        for touch in result.touched:
+            if touch.kind != "read":
+                self._surroundings.recent.record(touch.path, now, "agent")
 
     async def _outcome(self, call: ToolUse) -> ToolOutcome:
         tool = self._tools.get(call.name)

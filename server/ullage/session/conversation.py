@@ -19,8 +19,8 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, build_request
 from ullage.session.items import Update
 from ullage.session.locations import Locate, nowhere
+from ullage.session.long_work import uncollected
 from ullage.session.timeline import Describe, Timeline
-from ullage.session.uncollected import uncollected
 from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)

@@ -1,11 +1,22 @@
-"""What a front end was told of a session besides its items: state, title, gauge; every update numbered, none told twice."""
+"""What a front end is told of a session besides its items: state, title, gauge; every update numbered, none told twice.
+
+The gauge comes from the very numbers that the trigger compares.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 
+from ullage.context.blocks import Usage
+from ullage.context.compaction.decide import Fullness, NextCompaction
+from ullage.context.counting.gauge import level
+from ullage.context.economy import SUMMARY_OUTPUT_TOKENS, took
+from ullage.context.entries import AssistantReply, Compaction, Entry, Forked, Logged, SpentInVain
+from ullage.context.policy import Policy
+from ullage.models.model import ModelCard
 from ullage.session.items import (
+    Category,
     EndedTurn,
     Gauge,
     GaugeChanged,
@@ -83,3 +94,77 @@ class Display:
         """All that a panel needs; later updates have a higher `seq`."""
         items, earlier = timeline.newest(limit)
         return Snapshot(self.session_id, self._seq, self.title, self.state, self._retry, items, earlier, timeline.plan, gauge, model, pins)
+
+
+class Spending:
+    """Tokens and dollars of one session so far, call by call; of a fork since it was forked."""
+
+    def __init__(self, entries: Iterable[Logged]) -> None:
+        self._compactions: list[Compaction] = []
+        self._begin()
+        for logged in entries:
+            self.add(logged.entry)
+
+    def _begin(self) -> None:
+        self._sent = 0
+        self._read_from_cache = 0
+        self._dollars = 0.0
+        self._priced = False
+
+    def add(self, entry: Entry) -> None:
+        """Counts an entry that was logged."""
+        if isinstance(entry, Forked):  # what was before it the other session has paid
+            self._begin()
+        if isinstance(entry, Compaction) and entry.usage is not None:
+            self._compactions.append(entry)
+        if isinstance(entry, AssistantReply | Compaction | SpentInVain) and entry.usage is not None and entry.usage.can_be:
+            self._add_call(entry.usage, entry.cost)
+
+    def _add_call(self, usage: Usage, cost: float | None) -> None:
+        self._sent += usage.total_input_tokens
+        self._read_from_cache += usage.cache_read_tokens
+        if cost is not None:
+            self._dollars += cost
+            self._priced = True
+
+    @property
+    def dollars(self) -> float | None:
+        """None where no call had a price."""
+        return self._dollars if self._priced else None
+
+    def summary_output(self, policy: Policy) -> int:
+        """Tokens that a model usually writes for a summary of that policy, as far as is known here."""
+        return took(self._compactions, policy.name) or SUMMARY_OUTPUT_TOKENS
+
+    @property
+    def cache_hit_rate(self) -> float | None:
+        """Share of all that was sent that came from the cache, 0 to 1; None before the first call."""
+        return self._read_from_cache / self._sent if self._sent else None
+
+
+def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Policy, frees: int, following: NextCompaction) -> Gauge:
+    """The gauge now. `frees` is how many tokens a compaction would free (`LeftOver`), `following` what the trigger goes by."""
+    return Gauge(
+        used=full.used,
+        line=full.line,
+        size=full.window,
+        estimated=full.counted.estimated,
+        guess=full.counted.guess,
+        level=level(full.used, full.line, policy.line),
+        categories=tuple(Category(name, tokens) for name, tokens in full.counted.categories),
+        cache_hit_rate=spending.cache_hit_rate,
+        cost=spending.dollars,
+        frees=frees,
+        frees_cost=_would_cost(full, card, spending.summary_output(policy)) if frees else 0.0,
+        next=following,
+        policy=policy.name,
+        measure=policy.measure,
+    )
+
+
+def _would_cost(full: Fullness, card: ModelCard, output: int) -> float | None:
+    if not card.writes_summaries:
+        return 0.0
+    if card.prices is None:
+        return None
+    return card.prices.cost(Usage(0, output, cache_read_tokens=full.counted.used))

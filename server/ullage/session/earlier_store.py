@@ -26,16 +26,15 @@ from typing import Literal
 from ullage.context.blocks import Json
 from ullage.context.entries import Clipped, Logged, ToolReturned, media_in
 from ullage.store import folder as kept_folder
-from ullage.store.adding import SessionRecord
 from ullage.store.brought import BroughtLog, BroughtSession, NotBrought, opened
 from ullage.store.errors import StoreFailed
-from ullage.store.ids import foreign_id
 from ullage.store.log_store import LogStore
-from ullage.store.media import MediaFiles, file_name, sha256_of
-from ullage.store.system_lock import HeldElsewhere, SystemLock
-from ullage.store.whole_file import write_whole
+from ullage.store.origins import foreign_id
+from ullage.store.plain_files import MediaFiles, file_name, sha256_of
+from ullage.store.shared_files import HeldElsewhere, SystemLock, write_whole
+from ullage.store.statements import SessionRecord
 from ullage.workspace.folders import OWN_FOLDER
-from ullage.workspace.git_index import may_name
+from ullage.workspace.git_status import may_name
 from ullage.workspace.without_links import open_regular
 
 MOST_BYTES = 2_000_000_000
@@ -83,7 +82,7 @@ class Listed:
 
 OFFERED = (
     "This folder brings sessions of Ullage along (.ullage), and nothing outside of it shows that they are yours. They were not opened. "
-    "“Ullage: Import Sessions of This Folder” (or `ullage import`) lets you read and search them as somebody else's"
+    "“Ullage: Import sessions of this folder…” (or `ullage import`) lets you read and search them as somebody else's"
 )
 """What the user is told of a log that was not opened."""
 

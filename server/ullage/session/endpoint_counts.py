@@ -11,16 +11,15 @@ import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ullage.context.blocks import SystemPart, Text, ToolSpec
+from ullage.context.blocks import Message, SystemPart, Text, ToolSpec
 from ullage.context.counting.accounting import Counted, Stated
-from ullage.context.counting.fixed_parts import FixedParts
+from ullage.context.counting.categories import FixedParts
 from ullage.context.counting.tokens import MESSAGE_TOKENS
 from ullage.context.entries import Prelude
-from ullage.context.view.message import Message
 from ullage.context.view.request import Request, request_so_far
 from ullage.models.model import Model
 from ullage.session.conversation import Conversation, in_any_case
-from ullage.session.model_in_use import ModelInUse
+from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
 
 WORTH = 1_000

@@ -8,8 +8,8 @@ from ullage.session.compacting.restoring import Restoring
 from ullage.session.prelude import RulesInForce
 from ullage.session.surroundings import Surroundings
 from ullage.workspace.folders import OutsideWorkspace
-from ullage.workspace.reads import FileReads
 from ullage.workspace.text_file import NotText, TooLarge
+from ullage.workspace.touched import FileReads
 
 CHANGED = "Changed since you last saw it (read again before you rely on it or edit it):"
 

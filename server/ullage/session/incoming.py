@@ -1,19 +1,37 @@
-"""One reply while it streams in: shows it in the timeline, and keeps what there is of it should it be cut off."""
+"""One reply while it streams in: shows it in the timeline, gives its calls their ids, and keeps what there is of it should it be cut off.
+
+A model chooses the ids of its calls, and may give one twice: then the card would show one call and the approval go to another, and a
+result could stand at the wrong one. So an id that something in the timeline has, or could get, is replaced before the call is shown or
+logged. What is logged is what goes back to the API, with results under the same id.
+
+A reply is kept beside the log: its beginning at once, the rest once a second, whatever the number of its pieces.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Protocol, Self
 
 from ullage.context.blocks import AssistantBlock, Text, Thinking, ToolUse
+from ullage.context.entries import AssistantReply, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.models.model import ModelEvent, Reply, Retrying, TextDelta, ThinkingDelta, ToolInputDelta, ToolUseStarted
-from ullage.session.call_ids import CallIds
-from ullage.session.items import AssistantItem, RetryInfo, ThinkingItem, ToolCallItem
+from ullage.session.conversation import Conversation
+from ullage.session.items import AssistantItem, RetryInfo, ThinkingItem, ToolCallItem, new_id
 from ullage.session.timeline import Timeline
-from ullage.store.unfinished import Piece
+from ullage.store.unfinished import Piece, UnfinishedFile, UnfinishedReply
 
 MOST_CALLS = 128
 """Of one reply. No model has asked for a quarter of that in recorded sessions; each more costs a result in every later request."""
+
+
+_USABLE = re.compile(r"(?!n\d+\Z)[A-Za-z0-9_-]{1,128}")
+"""Such as the API takes, and none as notices get (`items.py`): those can be foreseen."""
+
+
+KEPT_EVERY_SECONDS = 1.0
+"""What came since then is what a killed process takes with it."""
 
 
 class Incoming:
@@ -120,3 +138,98 @@ def cut_to_most_calls(blocks: Sequence[AssistantBlock]) -> tuple[tuple[Assistant
         if calls > MOST_CALLS:
             return tuple(blocks[:index]), sum(isinstance(each, ToolUse) for each in blocks[index:])
     return tuple(blocks), 0
+
+
+class CallIds:
+    """The ids of the calls of one reply, by their place in it. `is_taken` says of an id whether something in the session has it."""
+
+    def __init__(self, is_taken: Callable[[str], bool]) -> None:
+        self._is_taken = is_taken
+        self._ids: dict[int, str] = {}
+        self._given: set[str] = set()
+
+    def of(self, index: int, given: str) -> str:
+        """The id of the call that stands at that place, where the model gave it this one. The same at each asking."""
+        if index not in self._ids:
+            usable = _USABLE.fullmatch(given) is not None and not self._is_taken(given) and given not in self._given
+            self._ids[index] = given if usable else new_id("toolu_")
+            self._given.add(self._ids[index])
+        return self._ids[index]
+
+    def given_to(self, reply: Reply) -> Reply:
+        """The reply with these ids."""
+        blocks: list[AssistantBlock] = [
+            replace(block, id=self.of(index, block.id)) if isinstance(block, ToolUse) else block for index, block in enumerate(reply.blocks)
+        ]
+        return replace(reply, blocks=tuple(blocks))
+
+
+class Handle(Protocol):
+    """Something that is to happen later."""
+
+    def cancel(self) -> None:
+        """It does not."""
+        ...
+
+
+class KeptMeanwhile:
+    """One reply. `later` calls after some seconds, as `call_later` of an event loop."""
+
+    def __init__(self, file: UnfinishedFile, reply: UnfinishedReply, later: Callable[[float, Callable[[], None]], Handle]) -> None:
+        self._file = file
+        self._reply = reply
+        self._later = later
+        self._pieces: list[Piece] = []
+        self._waiting: Handle | None = None
+
+    def add(self, piece: Piece) -> None:
+        """Some more of it came."""
+        self._pieces.append(piece)
+        if self._waiting is None:
+            self._write()
+
+    def _write(self) -> None:
+        pieces, self._pieces = self._pieces, []
+        self._waiting = None
+        if pieces:
+            self._file.write(self._reply, _joined(pieces))
+            self._waiting = self._later(KEPT_EVERY_SECONDS, self._write)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        """The log has it by then, or it came to nothing."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+        self._file.remove()
+
+
+def _joined(pieces: Sequence[Piece]) -> list[Piece]:
+    """Neighbours of one block as one piece."""
+    texts: list[tuple[Piece, list[str]]] = []
+    for piece in pieces:
+        if not texts or texts[-1][0].index != piece.index:
+            texts.append((piece, []))
+        texts[-1][1].append(piece.text)
+    return [Piece(first.index, "".join(parts), first.is_thinking) for first, parts in texts]
+
+
+def take_unfinished(file: UnfinishedFile, conversation: Conversation) -> None:
+    """Logs what the model had said when the process was killed, where the log still waits for it."""
+    entry = left_by_a_killed_process(file.read(), conversation.entries)
+    if entry is not None:
+        conversation.append(entry)
+    file.remove()
+
+
+def left_by_a_killed_process(found: UnfinishedReply | None, entries: Sequence[Logged]) -> AssistantReply | None:
+    """The entry for what was found; None where it is none that the log waits for."""
+    if found is None or not found.blocks:
+        return None
+    for logged in reversed(entries):
+        if logged.seq <= found.after:
+            break
+        if isinstance(logged.entry, UserPrompt | AssistantReply | ToolReturned | TurnEnded):
+            return None
+    return AssistantReply(found.id, found.blocks, found.model, "cancelled", None)

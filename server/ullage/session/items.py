@@ -2,18 +2,19 @@
 
 The same values serve the snapshot and the live updates. `lsp/` has their counterparts on the wire.
 Ids: a prompt's own id; `<reply id>.<block index>` for text and thinking; the tool use id for a call; the compaction's id;
-`n<seq>` for notices.
+`n<seq>` for notices. An id that is made here is a letter for what it is, and 12 random characters.
 """
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ullage.context.compaction.decide import NextCompaction
 from ullage.context.entries import Action, FileDiff, Rung, Trigger
 from ullage.context.policy import Measure
 from ullage.models.model import Effort
-from ullage.session.compacting.next_compaction import NextCompaction
 from ullage.session.locations import Location
 from ullage.tools.tool import PlanEntry, ToolKind
 
@@ -157,7 +158,7 @@ class CompactionItem:
     excluded_files: tuple[str, ...] = ()
     """Files that the user took out with it."""
     saves: float | None = None
-    """About how many dollars one that was made before the line was to save, as announced."""
+    """About how many dollars one that was made before the threshold was to save, as announced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,3 +352,8 @@ class Snapshot:
     forked_from: ForkOrigin | None = None
     store_folder: str | None = None
     """The absolute path of the folder that is kept for the workspace; None where everything is in memory."""
+
+
+def new_id(kind: str) -> str:
+    """An id that no other thing of any session has."""
+    return f"{kind}{secrets.token_hex(6)}"

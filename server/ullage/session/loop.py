@@ -1,13 +1,20 @@
 """The agent loop: ask the model, run the tools, append, repeat.
 
-How each step is done stands in `turn.py`; errors and cancelling are the business of who runs the turn (`session.py`).
+How each step is done stands in `turn.py`; errors and cancelling are the business of who runs the turn (`turns.py`).
+
+A turn goes on though nothing was run after some replies: empty ones, paused ones, calls whose input could not be read. Each may come once
+or twice from a model that is well. From one that is not they come for ever, and each costs a request; so they are counted, and the turn
+ends where there are too many in a row (`GoingOn`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ullage.context.blocks import ToolUse
-from ullage.context.entries import AssistantReply, TurnEnded
-from ullage.session.going_on import GoingOn
+from ullage.context.entries import AssistantReply, Notice, TurnEnded
+from ullage.context.view.fold import spoken
+from ullage.models.model import UNPARSABLE_INPUT
 from ullage.session.turn import Turn
 
 WINDOW_EXCEEDED = "model_context_window_exceeded"
@@ -47,3 +54,58 @@ def end_of(reply: AssistantReply) -> TurnEnded:
     if reply.stop_reason == "refusal":
         return TurnEnded("refusal", "The model declined to answer this. Rephrase the prompt, or choose another model.")
     return TurnEnded("end_turn")
+
+
+PAUSED = "pause_turn"
+"""The stop reason of a reply in whose middle the endpoint paused (its own tools took long). It is sent back as it is; as no tool of the
+endpoint's was asked for, nothing in it waits for the endpoint, and newer models take no request that ends with their own words. So the
+word to go on follows it."""
+NOT_EMPTY = ("refusal", "max_tokens", "model_context_window_exceeded")
+"""Stop reasons that say why nothing was said."""
+MOST_PAUSES = 5
+MOST_EMPTY = 2
+MOST_UNREADABLE = 3
+
+GO_ON = "Your reply was paused. Go on where it ended, without repeating it."
+SAY_SOMETHING = "Your last reply was empty. Go on with what is to be done; if all of it is done, say so in a sentence."
+WRITE_LESS = (
+    "The last two calls did not arrive whole: a reply can be only so long, and they were longer, or their input was no JSON object. Do it"
+    " in smaller steps: write a long file in parts, with a first call that creates it and further ones that add to it."
+)
+
+EMPTY = "The model sent an empty reply twice. Press Continue to ask again, or rephrase your prompt."
+NO_END_OF_PAUSES = f"The reply was paused {MOST_PAUSES} times in a row without an end. Press Continue to let it go on."
+UNREADABLE = (
+    f"{MOST_UNREADABLE} calls in a row did not arrive whole, so none of them was run: they did not fit into the model's output limit, or"
+    " their input was no JSON object. Ask for smaller steps, such as a long file in parts. Press Continue to let it try again."
+)
+
+
+class GoingOn:
+    """Counts them in one turn."""
+
+    def __init__(self) -> None:
+        self._empty = 0
+        self._paused = 0
+        self._unreadable = 0
+
+    def after(self, reply: AssistantReply, calls: Sequence[ToolUse]) -> Notice | TurnEnded | None:
+        """What the model is told before it is asked again, or how the turn ends; None where the reply is none of these."""
+        unreadable = bool(calls) and all(UNPARSABLE_INPUT in call.input for call in calls)
+        paused = not calls and reply.stop_reason == PAUSED
+        empty = not paused and reply.stop_reason not in NOT_EMPTY and not spoken(reply)
+        self._unreadable = self._unreadable + 1 if unreadable else 0
+        self._paused = self._paused + 1 if paused else 0
+        self._empty = self._empty + 1 if empty else 0
+        if unreadable:
+            return self._after_unreadable()
+        if paused:
+            return Notice("resume", GO_ON) if self._paused < MOST_PAUSES else TurnEnded("max_turn_requests", NO_END_OF_PAUSES, "continue")
+        if empty:
+            return Notice("resume", SAY_SOMETHING) if self._empty < MOST_EMPTY else TurnEnded("error", EMPTY, "continue")
+        return None
+
+    def _after_unreadable(self) -> Notice | TurnEnded | None:
+        if self._unreadable >= MOST_UNREADABLE:
+            return TurnEnded("max_tokens", UNREADABLE, "continue")
+        return Notice("resume", WRITE_LESS) if self._unreadable == MOST_UNREADABLE - 1 else None

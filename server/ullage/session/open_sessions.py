@@ -1,31 +1,34 @@
-"""The sessions of a workspace that are in memory: how one is read and opened, and who may do something with it."""
+"""The sessions of a workspace that are in memory: how one is read, opened and forked, and who may do something with it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 from ullage.context.engines.engine import tools_wanted
-from ullage.context.entries import Logged
+from ullage.context.entries import Logged, UserPrompt
 from ullage.models.model import EFFORT_CHOICES, EffortChoice, Model
+from ullage.session.attachments import Ref, ref_of
 from ullage.session.errors import SessionError, refusal_of, refusing
+from ullage.session.forks import ForkPlace, fork_place
 from ullage.session.items import Update
-from ullage.session.models_in_workspace import ModelsInWorkspace
-from ullage.session.recall import SessionRecall
+from ullage.session.long_work import patiently, patiently_at_once, uncollected
+from ullage.session.models_in_use import ModelsInWorkspace
+from ullage.session.searching import SessionRecall
 from ullage.session.session import Session
 from ullage.session.surroundings import Surroundings
-from ullage.session.uncollected import uncollected
+from ullage.session.titles import title_of_fork
 from ullage.session.workspace_store import WorkspaceStore
-from ullage.store.adding import SessionRecord
 from ullage.store.errors import ForeignSession, UnknownSession
-from ullage.store.ids import is_foreign
-from ullage.store.reading import in_words as damage_in_words
-from ullage.tools.dependencies import ToolDependencies
+from ullage.store.origins import is_foreign
+from ullage.store.statements import SessionRecord, damage_in_words
 from ullage.tools.media import Shelf
-from ullage.tools.registry import build_tools
+from ullage.tools.registry import ToolDependencies, build_tools
 from ullage.tools.sandbox.sandbox import SandboxFinder
 from ullage.tools.tool import Tool
-from ullage.workspace.reads import FileReads
+from ullage.workspace.touched import FileReads
 
 
 class OpenSessions:
@@ -185,3 +188,48 @@ class OpenSessions:
             if choice == chosen:
                 return choice
         return self._around.settings.effort
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A session that was forked. `prompt` is the one that it was forked before, `refs` what was attached to that and can be again."""
+
+    session: Session
+    prompt: UserPrompt | None
+    refs: tuple[Ref, ...]
+
+
+async def fork_session(around: Surroundings, opened: OpenSessions, session_id: str, item_id: str | None) -> Fork:
+    """A new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`forks.py`).
+
+    Raises `SessionError`.
+    """
+    log = around.store
+    async with opened.one_opens:
+        with refusing():
+            if is_foreign(session_id):
+                raise ForeignSession(session_id)
+            place = None if item_id is None else await _place(around, opened, session_id, item_id)
+            titles = {record.id: record.title for record in log.sessions()}
+            title = title_of_fork(titles.get(session_id, ""), titles.values())
+            through = None if place is None else place.through
+            record = await patiently(lambda: asyncio.to_thread(log.fork, session_id, through, title, around.clock()))
+            for kind in ("model", "effort"):
+                chosen = log.recalled(f"{kind}:{session_id}")
+                if chosen is not None:
+                    await patiently_at_once(partial(log.remember, f"{kind}:{record.id}", chosen))
+        session = await opened.make(record.id)
+    prompt = None if place is None else place.prompt
+    found = (ref_of(attachment, around.folders) for attachment in (prompt.attachments if prompt else ()))
+    return Fork(session, prompt, tuple(ref for ref in found if ref is not None))
+
+
+async def _place(around: Surroundings, opened: OpenSessions, session_id: str, item_id: str) -> ForkPlace:
+    if session_id in opened:
+        entries = opened.get(session_id).entries
+    else:
+        entries = await asyncio.to_thread(lambda: list(around.store.entries(session_id)))
+    place = await asyncio.to_thread(fork_place, entries, item_id)
+    if place is None:
+        raise SessionError("no_such_item", "A session can be forked from messages that are in its log, and this one is not")
+    return place

@@ -1,14 +1,21 @@
-"""What stands before the messages: the system prompt, the workspace's rules files, the tools. And rules met on the way."""
+"""What stands before the messages: the system prompt, the workspace's rules files, the tools. And rules met on the way.
+
+`PreludeInUse` logs another prelude when tools or rules have changed.
+"""
 
 from __future__ import annotations
 
+import logging
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib.resources import files as package_files
 from pathlib import Path
 
 from ullage.context.blocks import SystemPart
+from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import FileTouch, Prelude
+from ullage.session.conversation import Conversation
+from ullage.store.errors import StoreFailed
 from ullage.tools.tool import Tool
 from ullage.workspace.folders import Folders, OutsideWorkspace
 from ullage.workspace.text_file import NotText, TooLarge, read_text
@@ -94,3 +101,63 @@ def _rules_in(folder: Path, folders: Folders) -> list[str]:
         if text:
             texts.append(f"Rules of this workspace, from {folders.show(folder / name)}:\n\n{text}")
     return texts
+
+
+logger = logging.getLogger(__name__)
+
+
+class PreludeInUse:
+    """Keeps `tools`, which others look into, and the prelude in the log to what `make_tools` and the rules files give."""
+
+    def __init__(
+        self, conversation: Conversation, folders: Folders, tools: dict[str, Tool], make_tools: Callable[[], Mapping[str, Tool]]
+    ) -> None:
+        self._conversation = conversation
+        self._folders = folders
+        self._tools = tools
+        self._make_tools = make_tools
+
+    def use(self) -> None:
+        """Logs the prelude where it is new or has changed."""
+        now = self._changed()
+        if now is not None:
+            self._conversation.append(now)
+
+    async def use_as_foreseen(self, calibration: Calibration) -> None:
+        """The same, without holding up other work where all of a long conversation is folded and counted anew for it."""
+        now = self._changed()
+        if now is not None:
+            await self._conversation.foresee(now, calibration)
+            self.use()  # settings may have changed meanwhile
+
+    def _changed(self) -> Prelude | None:
+        """The prelude where it is not as in the log. In the middle of an epoch the rules stay as they were: changing them would cost
+        the cache and all thinking."""
+        now = make_prelude(self._folders, self._tools)
+        before = self._conversation.projection.prelude
+        begun = bool(self._conversation.projection.messages)
+        changed = before is None or before.tools != now.tools or before.system[:1] != now.system[:1] or (not begun and before != now)
+        return now if changed else None
+
+    def settings_changed(self) -> None:
+        """The tools work by other settings from now on; the model is told of new ones with the next turn."""
+        self._tools.update(self._make_tools())
+
+    def renew_tools(self) -> None:
+        """Another policy is in force: some come with tools of their own."""
+        tools = self._make_tools()
+        gone = self._tools.keys() - tools.keys()
+        self._tools.update(tools)
+        for name in gone:
+            del self._tools[name]
+        if self._conversation.projection.prelude is not None:
+            self.use()
+
+    def renew(self) -> None:
+        """At an epoch boundary rules that changed go where rules belong."""
+        now = make_prelude(self._folders, self._tools)
+        try:
+            if now != self._conversation.projection.prelude:
+                self._conversation.append(now)
+        except StoreFailed as error:  # the compaction itself is logged
+            logger.warning("session %s goes on with the rules as they were: %s", self._conversation.session_id, error)

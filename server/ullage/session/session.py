@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from ullage.context.blocks import Json
+from ullage.context.compaction.assemble import Wanted
+from ullage.context.compaction.decide import Fullness, Postponed
 from ullage.context.entries import (
     Clipped,
     Compaction,
@@ -20,57 +22,46 @@ from ullage.context.entries import (
     FileTouch,
     Forked,
     Logged,
-    ToolReturned,
     TurnEnded,
     UserPrompt,
 )
+from ullage.context.quoting import visible_line
 from ullage.context.view.epoch import EpochKey
-from ullage.context.view.seen import touches_in_view
-from ullage.context.visible import visible_line
+from ullage.context.view.fates import touches_in_view
 from ullage.models.model import Model
 from ullage.session.approvals import Approvals
-from ullage.session.attachments import Ref, attach, ref_of
+from ullage.session.attachments import Ref, SessionShelf, attach, ref_of
 from ullage.session.calls import Calls
 from ullage.session.compacting.compaction import Compactor
-from ullage.session.compacting.cooling import Cooling
-from ullage.session.compacting.draft import Wanted
-from ullage.session.compacting.fullness import Fullness
-from ullage.session.compacting.left_over import LeftOver
-from ullage.session.compacting.next_compaction import Postponed
+from ullage.session.compacting.pauses import Cooling, WhileEditing
 from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.compacting.room import Room
-from ullage.session.compacting.while_editing import WhileEditing
+from ullage.session.compacting.saving import LeftOver
 from ullage.session.conversation import Conversation
-from ullage.session.display import SNAPSHOT_ITEMS, Display
-from ullage.session.endings import INTERRUPTED, close_turn, is_unfinished, turn_is_open
+from ullage.session.display import SNAPSHOT_ITEMS, Display, Spending, make_gauge
 from ullage.session.endpoint_counts import EndpointCounts
 from ullage.session.errors import SessionError
 from ullage.session.file_notices import FileNotices
 from ullage.session.forks import end_of_fork, fork_origin
-from ullage.session.gauge import Spending, make_gauge
 from ullage.session.history.history import History
 from ullage.session.history.places import pinned_items
-from ullage.session.identifiers import new_id
-from ullage.session.items import EndedTurn, Gauge, Item, ModelChanged, NoticeItem, PinsChanged, SessionState, Snapshot, Update
+from ullage.session.incoming import take_unfinished
+from ullage.session.items import EndedTurn, Gauge, Item, ModelChanged, NoticeItem, PinsChanged, SessionState, Snapshot, Update, new_id
 from ullage.session.locations import locating
-from ullage.session.meanwhile import take_unfinished
-from ullage.session.media import SessionShelf
-from ullage.session.model_in_use import ModelInUse
-from ullage.session.prelude import RulesInForce
-from ullage.session.prelude_in_use import PreludeInUse
+from ullage.session.models_in_use import ModelInUse
+from ullage.session.prelude import PreludeInUse, RulesInForce
 from ullage.session.prompt_queue import SURELY_FITS, PromptQueue, refuse_too_long
 from ullage.session.surroundings import Surroundings
 from ullage.session.titles import title_of
 from ullage.session.turn import Turn
-from ullage.session.turns import Turns
-from ullage.session.work import Work
-from ullage.store.adding import SessionRecord
+from ullage.session.turns import INTERRUPTED, Turns, Work, close_turn, is_unfinished, turn_is_open
 from ullage.store.errors import StoreFailed
+from ullage.store.statements import SessionRecord
 from ullage.store.unfinished import unfinished_file
 from ullage.tools.media import Shelf
 from ullage.tools.tool import Tool, ToolKind
-from ullage.workspace.reads import FileReads
+from ullage.workspace.touched import FileReads
 
 logger = logging.getLogger(__name__)
 
@@ -142,10 +133,10 @@ class Session:
             self._epoch_changed,
             self._foretold,
         )
-        self._while_editing = WhileEditing(self._room, lambda: not self.busy, lambda: self._work.begin(self._compact_while_idle()))
-        self._cooling = Cooling(self._room, lambda: not self.busy, lambda: self._work.begin(self._compact_in_pause()))
+        self._while_editing = WhileEditing(self._room, lambda: not self.busy, lambda: self._work.begin(_well(self._room.while_idle())))
+        self._cooling = Cooling(self._room, lambda: not self.busy, lambda: self._work.begin(_well(self._room.in_pause())))
         self._approvals = Approvals(timeline, surroundings.remembered)
-        calls = Calls(self._conversation, self._tools, self._approvals, surroundings, self._policy, self._returned)
+        calls = Calls(self._conversation, self._tools, self._approvals, surroundings, self._policy)
         self._turns = Turns(
             self._conversation,
             surroundings,
@@ -303,11 +294,11 @@ class Session:
         if not self._conversation.projection.messages:
             raise SessionError("nothing_to_compact", "There is nothing to compact yet: the conversation is empty")
         wanted = Wanted(new_id("c"), "manual", focus)
-        self._work.begin(self._compact(wanted))
+        self._work.begin(_well(self._room.by_request(wanted, at_work=False)))
         return wanted.id
 
     def postpone_compaction(self, until: Postponed) -> None:
-        """Makes no compaction to save for so long; `none` takes that back. At the line it compacts all the same."""
+        """Makes no compaction to save for so long; `none` takes that back. At the threshold it compacts all the same."""
         self._room.postpone(until)
         self._show_gauge()
 
@@ -346,11 +337,11 @@ class Session:
         self._notices.changed(name)
 
     def near_the_line(self) -> bool:
-        """Whether the next turn, as turns usually grow here, would cross the line."""
+        """Whether the next turn, as turns usually grow here, would cross the threshold."""
         return self._room.wants_idle_compaction()
 
     def user_edits(self) -> None:
-        """The user is editing: where the next turn would cross the line, the compaction is made as soon as they pause."""
+        """The user is editing: where the next turn would cross the threshold, the compaction is made as soon as they pause."""
         self._while_editing.user_edits()
 
     async def close(self) -> None:
@@ -375,18 +366,6 @@ class Session:
         self._show_gauge()
         self._cooling.begin()
 
-    async def _compact(self, wanted: Wanted) -> bool:
-        await self._room.by_request(wanted, at_work=False)
-        return True
-
-    async def _compact_in_pause(self) -> bool:
-        await self._room.in_pause()
-        return True
-
-    async def _compact_while_idle(self) -> bool:
-        await self._room.while_idle()
-        return True
-
     def _appended(self, logged: Logged) -> None:
         self._spending.add(logged.entry)
         if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
@@ -407,8 +386,8 @@ class Session:
         self._left_over.foretold(key, full, self._surroundings.policy, left)
         self._show_gauge()
 
-    def _returned(self, result: ToolReturned) -> None:
-        now = self._conversation.clock()
-        for touch in result.touched:
-            if touch.kind != "read":
-                self._surroundings.recent.record(touch.path, now, "agent")
+
+async def _well(compacting: Coroutine[None, None, object]) -> bool:
+    """Whatever comes of a compaction, the queue goes on after it."""
+    await compacting
+    return True

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,41 +14,37 @@ from pathlib import Path
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.models.choose import choose_model, unconfirmed_address
+from ullage.models.counting import CountText, tokenizer
 from ullage.models.model import EffortChoice, TokenizerVersion
-from ullage.models.offered import OfferedModel
-from ullage.models.tokenizers import CountText, tokenizer
-from ullage.session.approvals import Remembered
+from ullage.models.model_card import OfferedModel
+from ullage.session.approvals import Remembered, RememberedForNow, RememberedInWorkspace
 from ullage.session.brought_sessions import BroughtSessions, Importable
 from ullage.session.earlier_store import Taken
 from ullage.session.errors import SessionError, refusing
-from ullage.session.finding import Found, find
-from ullage.session.forking import Fork, fork_session
 from ullage.session.items import SessionState, Update
-from ullage.session.models_in_workspace import ChooseModel, ModelsInWorkspace
-from ullage.session.open_sessions import OpenSessions
-from ullage.session.outputs import Outputs
-from ullage.session.remembered import RememberedForNow, RememberedInWorkspace
+from ullage.session.long_work import Background, patiently, patiently_at_once, walked_again
+from ullage.session.models_in_use import ChooseModel, ModelsInWorkspace
+from ullage.session.open_sessions import Fork, OpenSessions, fork_session
+from ullage.session.searching import Found, find
 from ullage.session.session import Session
 from ullage.session.settings import Settings
-from ullage.session.surroundings import Surroundings
+from ullage.session.surroundings import Outputs, Surroundings
 from ullage.session.titles import one_line
-from ullage.session.uncollected import walked_again
-from ullage.session.while_locked import patiently, patiently_at_once
 from ullage.session.workspace_events import DocumentEvent, WorkspaceEvents
 from ullage.session.workspace_store import WorkspaceStore, open_workspace_store
 from ullage.store.erase import erase_session
 from ullage.store.errors import StoreFailed
 from ullage.store.folder import READABLE, news
-from ullage.store.held_sessions import Held
-from ullage.store.ids import is_foreign
-from ullage.store.list_news import ListNews
 from ullage.store.location import private_folders
+from ullage.store.log_file import Held
+from ullage.store.origins import is_foreign
+from ullage.store.other_windows import ListNews
 from ullage.store.user_state import UserState
 from ullage.workspace.editor import Editor
 from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders, Kept
-from ullage.workspace.own_writes import OwnWrites
-from ullage.workspace.recent import RecentEdits
+from ullage.workspace.text_file import OwnWrites
+from ullage.workspace.touched import RecentEdits
 
 logger = logging.getLogger(__name__)
 
@@ -98,7 +94,7 @@ class Sessions:
         self._find_policies = find_policies or _installed
         self._tell_of_list = on_list_changed
         self._on_warning = on_warning
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background()
         own_writes = OwnWrites()
         roots = Folders(folders).roots
         self._kept = kept or open_workspace_store(roots, settings.store_location)
@@ -128,8 +124,8 @@ class Sessions:
             fixed_of=self._models.fixed_of,
             calibrations=self._models.calibrations,
         )
-        self._open = OpenSessions(self._kept, self._around, self._models, on_update, on_warning, self._keep)
-        self._events = WorkspaceEvents(self._around, self._open, own_writes, on_warning, self._keep)
+        self._open = OpenSessions(self._kept, self._around, self._models, on_update, on_warning, self._background.keep)
+        self._events = WorkspaceEvents(self._around, self._open, own_writes, on_warning, self._background.keep)
         self._brought = BroughtSessions(known.first, self._kept, remembered_session, on_warning)
 
     async def start(self) -> None:
@@ -157,9 +153,7 @@ class Sessions:
         self._news.close()
         await self._open.until_opened()
         await asyncio.gather(*(session.close() for session in self._open))
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._background.close()
         await self._models.close()
         self._kept.index.close()
         self._kept.log.close()
@@ -237,7 +231,7 @@ class Sessions:
 
     def _another_changed_the_list(self) -> None:
         self._tell_of_list()
-        self._keep(self._follow_titles())
+        self._background.keep(self._follow_titles())
 
     async def _follow_titles(self) -> None:
         """Another window may have renamed a session that is open here."""
@@ -377,17 +371,6 @@ class Sessions:
     def document_changed(self, path: Path, event: DocumentEvent, line: int | None = None) -> None:
         """A document of the editor was opened, changed, saved or closed; `line` (from 1) is where it was changed."""
         self._events.document_changed(path, event, line)
-
-    def _keep(self, work: Coroutine[None, None, None]) -> None:
-        """Runs work in the background, owned by this object."""
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            logger.error("background work failed", exc_info=task.exception())
 
 
 def _installed() -> Mapping[str, Policy]:

@@ -29,7 +29,7 @@ class Settings:
     policy_name: str = "ullage"
     """`ullage.compaction.policy`: the name of the policy in force."""
     economy: Economy = "fullest"
-    """`ullage.compaction.economy`: how much is done to save by compacting before the line."""
+    """`ullage.compaction.economy`: how much is done to save by compacting before the threshold."""
     summary_engine: Literal["model", "digest"] = "model"
     """`ullage.compaction.summary`: who writes summaries; `digest` never calls a model."""
     bash_timeout: float = 120.0

@@ -6,21 +6,31 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ullage.context.counting.counts import Counts
-from ullage.context.counting.fixed_parts import FixedParts
-from ullage.context.counting.tokens import Calibration
+from ullage.context.counting.categories import FixedParts
+from ullage.context.counting.tokens import Calibration, Counts
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
 from ullage.session.approvals import Remembered
-from ullage.session.outputs import Outputs
 from ullage.session.settings import Settings
 from ullage.store.log_store import LogStore
-from ullage.store.media import MediaFiles
+from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.workspace.editor import Editor
 from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders
-from ullage.workspace.recent import RecentEdits
+from ullage.workspace.touched import RecentEdits
+
+
+class Outputs:
+    """Where a clipped result's whole output goes, and what the model is told about it."""
+
+    def __init__(self, results: ResultFiles) -> None:
+        self._results = results
+
+    def keep(self, tool_use_id: str, text: str) -> str:
+        """Keeps it; gives where the model finds it: a path, or how to recall it. Raises `StoreFailed`."""
+        path = self._results.save(tool_use_id, text)
+        return path if path is not None else f"recall, tool_use_id {tool_use_id}"
 
 
 @dataclass

@@ -34,13 +34,11 @@ from ullage.context.entries import (
 from ullage.session.items import (
     AssistantItem,
     CompactionItem,
-    Failure,
     Item,
     ItemRemoved,
     ItemUpdated,
     NoticeItem,
     PlanChanged,
-    RestoredFileItem,
     TextAppended,
     ThinkingItem,
     ToolCallItem,
@@ -48,10 +46,8 @@ from ullage.session.items import (
     UserItem,
 )
 from ullage.session.locations import Locate, Location, nowhere
-from ullage.session.shown_media import of_prompt, of_result
+from ullage.session.shown_entries import UpkeepLines, compaction_item, failed_compaction_item, failure_of, of_prompt, of_result
 from ullage.session.titles import NEW_SESSION
-from ullage.session.upkeep_lines import UpkeepLines
-from ullage.tools.failures import NOT_FOUND
 from ullage.tools.todo import plan_of
 from ullage.tools.tool import PlanEntry, ToolKind
 
@@ -285,7 +281,7 @@ class Timeline:
                 permission=(),
                 permission_id="",
                 permission_reason="",
-                failure=_failure_of(result),
+                failure=failure_of(result),
                 began=result.began,
                 seconds=None if result.began is None else max(0.0, at - result.began),
                 locations=self._located(item, result),
@@ -328,13 +324,6 @@ class Timeline:
         if end.message:
             level = "error" if end.outcome in ("error", "max_turn_requests") else "info" if end.outcome == "cancelled" else "warning"
             self.put(NoticeItem(f"n{seq}", at, level, end.message, end.action))
-
-
-def _failure_of(result: ToolReturned) -> Failure | None:
-    """Why a call failed that was refused, or that named a file that is not there."""
-    if not result.is_error:
-        return None
-    return "refused" if result.refusal is not None else "not_found" if NOT_FOUND.match(result.content) else None
 
 
 def _page(items: Iterable[Item]) -> tuple[Item, ...]:
@@ -383,35 +372,3 @@ def _weakly(method: Callable[[], None]) -> Callable[[], None]:
 
 def _nobody(update: Update) -> None:
     """Is told."""
-
-
-def compaction_item(entry: Compaction, at: float) -> CompactionItem:
-    """A finished compaction."""
-    return CompactionItem(
-        id=entry.id,
-        at=at,
-        status="completed",
-        trigger=entry.trigger,
-        rung=entry.rung,
-        tokens_before=entry.tokens_before,
-        tokens_after=entry.estimated_after,
-        summary=entry.summarised.words if entry.summarised else "",
-        restored=tuple(RestoredFileItem(file.path, file.note, file.is_read) for file in entry.restored),
-        cleared=entry.message_counts.cleared,
-        snipped=entry.message_counts.snipped,
-        summarised=entry.message_counts.summarised,
-        focus=entry.focus,
-        skipped=entry.skipped,
-        cost=entry.cost,
-        error="",
-        policy=entry.policy,
-        excluded_files=tuple(file.path for file in entry.without_files),
-        saves=entry.saves,
-    )
-
-
-def failed_compaction_item(entry: CompactionFailed, at: float) -> CompactionItem:
-    """A compaction that changed nothing, and why."""
-    status = "cancelled" if entry.cancelled else "failed"
-    before, reason = entry.tokens_before, entry.reason
-    return CompactionItem(entry.id, at, status, entry.trigger, None, before, None, "", (), 0, 0, 0, entry.focus, (), None, reason)

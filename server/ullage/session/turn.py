@@ -7,29 +7,26 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 
 from ullage.context.blocks import Text, ToolUse
+from ullage.context.compaction.assemble import Wanted
 from ullage.context.counting.accounting import Stated
 from ullage.context.entries import AssistantReply, Notice, TurnEnded, UserPrompt
 from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
 from ullage.models.model import ModelCard, ModelEvent, Reply
 from ullage.models.written_calls import written_call
-from ullage.session.breath import ROUND, Breath
 from ullage.session.calls import Calls
-from ullage.session.compacting.draft import Wanted
-from ullage.session.compacting.fullness import ContextFull
-from ullage.session.compacting.room import Room
+from ullage.session.compacting.room import ContextFull, Room
 from ullage.session.conversation import Conversation
 from ullage.session.file_notices import FileNotices
-from ullage.session.identifiers import new_id
-from ullage.session.incoming import Incoming, cut_to_most_calls
-from ullage.session.items import NoticeItem, RetryInfo
-from ullage.session.meanwhile import KeptMeanwhile
-from ullage.session.model_in_use import ModelInUse
+from ullage.session.incoming import Incoming, KeptMeanwhile, cut_to_most_calls
+from ullage.session.items import NoticeItem, RetryInfo, new_id
+from ullage.session.long_work import ROUND, Breath
+from ullage.session.models_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce
 from ullage.session.surroundings import Surroundings
 from ullage.store.unfinished import UnfinishedReply, unfinished_file
 
 OUTPUT_TOKENS = 32_000
-"""Most that is asked for in one reply; the line keeps 20,000 free, and the API cuts a reply that fills the window."""
+"""Most that is asked for in one reply; the threshold keeps 20,000 free, and the API cuts a reply that fills the window."""
 
 MOST_CUT_OFF = 5
 """Replies in a row, without a call of a tool, that may fill the window: each costs a whole window of output, and a model that goes round
@@ -82,7 +79,7 @@ class Turn:
         self._calls_left_out = 0
 
     async def make_room(self) -> None:
-        """Before a model call: says which files changed, and compacts at the line. Raises `ContextFull`."""
+        """Before a model call: says which files changed, and compacts at the threshold. Raises `ContextFull`."""
         await ROUND.has_room()
         for notice in await self._notices.take():
             self._conversation.append(notice)

@@ -1,29 +1,40 @@
 """The turns of one session, one after the other: from a prompt in the queue to the end of its turn in the log.
 
-What is done within a turn stands in `loop.py` and `turn.py`; which work is being done, and how it is ended, in `work.py`.
+A turn or a compaction is done as a task, one at a time (`Work`). A turn that does not end by itself gets its ending here: what is logged,
+what the user is told, what the model is told. What is done within a turn stands in `loop.py` and `turn.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from ullage.context.entries import Notice, TurnEnded, UserPrompt
-from ullage.session.breath import ROUND
-from ullage.session.compacting.fullness import prompt_tokens
+from ullage.context.blocks import ToolUse
+from ullage.context.entries import AssistantReply, Logged, Notice, Outcome, ToolReturned, TurnEnded, UserPrompt
+from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, ModelError, UnknownModel
 from ullage.session.compacting.policy_in_use import PolicyInUse
-from ullage.session.compacting.room import Room
+from ullage.session.compacting.room import ContextFull, Room, prompt_tokens
 from ullage.session.conversation import Conversation
-from ullage.session.endings import RESUMED, close_turn, ending_of, stop_reason_of
-from ullage.session.identifiers import new_id
-from ullage.session.items import EndedTurn, NoticeItem, RetryInfo
+from ullage.session.items import EndedTurn, NoticeItem, RetryInfo, StopReason, new_id
+from ullage.session.long_work import ROUND
 from ullage.session.loop import run_turn
-from ullage.session.model_in_use import ModelInUse
-from ullage.session.prelude_in_use import PreludeInUse
+from ullage.session.models_in_use import ModelInUse
+from ullage.session.prelude import PreludeInUse
 from ullage.session.prompt_queue import PromptQueue
 from ullage.session.surroundings import Surroundings
 from ullage.session.turn import Turn
 from ullage.store.errors import StoreFailed
+
+logger = logging.getLogger(__name__)
+
+
+INTERRUPTED = "This turn was interrupted when Ullage ended. What was done by then is kept."
+
+
+RESUMED = "The turn was interrupted before it was finished. Go on where it was cut, without repeating what is done."
 
 
 class Turns:
@@ -115,3 +126,126 @@ class Turns:
             self._conversation.append(Notice("resume", RESUMED))
         self.running = self._make_turn()
         return await run_turn(self.running)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """The entry that closes the turn, and whether the queue goes on after it."""
+
+    entry: TurnEnded
+    went_well: bool
+
+
+async def ending_of(turn: Coroutine[None, None, TurnEnded], reason: Callable[[], Literal["cancelled", "interrupted"]]) -> Ending:
+    """Runs a turn and gives its ending, whatever happens in it. A cancel is taken here: the task goes on after it.
+
+    `reason` says what a cancel meant: the user stopped the turn, or the server is closing.
+    """
+    try:
+        ended = await turn
+    except asyncio.CancelledError:
+        return Ending(_cancelled(reason()), went_well=False)
+    except (ContextFull, StoreFailed) as error:
+        return Ending(TurnEnded("error", str(error), "continue"), went_well=False)
+    except AuthenticationFailed as error:
+        return Ending(TurnEnded("error", str(error), "set_key"), went_well=False)
+    except UnknownModel as error:
+        return Ending(TurnEnded("error", str(error), "choose_model"), went_well=False)
+    except EndpointUnreachable as error:
+        return Ending(TurnEnded("error", str(error), "settings"), went_well=False)
+    except ModelError as error:
+        return Ending(TurnEnded("error", str(error), "continue"), went_well=False)
+    except Exception as error:
+        logger.exception("a turn failed")
+        message = f"Something in Ullage itself went wrong: {type(error).__name__}: {error}. The log has the details."
+        return Ending(TurnEnded("error", message, "continue"), went_well=False)
+    return Ending(ended, went_well=ended.outcome == "end_turn")
+
+
+def _cancelled(reason: Literal["cancelled", "interrupted"]) -> TurnEnded:
+    if reason == "interrupted":
+        return TurnEnded("interrupted", INTERRUPTED, "continue")
+    return TurnEnded("cancelled", "Stopped.", "continue")
+
+
+def stop_reason_of(end: TurnEnded) -> StopReason:
+    """Why the turn ended, for a client. That the server ended is a cancel to it."""
+    return "cancelled" if end.outcome == "interrupted" else end.outcome
+
+
+def interrupted_result(call: ToolUse, outcome: Outcome) -> ToolReturned:
+    """The result of a call that has none: every call needs one."""
+    who = "The user stopped this turn" if outcome == "cancelled" else "This call was interrupted"
+    text = f"{who} before the call was done. It is not known what it did; look before you rely on it."
+    return ToolReturned(call.id, call.name, text, is_error=True, characters=len(text))
+
+
+def turn_is_open(entries: Sequence[Logged]) -> bool:
+    """Whether the log ends in the middle of a turn: the process that wrote it was ended by force."""
+    for logged in reversed(entries):
+        if isinstance(logged.entry, TurnEnded):
+            return False
+        if isinstance(logged.entry, UserPrompt | AssistantReply | ToolReturned):
+            return True
+    return False
+
+
+def is_unfinished(entries: Sequence[Logged]) -> bool:
+    """Whether the newest turn did not come to its own end, so that it can be gone on with."""
+    ends = (logged.entry for logged in reversed(entries) if isinstance(logged.entry, TurnEnded))
+    ended = next(ends, None)
+    return turn_is_open(entries) or (ended is not None and ended.outcome != "end_turn")
+
+
+def close_turn(conversation: Conversation, end: TurnEnded) -> None:
+    """Gives every call without a result one, so that the log is valid, and logs the end: all in one write."""
+    pending = conversation.projection.pending_tool_uses
+    conversation.append_all([*(interrupted_result(call, end.outcome) for call in pending), end])
+
+
+class Work:
+    """A turn or a compaction of one session, as a task.
+
+    `done` is called after each, whatever became of it, with whether it went well: only then does the queue go on.
+    """
+
+    def __init__(self, session_id: str, done: Callable[[bool], None]) -> None:
+        self._session_id = session_id
+        self._done = done
+        self._task: asyncio.Task[bool] | None = None
+        self.ending: Literal["cancelled", "interrupted"] = "cancelled"
+        """What a cancel means: the user stopped it, or the session is closed."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether anything is being done."""
+        return self._task is not None
+
+    def begin(self, work: Coroutine[None, None, bool]) -> None:
+        """Begins; nothing may be running. `work` gives whether it went well."""
+        if self._task is not None:
+            raise RuntimeError("something is being done already")
+        self.ending = "cancelled"
+        self._task = asyncio.create_task(work, name=f"session {self._session_id}")
+        self._task.add_done_callback(self._ended)
+
+    def cancel(self) -> None:
+        """The user stops what is being done; nothing happens where nothing is."""
+        if self._task is not None:
+            self.ending = "cancelled"
+            self._task.cancel()
+
+    async def close(self) -> None:
+        """Interrupts what is being done, and waits for its end."""
+        while self._task is not None:  # what ended well just now may have been followed by the next prompt
+            self.ending = "interrupted"
+            self._task.cancel()
+            await asyncio.wait({self._task})
+
+    def _ended(self, task: asyncio.Task[bool]) -> None:
+        """Called even where the task was cancelled before it began."""
+        self._task = None
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            logger.error("session %s: work failed", self._session_id, exc_info=error)
+        self._done(not task.cancelled() and error is None and task.result())

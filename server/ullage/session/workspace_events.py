@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 
 from ullage.session.open_sessions import OpenSessions
 from ullage.session.surroundings import Surroundings
-from ullage.workspace.own_writes import OwnWrites
-from ullage.workspace.recent import EditedBy
+from ullage.workspace.text_file import OwnWrites
+from ullage.workspace.touched import EditedBy
 from ullage.workspace.watcher import FileChange, watch
 
 FIRST_FOLDER_GONE = (

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ullage.store.container import advice, goes_with_the_container
 from ullage.store.errors import StoreBusy, StoreFailed
-from ullage.store.location import prepare_for, store_location, systems_own
+from ullage.store.location import advice, goes_with_the_container, prepare_for, store_location, systems_own
 from ullage.store.log_store import LogStore
-from ullage.store.media import MediaFiles
-from ullage.store.results import ResultFiles
+from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.store.search import SearchIndex
 
 _CONTAINER = "told: container"

@@ -19,7 +19,7 @@ from typing import Any
 from ullage.context.entries import Logged, Notice, UserPrompt
 from ullage.store import schema
 from ullage.store.encode import DamagedEntry, decode, decode_prompt
-from ullage.store.ids import is_foreign, is_id
+from ullage.store.origins import is_foreign, is_id
 
 VERSION = 1
 """Of the logs that lay in workspaces; later versions keep them outside."""

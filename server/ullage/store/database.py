@@ -21,7 +21,7 @@ from ullage.store.examine import Damage, damage_of, header_damage
 from ullage.store.last_rows import Known, LastRows
 from ullage.store.recovery import Recovered, keep_lost, pour, recover
 from ullage.store.rows import add_functions
-from ullage.store.system_lock import HeldElsewhere, SystemLock
+from ullage.store.shared_files import HeldElsewhere, SystemLock
 
 BUSY_SECONDS = 0.05
 """How long a call waits for another window's write, which takes a millisecond. It may stand in the event loop, so it is short; what takes

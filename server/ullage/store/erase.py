@@ -14,11 +14,9 @@ from ullage.context.blocks import Media
 from ullage.context.entries import Clipped, Compaction, ToolReturned, media_in
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import UnknownSession
-from ullage.store.ids import is_foreign, is_id
-from ullage.store.lineage import Lineage, origin_of
 from ullage.store.log_store import LogStore
-from ullage.store.media import MediaFiles
-from ullage.store.results import ResultFiles
+from ullage.store.origins import Lineage, is_foreign, is_id, origin_of
+from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.store.search import SearchIndex
 from ullage.store.unfinished import unfinished_file
 

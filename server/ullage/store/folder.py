@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 
 from ullage.store.errors import StoreFailed, UnknownSession
-from ullage.store.ids import is_id
+from ullage.store.origins import is_id
 
 RESULTS, MEDIA, TRANSCRIPTS = "tool-results", "media", "transcripts"
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ullage.store.errors import StoreFailed
-from ullage.store.whole_file import write_whole
+from ullage.store.shared_files import write_whole
 
 logger = logging.getLogger(__name__)
 

@@ -2,6 +2,8 @@
 
 It is what `ullage.store.location` says, else `ULLAGE_STORE_LOCATION` in the environment, else the system's place for the state of programs:
 the same for every editor and for the command line.
+
+What lies in a container goes with it. Whether that would happen is found out here too, so that the user can be told.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from platformdirs import user_state_path
 
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreFailed
-from ullage.store.whole_file import write_whole
+from ullage.store.shared_files import write_whole
 
 VARIABLE = "ULLAGE_STORE_LOCATION"
 
@@ -25,6 +27,19 @@ _WORKSPACES = "workspaces"
 _NAMED_BY = "workspace.json"
 _NAME_CHARACTERS = 40
 _HASH_CHARACTERS = 16
+
+
+_MARKS = (Path("/.dockerenv"), Path("/run/.containerenv"))
+
+
+_VARIABLES = ("REMOTE_CONTAINERS", "CODESPACES")
+
+
+_MOUNTS = Path("/proc/self/mountinfo")
+
+
+_POINT = 4
+"""The field of a line that says where something is mounted."""
 
 
 class BadLocation(StoreFailed):
@@ -124,3 +139,32 @@ def refuse_within(location: Path, roots: Sequence[Path]) -> None:
             f"{location} lies in the workspace folder {around}, so whoever writes the workspace could write the log. "
             "Set ullage.store.location to a folder outside of it."
         )
+
+
+def goes_with_the_container(
+    location: Path, environment: Mapping[str, str] = os.environ, marks: Sequence[Path] = _MARKS, mounts: Path = _MOUNTS
+) -> bool:
+    """Whether this is a container and the location lies on its own file system, which goes when it is made anew. Not where that is not
+    known."""
+    if not any(environment.get(name) for name in _VARIABLES) and not any(mark.exists() for mark in marks):
+        return False
+    try:
+        lines = mounts.read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return False
+    points = [_unescaped(fields[_POINT]) for line in lines if len(fields := line.split(" ")) > _POINT]
+    around = [point for point in points if location.is_relative_to(point)]
+    return bool(around) and max(around, key=len) == "/"
+
+
+def advice(location: Path) -> str:
+    """What the user is told."""
+    mount = f'"mounts": ["source=ullage,target={location},type=volume"]'
+    return (
+        f"This is a container, and {location} is not on a volume: your sessions are gone when the container is made anew. "
+        f"Mount a volume there (devcontainer.json: {mount}), or set ullage.store.location to a folder on one"
+    )
+
+
+def _unescaped(name: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found.group(1), 8)), name)

@@ -5,6 +5,8 @@ Three things can become of a file while it is open, and after each the log goes 
   into a file that nobody finds. The rows are read from the open handle and put into the file at the path.
 - It is damaged. What can be read goes into a fresh file (`database.py`), and the call is made again.
 - It was locked when the log was opened, so that the log is in memory. Its rows go into the file when that is free.
+
+Where the rows went into another file and some are missing there, they are added from what is in memory of the open sessions.
 """
 
 from __future__ import annotations
@@ -13,19 +15,21 @@ import logging
 import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from ullage.context.entries import Logged
 from ullage.store import schema
 from ullage.store.database import failing_clearly, is_damage, mend_file, open_file
 from ullage.store.errors import StoreFailed
 from ullage.store.examine import Damage, damage_of
 from ullage.store.last_rows import Known, LastRows
-from ullage.store.recovery import Rows, make_session, pour, read_rows
+from ullage.store.recovery import Rows, add_entries, keep_lost, make_session, pour, read_rows
 from ullage.store.rows import EntryRow, entry_sum
+from ullage.store.statements import SessionRecord, add_session, entry_rows, known_to_be_lost, row_of
 
 logger = logging.getLogger(__name__)
 
@@ -243,3 +247,46 @@ def _under_new_ids(rows: Rows, session_ids: Sequence[bytes]) -> Rows:
 def _of_session(entry: EntryRow, session_id: bytes) -> EntryRow:
     check = entry_sum(session_id, entry.seq, entry.at, entry.body) if entry.is_whole else entry.sum
     return replace(entry, session_id=session_id, sum=check)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A session that is open: all that is in memory of it."""
+
+    session_id: str
+    title: str
+    entries: Sequence[Logged]
+
+
+class HeldSessions:
+    """Those of one log; `tell` says which they are."""
+
+    def __init__(self) -> None:
+        self.tell: Callable[[], Iterable[Held]] = tuple
+
+    def restore(self, connection: sqlite3.Connection, last_rows: LastRows) -> None:
+        """Adds what is missing of them in that database."""
+        for held in self.tell():
+            last = held.entries[-1].seq if held.entries else 0
+            there = {row.seq for row in entry_rows(connection, held.session_id, 0, last) if row.is_whole}
+            missing = [logged for logged in held.entries if logged.seq not in there]
+            if missing:
+                _restore(connection, held, missing)
+                last_rows.logged(held.session_id, missing[-1].seq)
+
+
+def _restore(connection: sqlite3.Connection, held: Held, missing: Sequence[Logged]) -> None:
+    session_id = held.session_id
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if connection.execute("SELECT 1 FROM session WHERE id = ?", (session_id,)).fetchone() is None:
+            add_session(connection, SessionRecord(session_id, held.title, missing[0].at, missing[-1].at))
+        for logged in missing:
+            connection.execute("DELETE FROM entry WHERE session_id = ? AND seq = ?", (session_id, logged.seq))
+        add_entries(connection, (row_of(session_id, logged) for logged in missing))
+        lost = known_to_be_lost(connection, session_id) - {logged.seq for logged in missing}
+        keep_lost(connection, session_id.encode(), lost)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.rollback()
+        raise

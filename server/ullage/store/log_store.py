@@ -6,12 +6,14 @@ be made from the event loop; other threads may call too. What was written is on 
 all other calls raise `StoreBusy` then, and can be made again.
 
 This is the door; each room behind it has a file: `session_list.py` (sessions as wholes, forks), `session_writer.py` (entries, and who
-may write them), `session_reader.py`, `prompt_queue.py`, `remembered_values.py`. Below them lie `log_file.py`, which has the open file and
-what becomes of it, and `last_rows.py`, what is known of the log outside of it.
+may write them), `session_reader.py` and `prompt_queue.py`. Small values that are remembered have theirs at the end of this one. Below them
+lie `log_file.py`, which has the open file and what becomes of it, and `last_rows.py`, what is known of the log outside of it.
 """
 
 from __future__ import annotations
 
+import json
+import secrets
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,21 +22,20 @@ from pathlib import Path
 from ullage.context.blocks import Json, Media
 from ullage.context.entries import Entry, Logged, UserPrompt
 from ullage.store import folder as ullage_folder
-from ullage.store.adding import SessionRecord
-from ullage.store.beside import Beside
 from ullage.store.database import SetAside, open_file, open_memory
 from ullage.store.errors import StoreBusy, StoreFailed
-from ullage.store.held_sessions import Held, HeldSessions
+from ullage.store.examine import Damage
 from ullage.store.last_rows import LastRows
-from ullage.store.lineage import Lineage
-from ullage.store.log_file import LogFile
+from ullage.store.log_file import Held, HeldSessions, LogFile
+from ullage.store.origins import Lineage
 from ullage.store.prompt_queue import PromptQueue
-from ullage.store.reading import DamagedRow, LoggedRow
-from ullage.store.remembered_values import RememberedValues
+from ullage.store.recovery import IDENTITY
+from ullage.store.rows import ValueRow, value_sum
 from ullage.store.session_list import SessionList
 from ullage.store.session_reader import SessionReader
 from ullage.store.session_writer import SessionWriter
-from ullage.store.waiting import RETRY_SECONDS, WaitingFiles
+from ullage.store.statements import DamagedRow, LoggedRow, SessionRecord
+from ullage.store.waiting import RETRY_SECONDS, Beside, WaitingFiles
 
 
 class LogStore:
@@ -237,3 +238,42 @@ class LogStore:
     def recalled(self, key: str) -> Json:
         """What was kept under the key; None where nothing was."""
         return self._values.recalled(key)
+
+
+class RememberedValues:
+    """Small things that a log remembers for its workspace: a JSON value under a key."""
+
+    def __init__(self, file: LogFile) -> None:
+        self._file = file
+
+    def identity(self) -> str:
+        """What tells this file from any other log: rows have other numbers there. It is new where the rows went into another file."""
+        kept = self.recalled(IDENTITY)
+        if isinstance(kept, str):
+            return kept
+        self.remember(IDENTITY, secrets.token_hex(8))
+        return self.identity()
+
+    def remember(self, key: str, value: Json) -> None:
+        """Keeps a small JSON value under a key, in place of what was there."""
+        text = json.dumps(value)
+        row = (key, text, value_sum(key.encode(), text.encode()))
+        self._file.change(
+            f"remember {key}", lambda connection: connection.execute("INSERT OR REPLACE INTO remembered VALUES (?, ?, ?)", row)
+        )
+
+    def recalled(self, key: str) -> Json:
+        """What was kept under the key; None where nothing was."""
+
+        def read(connection: sqlite3.Connection) -> Json:
+            found = connection.execute(
+                "SELECT CAST(key AS BLOB), CAST(value AS BLOB), sum FROM remembered WHERE key = ?", (key,)
+            ).fetchone()
+            if found is None:
+                return None
+            row = ValueRow(*found)
+            if not row.is_whole:
+                raise Damage("something that it was to remember is not what was written")
+            return json.loads(row.value)
+
+        return self._file.read(f"recall {key}", read)

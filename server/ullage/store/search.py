@@ -21,16 +21,14 @@ from typing import Any, TypeVar
 
 from ullage.context.entries import ToolReturned
 from ullage.store import folder as ullage_folder
-from ullage.store import out_of_sight
 from ullage.store.database import connect, failing_clearly, is_damage
 from ullage.store.errors import StoreFailed
 from ullage.store.examine import header_damage
-from ullage.store.ids import is_foreign
-from ullage.store.lineage import Holders, Lineage, origin_of
+from ullage.store.indexed import TELLING_TABLE, OutOfSight, note_telling, passages, telling_places
 from ullage.store.log_store import LogStore
-from ullage.store.passages import passages
-from ullage.store.reading import LoggedRow
-from ullage.store.results import ResultFiles
+from ullage.store.origins import Holders, Lineage, is_foreign, origin_of
+from ullage.store.plain_files import ResultFiles
+from ullage.store.statements import LoggedRow
 
 _VERSION = 5
 """Raise it when the tables or what is indexed change; the index is then made again."""
@@ -99,7 +97,7 @@ class SearchIndex:
     def __init__(self, folder: Path | None, log: LogStore, results: ResultFiles) -> None:
         self._log = log
         self._results = results
-        self._out_of_sight = out_of_sight.OutOfSight(log)
+        self._out_of_sight = OutOfSight(log)
         self._one_thread = threading.Lock()
         self._path = None if folder is None else ullage_folder.search_index(folder)
         self._connection = _open(self._path)
@@ -161,7 +159,7 @@ class SearchIndex:
         """By session, what `recall` is not to find there: the seqs of what the user took out, and of records that may tell of it."""
         self.catch_up()
         lineages = self._log.lineages()
-        return self._out_of_sight.of_all(self._use("search", lambda connection: out_of_sight.places(connection, lineages)))
+        return self._out_of_sight.of_all(self._use("search", lambda connection: telling_places(connection, lineages)))
 
     def catch_up(self) -> None:
         """Takes in what was logged since the last time."""
@@ -224,7 +222,7 @@ class SearchIndex:
                 for found in passages(logged.entry, self._results)
             ],
         )
-        out_of_sight.take_in(connection, origin, logged.seq, logged.entry)
+        note_telling(connection, origin, logged.seq, logged.entry)
         if isinstance(logged.entry, ToolReturned):
             connection.execute("INSERT OR REPLACE INTO result VALUES (?, ?, ?)", (logged.entry.tool_use_id, origin, logged.seq))
 
@@ -292,7 +290,7 @@ def _made(connection: sqlite3.Connection, path: Path | None) -> sqlite3.Connecti
 
 
 def _make_tables(connection: sqlite3.Connection) -> None:
-    for statement in (*_TABLES.split(";\n"), out_of_sight.TABLE):
+    for statement in (*_TABLES.split(";\n"), TELLING_TABLE):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {_VERSION}")
 

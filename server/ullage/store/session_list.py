@@ -1,7 +1,11 @@
-"""The sessions of a log as wholes: made, listed, forked, renamed, deleted."""
+"""The sessions of a log as wholes: made, listed, forked, renamed, deleted.
+
+The entries of a fork are copied page by page, so that others can write meanwhile. The fork is whole, or it is not there.
+"""
 
 from __future__ import annotations
 
+import json
 import secrets
 import sqlite3
 import time
@@ -11,14 +15,15 @@ from dataclasses import replace
 from itertools import groupby
 
 from ullage.context.entries import Forked, Logged, UserPrompt
-from ullage.store import forking, queued_prompts
-from ullage.store.adding import SessionRecord, add_after, add_session, storable
 from ullage.store.errors import ForeignSession, StoreFailed, UnknownSession
-from ullage.store.ids import is_foreign
-from ullage.store.lineage import Lineage, fork_of
+from ullage.store.examine import Damage
 from ullage.store.log_file import LogFile
-from ullage.store.reading import last_in_file
+from ullage.store.origins import Lineage, fork_of, is_foreign
+from ullage.store.prompt_queue import add_prompt, prompt_row, readable_prompt, waiting_prompts
+from ullage.store.recovery import LOST, add_entries
+from ullage.store.rows import ValueRow, entry_sum
 from ullage.store.session_writer import SessionWriter
+from ullage.store.statements import SessionRecord, add_after, add_session, entry_rows, last_in_file, storable
 from ullage.store.waiting import Waiting
 
 COPIED_ROWS = 250
@@ -26,6 +31,17 @@ COPIED_ROWS = 250
 
 COPY_PAUSE = 0.001
 """Seconds between two such goes, so that whoever waits comes first: a lock that is taken again at once is given to nobody else."""
+
+
+SESSIONS = """
+SELECT id, title, created_at, updated_at FROM session
+WHERE NOT EXISTS (SELECT 1 FROM remembered WHERE key = 'unfinished:' || session.id)
+ORDER BY updated_at DESC, rowid DESC
+"""
+"""All but forks that are being made, last updated first."""
+
+
+_REMEMBER = "INSERT INTO remembered (key, value, sum) VALUES (?1, ?2, value_sum(CAST(?1 AS BLOB), CAST(?2 AS BLOB)))"
 
 
 class SessionList:
@@ -57,26 +73,24 @@ class SessionList:
                 add_after(connection, record.id, several[0].seq - 1, [each.entry for each in several], at)
             for prompt in queued:
                 with suppress(sqlite3.IntegrityError):  # another prompt has its id
-                    queued_prompts.add(connection, queued_prompts.row_of(record.id, prompt))
+                    add_prompt(connection, prompt_row(record.id, prompt))
             return True
 
         is_new = self._file.change("take the session in", change)
         if is_new:
             self._file.last_rows.logged(record.id, logged[-1].seq if logged else 0)
-            for row in self._file.read("read the queue", lambda connection: queued_prompts.waiting(connection, record.id)):
-                self._file.last_rows.queued(record.id, queued_prompts.readable(row)[0].id)
+            for row in self._file.read("read the queue", lambda connection: waiting_prompts(connection, record.id)):
+                self._file.last_rows.queued(record.id, readable_prompt(row)[0].id)
         return is_new
 
     def all(self) -> list[SessionRecord]:
         """All sessions of the workspace, last updated first."""
-        records = self._file.read(
-            "list the sessions", lambda connection: [SessionRecord(*row) for row in connection.execute(forking.SESSIONS)]
-        )
+        records = self._file.read("list the sessions", lambda connection: [SessionRecord(*row) for row in connection.execute(SESSIONS)])
         return [replace(record, title=self._writer.waiting_of(record.id).title or record.title) for record in records]
 
     def lineages(self) -> dict[str, Lineage]:
         """Of all sessions, where their entries were first logged."""
-        return self._file.read("list the sessions", forking.lineages)
+        return self._file.read("list the sessions", lineages_in)
 
     def rename(self, session_id: str, title: str) -> None:
         """Gives the session another title. May be done while another window writes it."""
@@ -101,7 +115,7 @@ class SessionList:
         def change(connection: sqlite3.Connection) -> None:
             if connection.execute("DELETE FROM session WHERE id = ?", (session_id,)).rowcount == 0:
                 raise UnknownSession(session_id)
-            forking.forget(connection, session_id)
+            forget_fork(connection, session_id)
             self._file.last_rows.deleted(session_id)
 
         self._writer.claim(session_id)
@@ -119,7 +133,7 @@ class SessionList:
         if is_foreign(session_id):
             raise ForeignSession(session_id)
         last, lineage = self._file.read(
-            "read the session", lambda connection: (last_in_file(connection, session_id), forking.lineages(connection)[session_id])
+            "read the session", lambda connection: (last_in_file(connection, session_id), lineages_in(connection)[session_id])
         )
         through = last if through is None else min(through, last)
         record = SessionRecord(secrets.token_hex(8), storable(title), at, at)
@@ -127,7 +141,7 @@ class SessionList:
 
         def begin(connection: sqlite3.Connection) -> None:
             add_session(connection, record)
-            forking.begin(connection, record.id, fork_of(session_id, lineage, through))
+            begin_fork(connection, record.id, fork_of(session_id, lineage, through))
 
         try:
             self._file.change("fork the session", begin)
@@ -140,7 +154,7 @@ class SessionList:
 
     def _copy(self, session_id: str, fork_id: str, through: int, at: float) -> None:
         def page(connection: sqlite3.Connection) -> int:
-            forking.copy_page(connection, session_id, fork_id, after, through, COPIED_ROWS)
+            copy_page(connection, session_id, fork_id, after, through, COPIED_ROWS)
             return last_in_file(connection, fork_id)
 
         def finish(connection: sqlite3.Connection) -> None:
@@ -149,7 +163,7 @@ class SessionList:
             if original is None:
                 raise UnknownSession(session_id)
             add_after(connection, fork_id, through, (Forked(session_id, *original),), at)
-            forking.finish(connection, fork_id)
+            finish_fork(connection, fork_id)
 
         after, before = 0, -1
         while before < after < through:
@@ -161,6 +175,51 @@ class SessionList:
 
     def delete_unfinished(self) -> None:
         """Removes forks whose maker ended before they were whole."""
-        for session_id in self._file.read("list the sessions", forking.unfinished):
+        for session_id in self._file.read("list the sessions", unfinished_forks):
             with suppress(StoreFailed):  # another window makes it just now
                 self.delete(session_id)
+
+
+def begin_fork(connection: sqlite3.Connection, fork_id: str, lineage: Lineage) -> None:
+    """Marks a session that was just inserted as a fork that is not whole yet."""
+    connection.execute(_REMEMBER, (f"unfinished:{fork_id}", "true"))
+    connection.execute(_REMEMBER, (f"lineage:{fork_id}", json.dumps(lineage)))
+
+
+def copy_page(connection: sqlite3.Connection, session_id: str, fork_id: str, after: int, through: int, rows: int) -> None:
+    """Copies at most so many entries beyond seq `after`, as they lie in the file: damaged ones too, which stay damaged."""
+    for row in entry_rows(connection, session_id, after, through, rows):
+        check = entry_sum(fork_id.encode(), row.seq, row.at, row.body) if row.is_whole else row.sum
+        add_entries(connection, [replace(row, session_id=fork_id.encode(), sum=check)])
+
+
+def finish_fork(connection: sqlite3.Connection, fork_id: str) -> None:
+    """From now on it is a session like any other."""
+    connection.execute("DELETE FROM remembered WHERE key = ?", (f"unfinished:{fork_id}",))
+
+
+def unfinished_forks(connection: sqlite3.Connection) -> list[str]:
+    """The forks that are not whole: being made now, or left by a process that ended meanwhile."""
+    rows = connection.execute("SELECT substr(key, length('unfinished:') + 1) FROM remembered WHERE key LIKE 'unfinished:%'")
+    return [session_id for (session_id,) in rows]
+
+
+def forget_fork(connection: sqlite3.Connection, session_id: str) -> None:
+    """Forgets what is kept here of a session that is deleted."""
+    keys = [f"unfinished:{session_id}", f"lineage:{session_id}", LOST + session_id]
+    connection.execute("DELETE FROM remembered WHERE key IN (?, ?, ?)", keys)
+
+
+def lineages_in(connection: sqlite3.Connection) -> dict[str, Lineage]:
+    """Of all sessions there are; empty for those that are no forks. Raises `Damage`."""
+    rows = connection.execute(
+        "SELECT session.id, CAST(key AS BLOB), CAST(value AS BLOB), remembered.sum "
+        "FROM session LEFT JOIN remembered ON key = 'lineage:' || session.id"
+    )
+    return {session_id: () if key is None else _lineage(ValueRow(key, value, check)) for session_id, key, value, check in rows}
+
+
+def _lineage(row: ValueRow) -> Lineage:
+    if not row.is_whole:
+        raise Damage("it does not say any more where a fork comes from")
+    return tuple((str(origin), int(through)) for origin, through in json.loads(row.value))

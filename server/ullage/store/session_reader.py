@@ -9,15 +9,26 @@ from contextlib import suppress
 
 from ullage.context.blocks import Media
 from ullage.context.entries import Logged, media_in
-from ullage.store import queued_prompts, reading
 from ullage.store.encode import DamagedEntry
 from ullage.store.errors import StoreFailed
 from ullage.store.examine import Damage
 from ullage.store.log_file import LogFile
-from ullage.store.reading import GONE, DamagedRow, LoggedRow
+from ullage.store.prompt_queue import readable_prompt
 from ullage.store.recovery import keep_lost
 from ullage.store.rows import EntryRow, PromptRow
 from ullage.store.session_writer import SessionWriter
+from ullage.store.statements import (
+    GONE,
+    DamagedRow,
+    LoggedRow,
+    entry_rows,
+    known_to_be_lost,
+    last_given,
+    last_in_file,
+    logged_of,
+    logged_or_none,
+    rows_of_all,
+)
 
 PAGE_ROWS = 1_000
 """Rows of a session that are read at one go: some milliseconds, for which whoever else writes or reads waits."""
@@ -39,13 +50,13 @@ class SessionReader:
 
         A row that cannot be read is passed over; `damaged` tells of it.
         """
-        last = self._file.read("read the session", lambda connection: reading.reached(connection, session_id))
+        last = self._file.read("read the session", lambda connection: last_given(connection, session_id))
         loaded, damaged, missing = self._read_all(session_id, last)
         if missing and self._look_for(session_id, missing, last):
             loaded, damaged, missing = self._read_all(session_id, last)
         damaged += [DamagedRow(seq, GONE) for seq in missing]
         waiting = [row for row in self._writer.waiting_of(session_id).entries if row.seq > last]
-        loaded += [reading.logged_of(row) for row in waiting]
+        loaded += [logged_of(row) for row in waiting]
         self._writer.stands_at(session_id, waiting[-1].seq if waiting else last)
         self._damaged[session_id] = sorted(damaged, key=lambda row: row.seq)
         return loaded
@@ -62,7 +73,7 @@ class SessionReader:
         for row in self._rows(session_id, last):
             missing.discard(row.seq)
             try:
-                loaded.append(reading.logged_of(row))
+                loaded.append(logged_of(row))
             except DamagedEntry as error:
                 damaged.append(DamagedRow(row.seq, str(error)))
         return loaded, damaged, missing
@@ -72,8 +83,8 @@ class SessionReader:
         nowhere are noted, and not looked for again. Whether it was looked through."""
 
         def unknown(connection: sqlite3.Connection) -> set[int]:
-            there = {row.seq for row in reading.some(connection, session_id, 0, last)}
-            return set(missing) - reading.known_to_be_lost(connection, session_id) - there
+            there = {row.seq for row in entry_rows(connection, session_id, 0, last)}
+            return set(missing) - known_to_be_lost(connection, session_id) - there
 
         def look_through(connection: sqlite3.Connection) -> None:
             if unknown(connection):
@@ -82,7 +93,7 @@ class SessionReader:
         def note(connection: sqlite3.Connection) -> None:
             lost = unknown(connection)
             if lost:
-                keep_lost(connection, session_id.encode(), lost | reading.known_to_be_lost(connection, session_id))
+                keep_lost(connection, session_id.encode(), lost | known_to_be_lost(connection, session_id))
 
         if not self._file.read("read the session", unknown):
             return False
@@ -96,7 +107,7 @@ class SessionReader:
         """The entries up to `last`, a page at a time."""
 
         def page(connection: sqlite3.Connection) -> list[EntryRow]:
-            return reading.some(connection, session_id, after, last, PAGE_ROWS)
+            return entry_rows(connection, session_id, after, last, PAGE_ROWS)
 
         after = 0
         while after < last:
@@ -108,20 +119,20 @@ class SessionReader:
 
     def entries(self, session_id: str) -> Iterator[Logged]:
         """Those that can be read, oldest first, one by one. Raises `UnknownSession`."""
-        last = self._file.read("read the session", lambda connection: reading.last_in_file(connection, session_id))
+        last = self._file.read("read the session", lambda connection: last_in_file(connection, session_id))
         for row in self._rows(session_id, last):
-            logged = reading.logged_or_none(row)
+            logged = logged_or_none(row)
             if logged is not None:
                 yield logged
 
     def between(self, session_id: str, first: int, last: int) -> list[Logged]:
         """The entries of a session from seq `first` to `last`, both included, as far as they can be read."""
-        rows = self._file.read("read the session", lambda connection: reading.some(connection, session_id, first - 1, last))
-        return [logged for logged in map(reading.logged_or_none, rows) if logged is not None]
+        rows = self._file.read("read the session", lambda connection: entry_rows(connection, session_id, first - 1, last))
+        return [logged for logged in map(logged_or_none, rows) if logged is not None]
 
     def rows_after(self, row: int, limit: int) -> list[LoggedRow]:
         """What was logged in any session after that row of the file, oldest first; for the search index."""
-        return self._file.read("read the log", lambda connection: reading.of_all(connection, row, limit))
+        return self._file.read("read the log", lambda connection: rows_of_all(connection, row, limit))
 
     def shown_media(self) -> set[Media]:
         """The images and documents of all sessions, those of waiting prompts among them. Looks through the whole file."""
@@ -136,6 +147,6 @@ class SessionReader:
             return [EntryRow(*row) for row in rows], [PromptRow(*row) for row in waiting]
 
         rows, waiting = self._file.read("read the log", read)
-        logged = (reading.logged_or_none(row) for row in rows)
-        found = [*(each.entry for each in logged if each is not None), *(queued_prompts.readable(row)[0] for row in waiting)]
+        logged = (logged_or_none(row) for row in rows)
+        found = [*(each.entry for each in logged if each is not None), *(readable_prompt(row)[0] for row in waiting)]
         return {media for entry in found for media in media_in(entry)}

@@ -14,14 +14,12 @@ from typing import TypeVar
 
 from ullage.context.entries import Entry, Logged
 from ullage.store import folder as ullage_folder
-from ullage.store import reading
-from ullage.store.adding import add_after, numbered, row_of
-from ullage.store.beside import Beside
-from ullage.store.claims import Claims
 from ullage.store.errors import ForeignSession, SessionInUse, StoreBusy, StoreFailed
-from ullage.store.ids import is_foreign
 from ullage.store.log_file import LogFile
-from ullage.store.waiting import Waiting, WaitingRows, take_in
+from ullage.store.origins import is_foreign
+from ullage.store.other_windows import Claims
+from ullage.store.statements import add_after, last_given, last_in_file, numbered, row_of
+from ullage.store.waiting import Beside, Waiting, WaitingRows, take_in
 
 _T = TypeVar("_T")
 
@@ -100,11 +98,11 @@ class SessionWriter:
             raise ForeignSession(session_id)
 
         def change(connection: sqlite3.Connection) -> tuple[_T, int, int]:
-            last = reading.reached(connection, session_id)
+            last = last_given(connection, session_id)
             if self._last_seq.get(session_id, last) != last:
                 raise SessionInUse(session_id)  # written since we loaded it
             done = work(connection, last)
-            return done, last, max(last, reading.last_in_file(connection, session_id))
+            return done, last, max(last, last_in_file(connection, session_id))
 
         self.claim(session_id)
         if not self._waits.of(session_id):

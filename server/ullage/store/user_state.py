@@ -17,8 +17,7 @@ from platformdirs import user_state_path
 
 from ullage.context.counting.tokens import HIGHEST_RATIO, LOWEST_RATIO
 from ullage.store.errors import StoreFailed
-from ullage.store.system_lock import HeldElsewhere, SystemLock
-from ullage.store.whole_file import write_whole
+from ullage.store.shared_files import HeldElsewhere, SystemLock, write_whole
 
 RatioOf: TypeAlias = Literal["ratios", "counted_ratios"]
 """What a learned ratio corrects: estimates by kind of text, or what a tokenizer counts."""

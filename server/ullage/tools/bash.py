@@ -1,4 +1,6 @@
-"""The `bash` tool: runs a shell command in the first workspace folder and gives back what it said."""
+"""The `bash` tool: runs a shell command in the first workspace folder, and tells the model what it said, how it ended, and what the
+sandbox kept from it.
+"""
 
 from __future__ import annotations
 
@@ -6,23 +8,19 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ullage.context.blocks import Json, ToolSpec
 from ullage.processes.programs import find_program
-from ullage.tools.command_extras import EXTRA_PROPERTIES, Extras, extras_of
 from ullage.tools.command_lines.judge import Site
-from ullage.tools.command_permission import command_need, with_extras
-from ullage.tools.command_result import Kept, outcome
-from ullage.tools.description import description
+from ullage.tools.command_permission import EXTRA_PROPERTIES, Extras, command_need, extras_of, with_extras
 from ullage.tools.environment import reading_environment, sandbox_environment, tool_environment
-from ullage.tools.input_check import check_input, integer, text
-from ullage.tools.process import run_process
-from ullage.tools.reaped_process import run_alone
+from ullage.tools.process import Finished, run_alone, run_process
 from ullage.tools.sandbox.confinement import Confiner, NoSandbox
 from ullage.tools.sandbox.sandbox import Sandbox
-from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
+from ullage.tools.sandbox.taken_back import TakenBack
+from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
 from ullage.workspace.folders import Folders
 
 LONGEST_TIMEOUT = 3_600
@@ -36,6 +34,12 @@ TITLE_CHARACTERS = 200
 CHANGED_MEANWHILE = (
     "What the words of this command lead to has changed since it was allowed (a link, a file or a program was exchanged), so it was not "
     "run. Call again; the user is asked where that is needed."
+)
+
+BLOCKED_NOTE = (
+    "(The sandbox blocked a write. Commands can write to the workspace folders, /tmp and ~/.cache only, and not to what runs programs "
+    "or steers tools later (the config and hooks of git, .vscode, CI files). If it has to be, name those files in `steering_files`: "
+    "the user is asked.)"
 )
 
 
@@ -158,3 +162,46 @@ def _bounded(output: Callable[[str], None]) -> Callable[[str], None]:
             output("\n[more when the command has ended]\n")
 
     return forward
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What the sandbox kept a command from. All empty without one."""
+
+    blocked: Sequence[str] = ()
+    """What programs say when the sandbox does not let them write."""
+    refused_hosts: Sequence[str] = ()
+    taken_back: Sequence[TakenBack] = ()
+    over_limit: Sequence[str] = ()
+    not_compared: Sequence[str] = ()
+    """Where nobody looked for what it made that starts by itself."""
+
+
+def outcome(finished: Finished, timeout: float, kept: Kept, show: Callable[[Path], str]) -> ToolOutcome:
+    """The result; an error where the command failed. `show` gives a path as the model sees it."""
+    output = finished.output.rstrip()
+    parts = [output] if output else ["(no output)"]
+    if finished.had_leftovers:
+        parts.append("(Processes that it left in the background were ended: nothing outlives a call.)")
+    if any(said in output.casefold() for said in kept.blocked):
+        parts.append(BLOCKED_NOTE)
+    if kept.refused_hosts:
+        parts.append(
+            f"(The sandbox blocked connections to {', '.join(kept.refused_hosts)}. If they are needed, run it again with these hosts in "
+            "`network`: the user is asked.)"
+        )
+    parts += [
+        f"(It made {show(taken.path)}, which was taken back, because {taken.reason}. It lies in {taken.to}. If the user wants it, "
+        "run it again and name it in `steering_files`: the user is asked.)"
+        for taken in kept.taken_back
+    ]
+    parts += [f"({reason}.)" for reason in kept.not_compared]
+    parts += [f"(The sandbox ended it, because {reason}.)" for reason in kept.over_limit]
+    if finished.ended == "by timeout":
+        parts.append(f"(Ended after {timeout:g} seconds, with everything that it had started.)")
+    elif finished.exit_code < 0:
+        parts.append(f"(Ended by signal {-finished.exit_code}.)")
+    elif finished.exit_code:
+        parts.append(f"(exit code {finished.exit_code})")
+    failed = finished.ended == "by timeout" or finished.exit_code != 0
+    return ToolOutcome("\n".join(parts), is_error=failed, complete=not finished.dropped)

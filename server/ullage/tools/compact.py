@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ullage.context.blocks import Json, ToolSpec
-from ullage.tools.description import description
-from ullage.tools.input_check import check_input, text
-from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
+from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, text
 
 
 class Compact:

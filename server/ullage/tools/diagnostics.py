@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ullage.context.blocks import Json, ToolSpec
-from ullage.tools.description import description
-from ullage.tools.failures import FILE_ERRORS, file_failure
-from ullage.tools.input_check import check_input, text
-from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
+from ullage.tools.file_tools import FILE_ERRORS, file_failure
+from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, text
 from ullage.workspace.editor import Diagnostic, Editor
 from ullage.workspace.folders import Folders
 

@@ -8,13 +8,10 @@ from pathlib import Path
 
 from ullage.context.blocks import Json, ToolSpec
 from ullage.context.quoting import in_a_line
-from ullage.tools.description import description
-from ullage.tools.failures import FILE_ERRORS, file_failure
-from ullage.tools.input_check import check_input, integer, text
-from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
+from ullage.tools.file_tools import FILE_ERRORS, file_failure
+from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
 from ullage.workspace.folders import Folders
-from ullage.workspace.ignore import IgnoreRules
-from ullage.workspace.walk import Found, children
+from ullage.workspace.ignore import Found, IgnoreRules, children
 from ullage.workspace.without_links import NotRegular
 
 DEPTH = 2

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ullage.context.blocks import Image, Media
-from ullage.context.counting.media import ImageLimits, in_words, media_tokens
-from ullage.context.counting.media_room import Room, Weight, weight_of
+from ullage.context.counting.media import ImageLimits, Room, Weight, in_words, media_tokens, weight_of
 from ullage.workspace.media_file import MediaFile, media_in, read_media
 
 LARGEST_SHARE = 0.25

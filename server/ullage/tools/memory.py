@@ -1,7 +1,7 @@
 """The `memory` tool: the model's own notes in named blocks, which stay in view however often the conversation is compacted.
 
 It is offered only under a policy whose engine wants it (`tools_wanted` in `context/engines/engine.py`). The blocks are computed from the
-log (`context/engines/memgpt/blocks.py`), so there is nothing to save.
+log (`context/policies/memgpt.py`), so there is nothing to save.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ullage.context.blocks import Json, ToolSpec
-from ullage.context.engines.memgpt.blocks import ABOUT, LIMITS, TOOL, BlockNotEdited, Blocks, edited
-from ullage.tools.description import description
-from ullage.tools.input_check import check_input, text
-from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, ToolOutcome
+from ullage.context.policies.memgpt import ABOUT, LIMITS, TOOL, BlockNotEdited, Blocks, edited
+from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, text
 
 
 class MemoryTool:

@@ -7,14 +7,11 @@ from pathlib import Path
 
 from ullage.context.blocks import Json, ToolSpec
 from ullage.context.entries import FileTouch
-from ullage.tools.description import description
-from ullage.tools.excerpt import excerpt, split_lines
-from ullage.tools.failures import FILE_ERRORS, file_failure
-from ullage.tools.input_check import check_input, integer, text
+from ullage.tools.file_tools import FILE_ERRORS, excerpt, file_failure, split_lines
 from ullage.tools.media import Shelf, Shown, show
-from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
+from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
 from ullage.workspace.files import CurrentText, WorkspaceFiles
-from ullage.workspace.reads import FileReads
+from ullage.workspace.touched import FileReads
 
 LIMIT = 2_000
 """Lines at once where the model does not say."""

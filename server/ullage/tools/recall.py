@@ -12,10 +12,8 @@ from typing import Protocol
 
 from ullage.context.blocks import Json, Media, ToolSpec
 from ullage.context.quoting import in_a_line, quoted
-from ullage.tools.description import description
-from ullage.tools.input_check import check_input, integer, text
 from ullage.tools.media import NotShown, Shelf, check
-from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, ToolOutcome
+from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,24 +1,52 @@
-"""Which tools a session has."""
+"""Which tools a session has, and what they work with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from ullage.context.engines.memgpt.blocks import blocks_of
+from ullage.context.entries import Logged
+from ullage.context.policies.memgpt import blocks_of
 from ullage.tools.bash import Bash
 from ullage.tools.compact import Compact
-from ullage.tools.dependencies import ToolDependencies
 from ullage.tools.diagnostics import Diagnostics
 from ullage.tools.edit_file import EditFile
 from ullage.tools.list_files import ListFiles
+from ullage.tools.media import Shelf
 from ullage.tools.memory import MemoryTool
 from ullage.tools.read_file import ReadFile
-from ullage.tools.recall import RecallTool
-from ullage.tools.sandbox.sandbox import Sandbox
+from ullage.tools.recall import Recall, RecallTool
+from ullage.tools.sandbox.sandbox import Sandbox, SandboxFinder, SandboxWanted
 from ullage.tools.search import SearchFiles
 from ullage.tools.todo import Todo
 from ullage.tools.tool import Tool
 from ullage.tools.write_file import WriteFile
+from ullage.workspace.editor import Editor
+from ullage.workspace.files import WorkspaceFiles
+from ullage.workspace.folders import Folders
+from ullage.workspace.touched import FileReads
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDependencies:
+    """Everything the tools need from outside. One `reads` belongs to one session; the others may be shared."""
+
+    folders: Folders
+    files: WorkspaceFiles
+    editor: Editor
+    reads: FileReads
+    recall: Recall
+    bash_timeout: float = 120.0
+    """Seconds after which a command is ended when the model names no timeout."""
+    sandbox: SandboxWanted = "auto"
+    """Whether commands run in a sandbox."""
+    sandbox_finder: SandboxFinder = field(default_factory=SandboxFinder)
+    """Which sandbox this machine has."""
+    entries: Callable[[], Sequence[Logged]] = tuple
+    """The session's log so far."""
+    shelf: Shelf | None = None
+    """Where images go that the model is shown; None where it is shown none."""
+
 
 OF_POLICIES: Mapping[str, Callable[[ToolDependencies], Tool]] = {
     "memory": lambda needed: MemoryTool(lambda: blocks_of(needed.entries())),

@@ -1,7 +1,6 @@
 """The `search` tool: finds a regular expression in the files of the workspace, unsaved text in the editor included.
 
-Files are searched by `search_ripgrep.py` where ripgrep is installed, else by `search_python.py`; matching in Python is done in a
-process of its own (`search_process.py`).
+Files are searched as `search_on_disk.py` says; matching in Python is done in a process of its own (`search_matching.py`).
 """
 
 from __future__ import annotations
@@ -16,14 +15,10 @@ from pathspec import GitIgnoreSpec
 from ullage.context.blocks import Json, ToolSpec
 from ullage.context.quoting import in_a_line
 from ullage.processes.programs import find_program
-from ullage.tools.description import description
-from ullage.tools.failures import FILE_ERRORS, file_failure
-from ullage.tools.input_check import boolean, check_input, text
-from ullage.tools.search_process import match_lines
-from ullage.tools.search_python import search_with_python, too_large
-from ullage.tools.search_ripgrep import search_with_ripgrep
-from ullage.tools.search_types import MATCHES, BadPattern, Found, Search
-from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
+from ullage.tools.file_tools import FILE_ERRORS, file_failure
+from ullage.tools.search_matching import MATCHES, BadPattern, Found, Search, match_lines
+from ullage.tools.search_on_disk import search_with_python, search_with_ripgrep, too_large
+from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, boolean, check_input, description, text
 from ullage.workspace.editor import Editor
 from ullage.workspace.folders import Folders
 from ullage.workspace.ignore import IgnoreRules, is_cheap

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 from ullage.context.blocks import Json, ToolSpec
-from ullage.tools.description import description
-from ullage.tools.input_check import check_input
-from ullage.tools.tool import PermissionNeed, PlanEntry, ToolCall, ToolKind, ToolOutcome
+from ullage.tools.tool import PermissionNeed, PlanEntry, ToolCall, ToolKind, ToolOutcome, check_input, description
 
 
 class Todo:

@@ -8,14 +8,20 @@ from pathlib import Path
 
 from ullage.context.blocks import Json, ToolSpec
 from ullage.context.entries import FileDiff, FileTouch
-from ullage.tools.description import description
-from ullage.tools.edit_checks import allowed_target, edited, permission_to_edit, refuse_unseen
-from ullage.tools.excerpt import file_diff, proposed_diff, split_lines
-from ullage.tools.failures import FILE_ERRORS, file_failure
-from ullage.tools.input_check import check_input, text
-from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome
+from ullage.tools.file_tools import (
+    FILE_ERRORS,
+    allowed_target,
+    edited,
+    file_diff,
+    file_failure,
+    permission_to_edit,
+    proposed_diff,
+    refuse_unseen,
+    split_lines,
+)
+from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, text
 from ullage.workspace.files import CurrentText, WorkspaceFiles
-from ullage.workspace.reads import FileReads
+from ullage.workspace.touched import FileReads
 
 
 class WriteFile:

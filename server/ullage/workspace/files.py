@@ -1,6 +1,6 @@
 """Files as the user sees them: the text of an open document wins over the disk, and edits go where the text is.
 
-How bytes become text is known in `text_file.py`; what the agent has seen of it, in `reads.py`.
+How bytes become text is known in `text_file.py`; what the agent has seen of it, in `touched.py`.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from pathlib import Path
 
 from ullage.workspace.editor import Editor
 from ullage.workspace.folders import Folders
-from ullage.workspace.own_writes import OwnWrites
 from ullage.workspace.text_file import (
     NotText,
+    OwnWrites,
     TextFile,
     TooLarge,
     normalise_newlines,

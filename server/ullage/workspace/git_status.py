@@ -1,8 +1,9 @@
-"""Which files of a folder have changed since the last commit.
+"""What git knows of a folder: which files have changed since the last commit, and whether it tracks anything under a name.
 
 git itself is not asked: it runs what a repository's configuration names (filters, `core.fsmonitor`, hooks), and whoever can write to the
 workspace can write a configuration. libgit2 runs nothing. It is asked in a process of its own (`git_changes.py`), since it can be kept
-waiting, or be fed with what it cannot digest, and a thread cannot be ended. What reaches out of the folder is not opened at all.
+waiting, or be fed with what it cannot digest, and a thread cannot be ended. What reaches out of the folder is not opened at all. What is
+tracked is told from git's list of files (`.git/index`) alone: nothing is run for it.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import json
 import logging
 import os
 import re
-from collections.abc import Sequence
+import struct
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
-from ullage.processes.askers import Asker
-from ullage.processes.own_python import own_python
-from ullage.processes.start import Running, start
+from ullage.processes.programs import own_python
+from ullage.processes.start import Asker, Running, start
 from ullage.workspace.without_links import open_regular
 
 logger = logging.getLogger(__name__)
@@ -41,10 +42,24 @@ POINTERS = ("commondir", "gitdir", "config.worktree", "objects/info/alternates",
 """Files of a repository that name places outside of it."""
 
 REAL_FOLDERS = (".", "objects", "objects/pack", "objects/info", "refs", "refs/heads", "info")
+
 REAL_FILES = ("HEAD", "index", "config", "packed-refs", "shallow", "info/attributes", "info/exclude")
 """Where they are, they are no links, pipes or devices."""
 
 _gates: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
+
+LARGEST_LIST = 500_000_000
+"""Bytes of a list of files that is read for a name."""
+
+_HASHES = (20, 32)
+"""Bytes of a hash in it: SHA-1 or SHA-256."""
+
+_HEADER = struct.Struct(">4sII")
+
+_EXTENDED = 0x4000
+
+_PARTIAL = frozenset({b"link", b"sdir"})
+"""Extensions that say that not all files stand in it by their names."""
 
 
 async def uncommitted(folder: Path, seconds: float) -> Sequence[Path]:
@@ -118,3 +133,48 @@ def _why_not(git: Path) -> str:
         return "its index is too large" if (git / "index").stat().st_size > INDEX_BYTES else ""
     except OSError as error:
         return error.strerror or str(error)
+
+
+def may_name(index: Path, name: str) -> bool:
+    """Whether a file of which `name` is a part of the path may be tracked. True where the list cannot be read whole; False where there is
+    none: then nothing is tracked. Case does not count."""
+    try:
+        with open_regular(index) as file:
+            content = file.read(LARGEST_LIST + 1)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    for size in _HASHES:
+        try:
+            return any(name.casefold() in part.casefold() for part in _tracked(content, size))
+        except (_Unreadable, struct.error, IndexError, ValueError):
+            continue
+    return True
+
+
+class _Unreadable(Exception):
+    pass
+
+
+def _tracked(content: bytes, hash_size: int) -> Iterator[str]:
+    """The paths in it. Raises where it is no such list, of a version in which paths do not stand whole, or a part of one."""
+    signature, version, count = _HEADER.unpack_from(content)
+    if signature != b"DIRC" or version not in (2, 3) or len(content) > LARGEST_LIST:
+        raise _Unreadable
+    names: list[str] = []
+    place = _HEADER.size
+    for _ in range(count):
+        flags = place + 40 + hash_size
+        start = flags + (4 if struct.unpack_from(">H", content, flags)[0] & _EXTENDED else 2)
+        end = content.index(b"\0", start)
+        names.append(content[start:end].decode("utf-8", "surrogateescape"))
+        place += (end - place) // 8 * 8 + 8
+    while place < len(content) - hash_size:
+        extension, size = struct.unpack_from(">4sI", content, place)
+        if extension in _PARTIAL:
+            raise _Unreadable
+        place += 8 + size
+    if place != len(content) - hash_size:
+        raise _Unreadable
+    yield from names

@@ -1,14 +1,18 @@
-"""What is left alone when folders are walked or watched: git's ignore rules, and folders that never hold the user's own text.
+"""Walking through folders, and what is left alone when they are walked or watched: what git ignores, and folders that never hold the user's
+own text.
 
-Walking itself is in `walk.py`. The user's global git ignore file is not read: it is about tools, not about the project.
+Symbolic links are shown, never followed: they may lead anywhere. The user's global git ignore file is not read: it is about tools, not
+about the project.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from pathspec import GitIgnoreSpec
 
@@ -45,6 +49,9 @@ PATTERNS = 1_000
 WILDCARDS = 3
 """Runs of `*` in one pattern. Each more multiplies the time that a long name can take, by its length: with three it is some
 10 ms, with four almost a second, in which nothing else runs."""
+
+Kind: TypeAlias = Literal["file", "folder", "link", "special"]
+"""`special` is a pipe, a socket or a device: shown, and never opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +165,57 @@ def _is_valid(line: str) -> bool:
 
 def _git_top(folder: Path) -> Path | None:
     return next((parent for parent in (folder, *folder.parents) if (parent / ".git").exists()), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One thing in a folder."""
+
+    path: Path
+    kind: Kind
+
+
+def children(folder: Path, rules: IgnoreRules) -> list[Found]:
+    """What is in a folder, sorted by name, without what is ignored; empty where it cannot be read (any more)."""
+    here = rules.inside(folder)
+    try:
+        with os.scandir(folder) as entries:
+            named: list[tuple[str, Kind]] = [(entry.name, _kind(entry)) for entry in entries]
+    except OSError:
+        return []
+    named.sort()
+    return [Found(folder / name, kind) for name, kind in named if not here.ignores(name, is_folder=kind == "folder")]
+
+
+def walk_files(start: Path, rules: IgnoreRules) -> Iterator[Path]:
+    """All files under a folder, depth first in order of their names; however deep folders lie in each other."""
+    waiting = [Found(start, "folder")]
+    while waiting:
+        found = waiting.pop()
+        if found.kind == "file":
+            yield found.path
+        elif found.kind == "folder":
+            waiting += reversed(children(found.path, rules))
+
+
+def walk_folders(start: Path, rules: IgnoreRules) -> Iterator[Path]:
+    """A folder and all folders under it."""
+    waiting = [start]
+    while waiting:
+        folder = waiting.pop()
+        yield folder
+        here = rules.inside(folder)
+        try:
+            with os.scandir(folder) as entries:
+                names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue
+        waiting += [folder / name for name in names if not here.ignores(name, is_folder=True)]
+
+
+def _kind(entry: os.DirEntry[str]) -> Kind:
+    if entry.is_symlink():
+        return "link"
+    if entry.is_dir(follow_symlinks=False):
+        return "folder"
+    return "file" if entry.is_file(follow_symlinks=False) else "special"

@@ -1,6 +1,7 @@
 """Text files on disk: read with their encoding and line ends, written back whole or not at all.
 
-Which files may be touched is a question of `folders.py`; what an open editor has instead, one of `files.py`.
+What we wrote is remembered, so that the watcher does not report our own work to us. Which files may be touched is a question of
+`folders.py`; what an open editor has instead, one of `files.py`.
 """
 
 from __future__ import annotations
@@ -8,12 +9,15 @@ from __future__ import annotations
 import codecs
 import hashlib
 import os
+from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ullage.workspace.own_writes import OwnWrites
 from ullage.workspace.without_links import NotRegular, open_regular, replace_regular
+
+REMEMBERED = 1_000
+"""Files whose last write is remembered; a watcher reports within seconds, so that far fewer would do."""
 
 MAXIMUM_BYTES = 10_000_000
 """Larger files are not read whole: it is fifty times what a context of 200,000 tokens holds (about 4 bytes a token,
@@ -23,6 +27,8 @@ BYTE_ORDER_MARKS = {"utf-16-le": codecs.BOM_UTF16_LE, "utf-16-be": codecs.BOM_UT
 """Of the encodings that are only known by their mark."""
 
 Newline: TypeAlias = Literal["\n", "\r\n", "\r", "mixed"]
+
+_CONTROL_BYTES = frozenset(range(0x20)) - set(b"\t\n\r\f\b\x1b")
 
 
 class NotText(Exception):
@@ -135,4 +141,31 @@ def _decode_as(data: bytes, encoding: str) -> str:
     return text
 
 
-_CONTROL_BYTES = frozenset(range(0x20)) - set(b"\t\n\r\f\b\x1b")
+class OwnWrites:
+    """The state in which we left each file that we wrote. A file is ours as long as it is still in that state."""
+
+    def __init__(self) -> None:
+        self._left: OrderedDict[Path, tuple[int, int, int]] = OrderedDict()
+
+    def about_to_replace(self, path: Path, replacement: os.stat_result) -> None:
+        """Notes that a file of that status is about to become `path`: it keeps its identity, size and time when it is moved."""
+        self._left[path] = _identity(replacement)
+        self._left.move_to_end(path)
+        while len(self._left) > REMEMBERED:
+            self._left.popitem(last=False)
+
+    def is_ours(self, path: Path) -> bool:
+        """Whether the file is as we left it; False where someone changed or removed it since."""
+        left = self._left.get(path)
+        return left is not None and left == _state(path)
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    try:
+        return _identity(path.stat())
+    except OSError:
+        return None
+
+
+def _identity(status: os.stat_result) -> tuple[int, int, int]:
+    return status.st_ino, status.st_mtime_ns, status.st_size

@@ -22,9 +22,8 @@ from typing import Literal
 from watchfiles import Change
 from watchfiles import watch as watch_blocking
 
-from ullage.workspace.ignore import RULES_FILE, IgnoreRules
-from ullage.workspace.own_writes import OwnWrites
-from ullage.workspace.walk import walk_files, walk_folders
+from ullage.workspace.ignore import RULES_FILE, IgnoreRules, walk_files, walk_folders
+from ullage.workspace.text_file import OwnWrites
 
 TICK_MILLISECONDS = 500
 """How often a quiet watch reports back: the first time shows that it has begun."""

@@ -10,6 +10,7 @@ from ullage.context.blocks import (
     CompactionBlock,
     Document,
     Image,
+    Message,
     Role,
     SystemPart,
     Text,
@@ -31,7 +32,6 @@ from ullage.context.entries import (
     ToolReturned,
     UserPrompt,
 )
-from ullage.context.view.message import Message
 
 PRELUDE = Prelude((SystemPart("system", "You are a coding agent."),), ())
 

@@ -22,8 +22,7 @@ from ullage.context.blocks import (
     ToolSpec,
     ToolUse,
 )
-from ullage.context.engines.engine import Handoff
-from ullage.context.engines.entry import planned_entry
+from ullage.context.engines.engine import Handoff, planned_entry
 from ullage.context.entries import (
     AssistantReply,
     Attachment,
@@ -50,9 +49,8 @@ from ullage.context.entries import (
 )
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.exclude import exclude, exclude_file
-from ullage.context.moves.plan import Plan
+from ullage.context.moves.plan import Plan, spare
 from ullage.context.moves.snip import seq_after
-from ullage.context.moves.spare import spare
 from ullage.context.view.projection import Projection, project
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT
 

@@ -1,6 +1,6 @@
 """Patterns that texts of a model, a tool or a file are read with take a time that grows with the text, whatever stands in it.
 
-Hundreds of thousands of characters: where the time grew with the square of them, a test would not end before its limit.
+A million characters: where the time grew with the square of them, a test would not end before its limit.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from collections.abc import Callable
 
 import pytest
 
-from ullage.context.engines.memory_blocks import FACT
-from ullage.context.engines.token_prune import NUMBERED
-from ullage.context.record.no_summary import EXCUSE
-from ullage.context.record.words import HASH, URL, UUID
+from ullage.context.policies.memory_blocks import FACT
+from ullage.context.policies.token_prune import NUMBERED
+from ullage.context.summary.summary_prompt import EXCUSE
+from ullage.context.summary.words import HASH, URL, UUID
 
-LENGTH = 300_000
+LENGTH = 1_000_000
 
 USES: dict[str, Callable[[str], object]] = {
     "facts": FACT.findall,

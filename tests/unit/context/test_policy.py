@@ -5,16 +5,15 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.context.logs import calls, prompt, returned, says, session
+from ullage.context.compaction.restore import FileEdit, choose, in_room, take
 from ullage.context.counting.gauge import level, line
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.engines.ullage import UllageEngine
 from ullage.context.entries import Entry
 from ullage.context.moves.clear import clear
 from ullage.context.moves.clip import Arrival, clip
 from ullage.context.moves.snip import snip
-from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policies.ullage import ULLAGE, UllageEngine
 from ullage.context.policy import RestoreNumbers
-from ullage.context.restore import FileEdit, choose, in_room, take
 from ullage.context.view.projection import Projection
 
 assert isinstance(ULLAGE.engine, UllageEngine)

@@ -18,7 +18,7 @@ from tests.fake_api.thinking import ThinkingSeals
 from tests.fake_api.validation import validate_request
 from tests.unit.context.logs import prompt
 from tests.unit.context.pictures import kept
-from ullage.context.blocks import AssistantBlock, CompactionBlock, Json, SystemPart, Text, Thinking, ToolSpec, ToolUse
+from ullage.context.blocks import AssistantBlock, CompactionBlock, Json, Message, SystemPart, Text, Thinking, ToolSpec, ToolUse
 from ullage.context.entries import (
     AssistantReply,
     Cleared,
@@ -36,10 +36,8 @@ from ullage.context.entries import (
 from ullage.context.moves.api_cut import block_cuts
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.view.epoch import EpochKey
-from ullage.context.view.message import Message
-from ullage.context.view.plain import without_block
 from ullage.context.view.projection import Projection
-from ullage.context.view.request import Request, build_request, request_so_far
+from ullage.context.view.request import Request, build_request, request_so_far, without_block
 from ullage.models.serialise import Serialiser, betas
 
 MODEL, OTHER = "claude-opus-5-5", "claude-sonnet-5-5"

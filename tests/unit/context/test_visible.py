@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.context.visible import visible_line
+from ullage.context.quoting import visible_line
 
 CASES = json.loads((Path(__file__).parents[2] / "protocol" / "visible.json").read_text())
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ullage.context.blocks import Block, CompactionBlock, RedactedThinking, Text, Thinking, ToolResult, ToolUse
-from ullage.context.view.request import Message, Request
+from ullage.context.blocks import Block, CompactionBlock, Message, RedactedThinking, Text, Thinking, ToolResult, ToolUse
+from ullage.context.view.request import Request
 
 
 def problems(request: Request) -> list[str]:

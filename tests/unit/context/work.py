@@ -6,8 +6,8 @@ from itertools import count
 
 from tests.unit.context.logs import log, reply
 from ullage.context.blocks import Json, Text, ToolUse, Usage
+from ullage.context.calls import Call, answered_calls
 from ullage.context.entries import AssistantReply, Entry, FileDiff, FileTouch, Logged, ToolReturned, TouchKind, UserPrompt
-from ullage.context.record.calls import Call, answered_calls
 
 _ids = (f"toolu_{number}" for number in count(1))
 

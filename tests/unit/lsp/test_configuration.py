@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.context.policies.table import BUILT_IN
-from ullage.lsp.configuration import read_settings
-from ullage.lsp.initialization import Options, read_options
+from ullage.lsp.configuration import Options, read_options, read_settings
 from ullage.session.settings import Settings
 
 JSON = st.recursive(

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.patience import PATIENCE
-from ullage.lsp.outbox import FEW_WAITING, MOST_WAITING, Outbox
+from ullage.lsp.bridge import FEW_WAITING, MOST_WAITING, Outbox
 
 
 class Client:

@@ -9,8 +9,8 @@ from lsprotocol.types import Position, Range, TextDocumentContentChangePartial, 
 from pygls.workspace import PositionCodec
 
 from ullage.lsp.document_text import lines_of
-from ullage.lsp.pygls_fixes import EditorDocument
-from ullage.lsp.text_edits import edit_between
+from ullage.lsp.documents import EditorDocument
+from ullage.lsp.editor import edit_between
 
 CODEC = PositionCodec()
 texts = st.lists(st.sampled_from(["a", "b", "é", "\U0001f600", "\n", "\r\n", "\r", "\x0c", "\u2028", "\x85", " "]), max_size=14).map(

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tests.unit.models.scripted_server import Answer, ScriptedServer, ended, error, sse, started, text
-from ullage.context.blocks import SystemPart, Text, ToolSpec
-from ullage.context.view.request import Breakpoint, Message, Request
+from ullage.context.blocks import Message, SystemPart, Text, ToolSpec
+from ullage.context.view.request import Breakpoint, Request
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.errors import (
     ModelError,

@@ -138,7 +138,7 @@ def test_a_wish_as_a_date_is_the_time_until_then() -> None:
         (
             refusal("400 No", "invalid_request_error", "prompt is too long: 210000 tokens > 200000 maximum"),
             PromptTooLong,
-            "sizes that cannot be",  # for a request of some hundred bytes
+            "impossible sizes",  # for a request of some hundred bytes
         ),
         (Answer("<html>413</html>", "413 Too Large", "text/html"), PromptTooLong, "Compact it"),
         (

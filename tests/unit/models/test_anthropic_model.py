@@ -15,8 +15,8 @@ import pytest
 from tests.patience import PATIENCE
 from tests.unit.models.calls import HELLO, KEY, events_of, failure_of, model_at, request
 from tests.unit.models.scripted_server import Answer, ScriptedServer, block, ended, sse, started, text
-from ullage.context.blocks import RedactedThinking, Text, Thinking, ToolResult, ToolUse, Usage
-from ullage.context.view.request import Message, Request
+from ullage.context.blocks import Message, RedactedThinking, Text, Thinking, ToolResult, ToolUse, Usage
+from ullage.context.view.request import Request
 from ullage.models.errors import (
     EndpointUnreachable,
     NonsenseSent,

@@ -8,11 +8,10 @@ import pytest
 
 from ullage.context.view.request import Request
 from ullage.models.anthropic_model import AnthropicModel
-from ullage.models.choose import Provider, choose_model
+from ullage.models.choose import Provider, UnconfirmedModel, choose_model, shown_address
 from ullage.models.errors import EndpointUnreachable
 from ullage.models.practice.practice_model import PracticeModel
 from ullage.models.practice.scenario import BadScenario
-from ullage.models.unconfirmed import UnconfirmedModel, shown_address
 
 
 @pytest.mark.parametrize(

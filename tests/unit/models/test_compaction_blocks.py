@@ -11,10 +11,8 @@ import pytest
 
 from tests.fake_api import Call, EndsAfter, Fail, FakeApi, Reply, Rule, Say, Think
 from tests.fake_api.script import Scripted
-from ullage.context.blocks import CompactionBlock, SystemPart, Text, Thinking, Usage
-from ullage.context.view.breakpoints import place
-from ullage.context.view.message import Message
-from ullage.context.view.request import Request
+from ullage.context.blocks import CompactionBlock, Message, SystemPart, Text, Thinking, Usage
+from ullage.context.view.request import Request, place
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.errors import ModelError, Overloaded, RequestRefused, StreamBroken
 from ullage.models.model import Reply as Answer

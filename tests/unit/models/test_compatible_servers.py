@@ -7,8 +7,8 @@ import json
 import pytest
 
 from tests.unit.models.scripted_server import Answer, ScriptedServer, ended, sse, started, text
-from ullage.context.blocks import Text, ToolUse, Usage
-from ullage.context.view.request import Message, Request
+from ullage.context.blocks import Message, Text, ToolUse, Usage
+from ullage.context.view.request import Request
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.errors import EndpointUnreachable
 from ullage.models.model import ModelEvent, Reply, TextDelta, ToolUseStarted

@@ -8,11 +8,11 @@ import pytest
 
 from tests.fake_api import MODELS
 from tests.unit.models.scripted_server import Answer, ScriptedServer, error
-from ullage.context.blocks import Text, Usage
-from ullage.context.view.request import Message, Request
+from ullage.context.blocks import Message, Text, Usage
+from ullage.context.view.request import Request
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.errors import PromptTooLong
-from ullage.models.limits import card_from_table
+from ullage.models.known_models import card_from_table
 from ullage.models.model import EFFORTS, ModelCard
 
 INFO = {

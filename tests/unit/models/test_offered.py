@@ -9,7 +9,7 @@ import pytest
 from tests.unit.models.scripted_server import Answer, ScriptedServer, error
 from ullage.models.choose import offered_models
 from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, ModelError
-from ullage.models.offered import OfferedModel
+from ullage.models.model_card import OfferedModel
 
 LIST = "/v1/models?limit=1000"
 

@@ -17,8 +17,8 @@ from ullage.context.blocks import SystemPart, ToolResult, ToolSpec, ToolUse
 from ullage.context.entries import AssistantReply, Logged, Prelude, ToolReturned, UserPrompt
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
+from ullage.models.endpoint_checks import Size, why_not_believed
 from ullage.models.errors import Nonsense, StreamBroken
-from ullage.models.plausible import Size, why_not_believed
 from ullage.models.reply import ReplyBuilder
 from ullage.models.serialise import Serialiser
 from ullage.store.encode import decode, encode

@@ -20,6 +20,7 @@ from ullage.context.blocks import (
     CompactionBlock,
     Json,
     Media,
+    Message,
     RedactedThinking,
     Role,
     SystemPart,
@@ -29,9 +30,9 @@ from ullage.context.blocks import (
     ToolSpec,
     ToolUse,
 )
-from ullage.context.counting.media_room import NO_ROOM, Room
+from ullage.context.counting.media import NO_ROOM, Room
 from ullage.context.counting.tokens import remember
-from ullage.context.view.request import Breakpoint, Message, Request
+from ullage.context.view.request import Breakpoint, Request
 from ullage.models.serialise import BINDING_BETA, COMPACTION_BETA, Serialiser, betas, block_json, message_bytes
 
 SYSTEM = (SystemPart("system", "You are Ullage."), SystemPart("rules", "Be brief."))

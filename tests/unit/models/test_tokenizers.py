@@ -8,9 +8,9 @@ from typing import get_args
 import pytest
 
 from ullage.context.counting.tokens import estimate_text
-from ullage.models.limits import card_from_table, expected_card
+from ullage.models.counting import tokenizer
+from ullage.models.known_models import card_from_table, expected_card
 from ullage.models.model import TokenizerVersion
-from ullage.models.tokenizers import tokenizer
 
 INSTALLED = {version: count for version in get_args(TokenizerVersion) if (count := tokenizer(version)) is not None}
 

@@ -9,20 +9,19 @@ from pathlib import Path
 import pytest
 
 import ullage
-from ullage.processes.askers import Asker
+from ullage.processes.start import Asker
 
 ROOT = Path(ullage.__file__).parent
 ROOM = ROOT / "processes"
 
 CALLERS = {
-    ("replay/processes.py", "worker_pool", Asker.REPLAY),
+    ("replay/file_work.py", "worker_pool", Asker.REPLAY),
     ("tools/process.py", "start_for_user", Asker.SHELL),
-    ("tools/reaped_process.py", "start_for_user", Asker.SHELL),
     ("tools/sandbox/bubblewrap.py", "start", Asker.SANDBOX_PROBE),
     ("tools/sandbox/seatbelt.py", "start", Asker.SANDBOX_PROBE),
     ("tools/sandbox/network/listener.py", "start", Asker.SANDBOX_NETWORK),
-    ("tools/search_process.py", "start", Asker.PATTERN_MATCHER),
-    ("tools/search_ripgrep.py", "start", Asker.RIPGREP),
+    ("tools/search_matching.py", "start", Asker.PATTERN_MATCHER),
+    ("tools/search_on_disk.py", "start", Asker.RIPGREP),
     ("workspace/git_status.py", "start", Asker.CHANGED_FILES),
 }
 """Every place that has a program started, and who asks there."""
@@ -63,7 +62,7 @@ FORBIDDEN_OF_THE_SYSTEM = FORBIDDEN_NAMES | {
 
 SYSTEM = {"os", "posix", "nt"}
 
-ALLOWED = {("replay/processes.py", "concurrent.futures.process")}
+ALLOWED = {("replay/file_work.py", "concurrent.futures.process")}
 """It catches what a broken pool raises."""
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.processes.own_python import reaper
+from ullage.processes.programs import reaper
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to a process of ours")
 

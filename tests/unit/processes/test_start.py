@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ullage.processes.askers import Asker
-from ullage.processes.own_python import own_python
-from ullage.processes.start import NotAbsolute, start, start_for_user
+from ullage.processes.programs import own_python
+from ullage.processes.start import Asker, NotAbsolute, start, start_for_user
 
 
 async def output_of(*command: str) -> bytes:
@@ -59,4 +58,4 @@ async def test_our_own_python_imports_nothing_of_the_folder_or_the_environment(t
         (tmp_path / name).write_text("print('taken over')\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    assert await output_of(*own_python("ullage.processes.askers")) == b""
+    assert await output_of(*own_python("ullage.processes.start")) == b""

@@ -9,12 +9,11 @@ from random import Random
 from ullage.context.blocks import Usage
 from ullage.context.policies.table import BUILT_IN
 from ullage.replay.cost import Dollars
-from ullage.replay.fact_patterns import FACT_KINDS, FactKind
-from ullage.replay.figures import CacheReads, Calls, Figures
-from ullage.replay.retention import KindRetention
-from ullage.replay.rows import Report, Row
-from ullage.replay.runs import CompactionPoint, RequestPoint, Retained, Run
-from ullage.replay.shares import Share
+from ullage.replay.facts import FACT_KINDS, FactKind
+from ullage.replay.figures import CacheReads, Calls, Figures, Report, Row
+from ullage.replay.retaining import Retained
+from ullage.replay.retention import KindRetention, Share
+from ullage.replay.runs import CompactionPoint, RequestPoint, Run
 
 POLICIES = tuple(BUILT_IN)
 
@@ -40,7 +39,7 @@ def row(id: str, requests: int = 40, path: str = "") -> Row:
 
 
 def run(policy: str, id: str, requests: int = 40, *, line: int = 100_000, keeps: float = 0.6, seed: int = 0, price: float = 1.0) -> Run:
-    """A session that grows until the line, is compacted, and grows again."""
+    """A session that grows until the threshold, is compacted, and grows again."""
     random = Random(f"{policy} {id} {seed}")
     points: list[RequestPoint] = []
     compactions: list[CompactionPoint] = []

@@ -18,7 +18,7 @@ from tests.unit.fake_api.bodies import assistant, request, text, tool, user
 from ullage.context.blocks import Usage
 from ullage.replay.cache import START, Mark, PromptCache, RequestShape
 from ullage.replay.cost import dollars
-from ullage.replay.prices import minimum_cached, prices_of
+from ullage.replay.recorded_models import minimum_cached, prices_of
 
 KNOWN = sorted({facts.id for facts in MODELS.values() if prices_of(facts.id) is not None})
 """The fake's models that our tables know."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.replay.recorded import compacted, prompt, reply, session, uncounted
 from ullage.context.blocks import Usage
 from ullage.context.counting.tokens import estimate_text
-from ullage.models.limits import card_from_table
+from ullage.models.known_models import card_from_table
 from ullage.replay.cost import SUMMARY_REQUEST_TOKENS, Dollars, PricedCall, cost_of, dollars, dollars_of, scaled, summary_calls, total_usage
 
 MILLION = 1_000_000

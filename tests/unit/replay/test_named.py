@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
-from ullage.replay.named import Named, named
-from ullage.replay.retention import Cut
-from ullage.replay.shares import Share
+from ullage.replay.names import Named, named
+from ullage.replay.retention import Cut, Share
 
 SESSION = log(
     prompt("Fix readTankLevel"),  # 1

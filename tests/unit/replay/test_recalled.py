@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.unit.replay.recorded import prompt, reply, returned, session
 from ullage.context.blocks import Text, ToolUse
-from ullage.replay.recalled import SessionSearch
+from ullage.replay.retaining import SessionSearch
 
 
 def test_it_finds_what_was_said_before_and_nothing_that_came_after():

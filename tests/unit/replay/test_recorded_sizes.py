@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.replay.recorded import call, compacted, prompt, reply, returned, session
 from tests.unit.replay.working import working_session
-from ullage.replay.model_windows import window_in, window_of
+from ullage.replay.recorded_models import window_in, window_of
 from ullage.replay.recorded_sizes import RecordedSizes, Size, recorded_sizes
 from ullage.replay.transcript import Transcript
 

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from tests.unit.replay.made_up_runs import POLICIES, many, row, run
 from ullage.context.blocks import Usage
 from ullage.replay.cost import Dollars
-from ullage.replay.figures import Calls, Figures
+from ullage.replay.figures import Calls, Figures, Report
 from ullage.replay.html.markup import tag
-from ullage.replay.prices import as_of
 from ullage.replay.readers.values import printable
+from ullage.replay.recorded_models import as_of
 from ullage.replay.report_html import Settings, as_html
-from ullage.replay.rows import Report
-from ullage.replay.runs import Retained, Run
+from ullage.replay.retaining import Retained
+from ullage.replay.runs import Run
 from ullage.replay.transcript import Repair
 
 VOID = {"meta", "br", "hr"}

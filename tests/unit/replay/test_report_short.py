@@ -9,10 +9,9 @@ import pytest
 from tests.unit.replay.made_up_runs import POLICIES, many, row, run
 from ullage.context.blocks import Usage
 from ullage.replay.cost import Dollars
-from ullage.replay.figures import Calls, Figures
+from ullage.replay.figures import Calls, Figures, Report
 from ullage.replay.report_short import MOST_SESSIONS, as_short
 from ullage.replay.report_table import WIDTH, as_table
-from ullage.replay.rows import Report
 from ullage.replay.runs import Run
 
 SCREEN = 24

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
-from ullage.replay.file_calls import file_calls
-from ullage.replay.restoring import files_read_again, restoring
-from ullage.replay.shares import Share
+from ullage.replay.file_calls import file_calls, files_read_again, restoring
+from ullage.replay.retention import Share
 
 SESSION = log(
     calls("Read", {"file_path": "/w/src/app.py"}),  # 1

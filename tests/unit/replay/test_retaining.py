@@ -6,9 +6,9 @@ from tests.unit.context.logs import compaction
 from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
 from ullage.context.entries import FileTouch, RestoredFile
 from ullage.context.view.projection import Projection
-from ullage.replay.named import Named
+from ullage.replay.names import Named
 from ullage.replay.retaining import Left, Needed, left_by
-from ullage.replay.shares import Share
+from ullage.replay.retention import Share
 from ullage.replay.transcript import Transcript
 
 RESTORED = RestoredFile("src/back.py", "x = 1", "whole", "aa")

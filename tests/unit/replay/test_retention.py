@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
 from ullage.context.entries import AssistantReply, Entry, Logged
-from ullage.replay.fact_patterns import FactKind
-from ullage.replay.needed_later import needed_after, session_facts
-from ullage.replay.retention import Cut, Fate, Judged, KindRetention, Search, by_kind, judged, recorded_cuts
+from ullage.replay.facts import FactKind
+from ullage.replay.retention import Cut, Fate, Judged, KindRetention, Search, by_kind, judged, needed_after, recorded_cuts, session_facts
 from ullage.replay.transcript import RecordedCompaction, Transcript
 from ullage.replay.windows import shown_text, written_text
 

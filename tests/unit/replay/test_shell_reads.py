@@ -6,8 +6,7 @@ import pytest
 
 from tests.unit.replay.small_sessions import calls, log
 from ullage.context.blocks import Json
-from ullage.replay.file_calls import file_calls
-from ullage.replay.shell_reads import files_printed
+from ullage.replay.file_calls import file_calls, files_printed
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,8 @@ from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
 from ullage.context.blocks import Json
 from ullage.context.entries import FileTouch
 from ullage.replay.file_calls import file_calls
-from ullage.replay.retention import Cut
-from ullage.replay.shares import Share
-from ullage.replay.tied import needed_pairs, tied
+from ullage.replay.names import needed_pairs, tied
+from ullage.replay.retention import Cut, Share
 
 PATCH = """*** Begin Patch
 *** Update File: src/app.py

@@ -15,10 +15,10 @@ from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.choose import Provider
+from ullage.models.counting import CountText
 from ullage.models.model import Effort, Model, TokenizerVersion
-from ullage.models.patience import Patience
-from ullage.models.shown_media import MediaBytes
-from ullage.models.tokenizers import CountText
+from ullage.models.retry import Patience
+from ullage.models.serialise import MediaBytes
 from ullage.session.items import (
     CompactionItem,
     Item,
@@ -29,7 +29,7 @@ from ullage.session.items import (
     ToolCallItem,
     Update,
 )
-from ullage.session.models_in_workspace import ChooseModel
+from ullage.session.models_in_use import ChooseModel
 from ullage.session.session import Session
 from ullage.session.sessions import Sessions
 from ullage.session.settings import Settings

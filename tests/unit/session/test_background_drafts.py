@@ -20,7 +20,7 @@ from tests.unit.session.filling import (
     when_asked_for_a_summary,
 )
 from tests.unit.session.harness import Stage, compactions, stage
-from ullage.session.compacting import while_editing
+from ullage.session.compacting import pauses
 
 RECORD = Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ===")
 
@@ -45,7 +45,7 @@ async def until_no_draft_is_in_work() -> None:
 
 
 async def test_what_could_not_be_prepared_is_not_tried_again_before_there_is_more(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(while_editing, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(pauses, "PAUSE_SECONDS", 0.0)
     async with stage(folder, window=16_000) as here:
         session = await here.new()
         here.fake.enqueue(Say("Hello."))

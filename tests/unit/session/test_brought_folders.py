@@ -31,8 +31,8 @@ from ullage.store import schema
 from ullage.store.encode import encode, encode_prompt
 from ullage.store.errors import UnknownSession
 from ullage.store.folder import session_lock, unfinished
-from ullage.store.ids import is_foreign, is_id
 from ullage.store.log_store import LogStore
+from ullage.store.origins import is_foreign, is_id
 from ullage.tools.tool import ToolCall
 from ullage.workspace.folders import OWN_FOLDER
 

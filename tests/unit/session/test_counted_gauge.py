@@ -14,14 +14,13 @@ from tests.fake_api import Call, Hang, Say
 from tests.patience import PATIENCE
 from tests.unit.session.harness import MODEL, Stage, stage
 from ullage.models.choose import choose_model
-from ullage.models.limits import card_from_table
+from ullage.models.counting import CountText, tokenizer
+from ullage.models.known_models import card_from_table
 from ullage.models.model import TokenizerVersion
-from ullage.models.shown_media import none_kept
-from ullage.models.tokenizers import CountText, tokenizer
+from ullage.models.serialise import none_kept
 from ullage.session.items import Gauge, GaugeChanged
-from ullage.session.models_in_workspace import ModelsInWorkspace
+from ullage.session.models_in_use import ModelsInWorkspace, TokenCounts
 from ullage.session.session import Session
-from ullage.session.token_counts import TokenCounts
 from ullage.store.user_state import UserState
 
 LONG = "valve = 17  # the newest one\n" * 400

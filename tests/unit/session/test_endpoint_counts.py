@@ -11,8 +11,7 @@ from tests.fake_api import FakeApi, Hang, Say
 from tests.fake_api.record import RecordedRequest
 from tests.unit.models.scripted_server import Answer, ScriptedServer, ended, sse, started, text
 from tests.unit.session.harness import MODEL, Stage, stage
-from ullage.context.blocks import Text
-from ullage.context.view.message import Message
+from ullage.context.blocks import Message, Text
 from ullage.context.view.request import Request
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.session.attachments import FileRef

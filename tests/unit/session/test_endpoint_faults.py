@@ -17,7 +17,7 @@ from tests.endpoint_faults.of_status import of_status
 from tests.fake_api import FakeApi, Say
 from tests.unit.session.harness import Stage, stage
 from ullage.context.entries import TurnEnded
-from ullage.models.patience import Patience
+from ullage.models.retry import Patience
 from ullage.session.session import Session
 
 FAULTS = (*of_status(), *of_connection(), *of_content())

@@ -17,8 +17,7 @@ from ullage.context.entries import Cleared, Compaction, CompactionUndone, Entry,
 from ullage.context.view.fates import counts, is_message
 from ullage.context.view.projection import Projection
 from ullage.session.errors import SessionError
-from ullage.session.history.epoch_fates import FatePage, Group, fate_page
-from ullage.session.history.epochs import epochs
+from ullage.session.history.epochs import FatePage, Group, epochs, fate_page
 from ullage.session.settings import Settings
 from ullage.session.timeline import Timeline
 

@@ -1,4 +1,4 @@
-"""Every policy that comes with Ullage in a live session: over its line, compacted, on; undo and redo exact; nothing refused by the API."""
+"""Every policy of Ullage in a live session: over its threshold, compacted, on; undo and redo exact; nothing refused by the API."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.fake_api import Call, Reply, Rule, Say, Think
 from tests.unit.session.filling import asks_for_summary
 from tests.unit.session.harness import Stage, compactions, notices, stage
 from ullage.context.policies.table import BUILT_IN
-from ullage.context.policy import Never, Policy
+from ullage.context.policy import Policy
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 
@@ -30,7 +30,7 @@ TOLD = (
     "Next steps: take the other two readings, then compare all of the four of them."
 )
 
-BY_ITSELF = [policy for policy in BUILT_IN.values() if not isinstance(policy.line.full_at, Never)]
+BY_ITSELF = [policy for policy in BUILT_IN.values() if not policy.never]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.fake_api import FakeApi
 from tests.unit.session.filling import fill
 from tests.unit.session.harness import compactions, stage
 from tests.unit.session.test_distrust import answers
-from ullage.models.patience import Patience
+from ullage.models.retry import Patience
 
 FAULTS = [fault for fault in (*of_status(), *of_connection(), *of_content()) if fault.says and fault.times > 2 and not fault.impatient]
 

@@ -27,7 +27,7 @@ from ullage.session.items import PinnedItems, UserItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.store.folder import session_lock
-from ullage.store.system_lock import SystemLock
+from ullage.store.shared_files import SystemLock
 
 
 @pytest.fixture

@@ -8,12 +8,11 @@ import pytest
 
 from tests.fake_api import Call, Say
 from tests.unit.session.harness import Stage, calls, stage
-from ullage.session.remembered import RememberedInWorkspace
+from ullage.session.approvals import RememberedInWorkspace
 from ullage.session.session import Session
 from ullage.store.user_state import UserState
-from ullage.tools.command_extras import extras_of
 from ullage.tools.command_lines.judge import Site
-from ullage.tools.command_permission import command_need, with_extras
+from ullage.tools.command_permission import command_need, extras_of, with_extras
 from ullage.tools.tool import PermissionNeed
 
 SITE = Site(Path("/work/a"), "/usr/bin:/bin", (Path("/work/a"),), caged=True)

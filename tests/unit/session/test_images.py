@@ -15,8 +15,7 @@ from tests.fake_api import Call, FakeApi, Say
 from tests.fake_api.catalogue import MODELS, with_windows
 from tests.unit.context.pictures import pdf, png
 from tests.unit.session.harness import MODEL, Stage, calls, compactions, items, kept_of, stage
-from ullage.context.counting import media_room
-from ullage.context.counting.media import PDF_PAGE_TOKENS
+from ullage.context.counting.media import PDF_PAGE_TOKENS, Room
 from ullage.context.entries import UserPrompt
 from ullage.session.attachments import FileRef, PastedRef, ref_of
 from ullage.session.errors import SessionError
@@ -215,7 +214,7 @@ async def test_no_more_are_shown_than_the_api_takes(folder: Path, monkeypatch: p
         session = await here.new()
         for size in list(sizes)[:3]:
             await read(here, session, f"{size}.png")
-        monkeypatch.setattr(type(session._model.card), "media_room", media_room.Room(4))  # pyright: ignore[reportPrivateUsage]
+        monkeypatch.setattr(type(session._model.card), "media_room", Room(4))  # pyright: ignore[reportPrivateUsage]
         sent = await read(here, session, "23.png", "24.png", "25.png")  # side by side: none of them knows of the others
         assert len(blocks(sent)) == 4
         sent = await read(here, session, "docs/tank.png")

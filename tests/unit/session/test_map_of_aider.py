@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.unit.session.filling import WINDOW, fill, make_project
 from tests.unit.session.harness import compactions, stage
-from ullage.context.engines.aider.engine import MAP
+from ullage.context.policies.aider.policy import MAP
 from ullage.session.settings import Settings
 
 

@@ -20,11 +20,13 @@ from tests.fake_api import Call, Fail, Say
 from tests.unit.session.filling import make_project, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, compactions, stage
 from ullage.context import economy
+from ullage.context.compaction.assemble import Wanted
+from ullage.context.compaction.decide import NextCompaction, decided
 from ullage.context.economy import Economy
 from ullage.context.entries import Compaction, UserPrompt
-from ullage.session.compacting.draft import Wanted
-from ullage.session.compacting.next_compaction import NextCompaction, Postponing, decided
+from ullage.session.compacting.attempts import Attempts
 from ullage.session.compacting.room import Room
+from ullage.session.compacting.saving import Postponing
 from ullage.session.errors import SessionError
 from ullage.session.items import Gauge, GaugeChanged
 from ullage.session.session import Session
@@ -66,7 +68,7 @@ def watched(here: Stage) -> Generator[list[Boundary]]:
     """Notes each boundary before a call, and each compaction that is made by itself at no such boundary."""
     boundaries: list[Boundary] = []
     at_one: list[Boundary] = []
-    before_call, attempt = Room.before_call, Room._attempt  # pyright: ignore[reportPrivateUsage]
+    before_call, attempt = Room.before_call, Attempts.make
 
     def shown() -> Gauge | None:
         told = (update.gauge for _, _, update in reversed(here.watcher.updates) if isinstance(update, GaugeChanged))
@@ -81,14 +83,14 @@ def watched(here: Stage) -> Generator[list[Boundary]]:
         finally:
             at_one.clear()
 
-    async def noting_attempt(self: Room, wanted: Wanted, *, at_work: bool, must: bool = False) -> Compaction | None:
+    async def noting_attempt(self: Attempts, wanted: Wanted, *, at_work: bool, must: bool = False) -> Compaction | None:
         if at_one:
             at_one[0].triggers.append(wanted.trigger)
         elif (gauge := shown()) is not None:
             boundaries.append(Boundary(gauge, gauge.used, "pause", [wanted.trigger]))
         return await attempt(self, wanted, at_work=at_work, must=must)
 
-    with patch.object(Room, "before_call", noting_boundary), patch.object(Room, "_attempt", noting_attempt):
+    with patch.object(Room, "before_call", noting_boundary), patch.object(Attempts, "make", noting_attempt):
         yield boundaries
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.deep import many
 from tests.unit.session.filling import fill, make_project
 from tests.unit.session.harness import Stage, calls, stage
-from ullage.context.moves.excluded import excluded, files_out
+from ullage.context.view.quotations import excluded, files_out
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
 

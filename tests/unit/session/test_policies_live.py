@@ -12,10 +12,10 @@ from tests.unit.session.engines import AsksModel, Raises, policy
 from tests.unit.session.filling import WINDOW, fill, make_project, summaries
 from tests.unit.session.harness import compactions, notices, stage
 from tests.unit.session.other_policies import TOLD, asks, ended_well, one_turn_of_reads, telling, under
-from ullage.context.counting.measured import measured
+from ullage.context.counting.gauge import measured
 from ullage.context.counting.tokens import Calibration
 from ullage.context.policy import FixedCharacters, FixedTokens, LineNumbers, Measure, Policy
-from ullage.session.compacting import while_editing
+from ullage.session.compacting import pauses
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ async def test_what_fails_in_a_preview_counts_for_nothing(folder: Path, where: s
 
 
 async def test_while_editing_another_policy_compacts_too(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(while_editing, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(pauses, "PAUSE_SECONDS", 0.0)
     tried = policy(AsksModel(), full_at=FixedTokens(30_000))
     async with stage(folder, window=WINDOW, settings=under("tried"), extra=[tried]) as here:
         here.fake.add_rules(telling())

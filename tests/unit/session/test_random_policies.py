@@ -19,7 +19,7 @@ from tests.fake_api import Call, FakeApi, Reply, Rule, Say, Think
 from tests.unit.session.filling import asks_for_summary
 from tests.unit.session.harness import MODEL, Stage, compactions, items, stage
 from ullage.context.policies.table import BUILT_IN
-from ullage.policy_words import prompts_in
+from ullage.policies_command import prompts_in
 from ullage.session.errors import SessionError
 from ullage.session.items import UserItem
 from ullage.session.session import Session

@@ -11,9 +11,9 @@ from tests.fake_api import Say
 from tests.unit.session.harness import stage
 from tests.unit.session.test_long_sessions import write
 from ullage.context.entries import Logged
-from ullage.context.record import facts
-from ullage.context.record.reading import Reading
-from ullage.session.compacting.reading_ahead import BATCH
+from ullage.context.summary import facts
+from ullage.context.summary.reading import Reading
+from ullage.session.compacting.sources import BATCH
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 
@@ -34,7 +34,7 @@ async def test_a_session_that_is_opened_is_read_beside_the_loop(tmp_path: Path, 
         threads.append(threading.current_thread())
         return facts.read_ahead(entries, reading)
 
-    monkeypatch.setattr("ullage.session.compacting.reading_ahead.read_ahead", watched)
+    monkeypatch.setattr("ullage.session.compacting.sources.read_ahead", watched)
     write(tmp_path / "long", 200)
     async with stage(tmp_path / "long") as here:
         session = await here.sessions.open(None)
@@ -50,7 +50,7 @@ async def test_what_is_new_is_read_some_entries_at_a_time(tmp_path: Path, monkey
         read.append(facts.read_ahead(entries, reading))
         return read[-1]
 
-    monkeypatch.setattr("ullage.session.compacting.reading_ahead.read_ahead", watched)
+    monkeypatch.setattr("ullage.session.compacting.sources.read_ahead", watched)
     async with stage(tmp_path, settings=Settings(summary_engine="digest")) as here:
         session = await here.new()
         for turn in range(25):
@@ -63,7 +63,7 @@ async def test_what_is_new_is_read_some_entries_at_a_time(tmp_path: Path, monkey
 
 
 async def test_who_never_gives_back_what_was_read_keeps_nobody_from_a_compaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("ullage.session.compacting.reading_ahead.PATIENCE", 0.01)
+    monkeypatch.setattr("ullage.session.compacting.sources.PATIENCE", 0.01)
     write(tmp_path / "long", 60)
     async with stage(tmp_path / "long", settings=Settings(summary_engine="digest")) as here:
         session = await here.sessions.open(None)

@@ -21,11 +21,10 @@ from ullage.context.entries import (
     ToolReturned,
     UserPrompt,
 )
-from ullage.context.moves.excluded import EXCLUDED_MESSAGE, EXCLUDED_RESULT
-from ullage.session.finding import find
-from ullage.session.recall import SessionRecall
+from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT
+from ullage.session.searching import SessionRecall, find
 from ullage.store.log_store import LogStore
-from ullage.store.results import ResultFiles
+from ullage.store.plain_files import ResultFiles
 from ullage.store.search import SearchIndex
 from ullage.tools.recall import Recall
 

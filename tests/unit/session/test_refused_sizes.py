@@ -84,7 +84,7 @@ async def test_numbers_that_cannot_be_are_not_repeated(folder: Path) -> None:
     async with ScriptedServer(refused) as server, FakeApi() as fake, stage(folder, fake=fake, base_url=server.url) as here:
         session = await here.new()
         await here.say(session, "Hello")
-        assert "with sizes that cannot be" in told(session)
+        assert "impossible sizes" in told(session)
         assert "999999999" not in told(session)
         assert named(here, session)[0] < 100_000
 

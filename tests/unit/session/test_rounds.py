@@ -6,8 +6,8 @@ import asyncio
 
 import pytest
 
-from ullage.session import breath
-from ullage.session.breath import Round
+from ullage.session import long_work
+from ullage.session.long_work import Round
 
 
 async def done_by_round(pieces: int) -> list[list[int]]:
@@ -26,17 +26,17 @@ async def done_by_round(pieces: int) -> list[list[int]]:
 
 
 async def test_what_fits_is_done_in_one_round(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breath, "SHARED_SECONDS", 60.0)
+    monkeypatch.setattr(long_work, "SHARED_SECONDS", 60.0)
     assert await done_by_round(100) == [list(range(100))]
 
 
 async def test_of_what_does_not_fit_one_is_done_a_round_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breath, "SHARED_SECONDS", 0.0)
+    monkeypatch.setattr(long_work, "SHARED_SECONDS", 0.0)
     assert await done_by_round(20) == [[number] for number in range(20)]
 
 
 def test_a_loop_that_ended_leaves_nothing_to_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breath, "SHARED_SECONDS", 0.0)
+    monkeypatch.setattr(long_work, "SHARED_SECONDS", 0.0)
     shared = Round()
     for _ in range(2):
         asyncio.run(shared.has_room())

@@ -1,4 +1,4 @@
-"""Compacting before the line, where that costs less than carrying on."""
+"""Compacting before the threshold, where that costs less than carrying on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.unit.session.filling import SUMMARY, asks_for_summary, summaries, whe
 from tests.unit.session.harness import Stage, compactions, kept_of, stage
 from ullage.context import economy
 from ullage.models.model import ModelCard
-from ullage.session.compacting import cooling, saving
+from ullage.session.compacting import pauses, saving
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 
@@ -97,7 +97,7 @@ async def test_on_a_cold_cache_the_program_compacts_at_once(folder: Path, monkey
 
 @pytest.mark.usefixtures("small")
 async def test_before_the_cache_goes_cold_it_compacts_while_nobody_asks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cooling, "COOLING_SECONDS", 0.0)
+    monkeypatch.setattr(pauses, "COOLING_SECONDS", 0.0)
     async with stage(folder, settings=BALANCED) as here:
         here.fake.add_rules(summaries())
         session = await here.new()
@@ -114,7 +114,7 @@ async def test_a_prompt_does_not_wait_for_a_summary_that_is_to_save(folder: Path
         here.fake.add_rules(when_asked_for_a_summary(Hang(Reply((Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ==="),))), times=1))
         session = await here.new()
         await look(here, session, 1)
-        monkeypatch.setattr(cooling, "COOLING_SECONDS", 0.0)
+        monkeypatch.setattr(pauses, "COOLING_SECONDS", 0.0)
         await look(here, session, 1)
         await here.fake.until_held()
         await chat(here, session, 1)

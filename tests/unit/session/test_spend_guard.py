@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ullage.session.compacting.spend_guard import SpendGuard
+from ullage.session.compacting.failures import SpendGuard
 
 
 @pytest.mark.parametrize(

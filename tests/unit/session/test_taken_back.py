@@ -12,9 +12,9 @@ from tests.fake_api import Say
 from tests.unit.session.filling import WINDOW, fill, make_project
 from tests.unit.session.harness import Stage, compactions, items, notices, stage
 from ullage.context.blocks import Text
+from ullage.context.compaction.newest import TakenBack
 from ullage.context.entries import AssistantReply, Compaction, CompactionUndone, Summarised, UserPrompt
-from ullage.session.compacting import while_editing
-from ullage.session.compacting.taken_back import TakenBack
+from ullage.session.compacting import pauses
 from ullage.session.items import UserItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
@@ -31,7 +31,7 @@ async def chat(here: Stage, session: Session, words: int = 1) -> None:
 
 
 async def compacted_at_the_line(here: Stage) -> Session:
-    """A session that was compacted at its line, and went on for a turn."""
+    """A session that was compacted at its threshold, and went on for a turn."""
     session = await here.new()
     while not compactions(session):
         await fill(here, session, 1)
@@ -57,7 +57,7 @@ async def test_the_next_requests_are_as_if_it_had_never_been_made(folder: Path) 
 
 
 async def test_nor_is_it_made_again_because_the_user_goes_on_editing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(while_editing, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(pauses, "PAUSE_SECONDS", 0.0)
     async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
         session = await compacted_at_the_line(here)
         assert await session.history.undo()
@@ -143,15 +143,14 @@ async def test_where_the_server_does_not_say_what_requests_take_it_comes_again_a
     async with stage(folder) as here:
         session = await here.new()
         conversation = session._conversation  # pyright: ignore[reportPrivateUsage]
-        taken_back = TakenBack(conversation)
+        taken_back = TakenBack()
         made = Compaction("c", "threshold", "digest", 0, (), None, Summarised(0, "All of it", 1), (), "", "", "ullage", 9_000, 900)
         for entry in (UserPrompt("p", "Go"), AssistantReply("r", (Text("Yes."),), "local", "end_turn", None), made, CompactionUndone("c")):
             conversation.append(entry)
-        assert taken_back.holds(50_000, 1_000), "nothing was asked yet"
+        assert taken_back.grown(conversation.entries, 50_000) == 0, "nothing was asked yet"
         conversation.append(AssistantReply("s", (Text("Yes."),), "local", "end_turn", None))
-        assert taken_back.holds(10_000, 1_000)
-        assert taken_back.holds(10_999, 1_000)
-        assert not taken_back.holds(11_000, 1_000)
+        assert taken_back.grown(conversation.entries, 10_000) == 0
+        assert taken_back.grown(conversation.entries, 11_000) == 1_000
 
 
 def waits(session: Session) -> int | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from tests.patience import PATIENCE
 from ullage.context.counting.tokens import REMEMBERED
-from ullage.session.token_counts import LONGEST, TokenCounts
+from ullage.session.models_in_use import LONGEST, TokenCounts
 
 
 def nothing() -> None:

@@ -20,7 +20,7 @@ from ullage.context.moves.plan import Plan
 from ullage.context.policy import ClearNumbers, FixedTokens
 from ullage.session.settings import Settings
 from ullage.tools import registry
-from ullage.tools.dependencies import ToolDependencies
+from ullage.tools.registry import ToolDependencies
 from ullage.tools.todo import Todo
 from ullage.tools.tool import ToolCall, ToolOutcome
 

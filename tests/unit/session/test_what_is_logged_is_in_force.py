@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 import ullage.session.compacting.compaction as compaction_module
-import ullage.session.prelude_in_use as prelude_module
+import ullage.session.prelude as prelude_module
 from tests.fake_api import Say
 from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_project, summaries
 from tests.unit.session.harness import Stage, compactions, stage
 from ullage.context.entries import CompactionFailed, SpentInVain
 from ullage.context.view.fates import fates
 from ullage.context.view.request import request_so_far
-from ullage.session.compacting.preparation import Preparation
-from ullage.session.compacting.reading_ahead import ReadingAhead
+from ullage.session.compacting.attempts import Preparation
 from ullage.session.compacting.restoring import Restoring
-from ullage.session.compacting.rungs import Rungs
-from ullage.session.gauge import Spending
+from ullage.session.compacting.sources import ReadingAhead
+from ullage.session.compacting.summary import Rungs
+from ullage.session.display import Spending
 from ullage.session.session import Session
 from ullage.session.timeline import Timeline
 from ullage.store.errors import StoreFailed

@@ -12,13 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.context.blocks import RedactedThinking, Text, Thinking, ToolResult, ToolUse
-from ullage.context.view.request import Message
+from ullage.context.blocks import Message, RedactedThinking, Text, Thinking, ToolResult, ToolUse
 from ullage.store.errors import StoreFailed
-from ullage.store.results import ResultFiles, safe_name
-from ullage.store.transcripts import write_transcript
+from ullage.store.plain_files import ResultFiles, safe_name, write_transcript
+from ullage.store.shared_files import write_whole
 from ullage.store.user_state import UserState
-from ullage.store.whole_file import write_whole
 
 MESSAGES = [
     Message("user", (Text("fix it"),), (1,)),

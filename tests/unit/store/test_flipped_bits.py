@@ -14,7 +14,7 @@ from tests.unit.store.damage import Written, flip, flips, look, write
 from ullage.context.entries import UserPrompt
 from ullage.store import folder as ullage_folder
 from ullage.store.log_store import LogStore
-from ullage.store.results import ResultFiles
+from ullage.store.plain_files import ResultFiles
 from ullage.store.search import SearchIndex
 
 PAGE = 4096

@@ -18,13 +18,12 @@ from ullage.context.view.projection import project
 from ullage.context.view.request import request_so_far
 from ullage.models.serialise import Serialiser
 from ullage.store import folder as ullage_folder
-from ullage.store import forking, session_list
+from ullage.store import session_list
 from ullage.store.erase import erase_session
 from ullage.store.errors import StoreFailed, UnknownSession
-from ullage.store.lineage import Holders, fork_of, origin_of
 from ullage.store.log_store import LogStore
-from ullage.store.media import MediaFiles
-from ullage.store.results import ResultFiles
+from ullage.store.origins import Holders, fork_of, origin_of
+from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.store.search import SearchIndex
 
 
@@ -154,7 +153,7 @@ def test_a_fork_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(session_list, "COPIED_ROWS", 2)
     workspace = Workspace(tmp_path)
     session_id = workspace.session(*says("one", "two", "three"))
-    monkeypatch.setattr(forking, "finish", failing(sqlite3.OperationalError("disk is full")))
+    monkeypatch.setattr(session_list, "finish_fork", failing(sqlite3.OperationalError("disk is full")))
     with pytest.raises(StoreFailed, match="disk is full"):
         workspace.fork(session_id)
     assert list(workspace.log.lineages()) == [session_id]
@@ -166,13 +165,13 @@ def test_a_fork_of_a_session_that_is_deleted_meanwhile_is_not_made_in_part(tmp_p
     here, there = Workspace(tmp_path), Workspace(tmp_path)
     session_id = here.session(*says("one", "two", "three", "four", "five"))
     here.log.release(session_id)
-    copy_page = forking.copy_page
+    copy_page = session_list.copy_page
 
     def deleted_after_a_page(connection: sqlite3.Connection, *rest: object) -> None:
         copy_page(connection, *rest)  # pyright: ignore[reportArgumentType]
         connection.execute("DELETE FROM session WHERE id = ?", (session_id,))
 
-    monkeypatch.setattr(forking, "copy_page", deleted_after_a_page)
+    monkeypatch.setattr(session_list, "copy_page", deleted_after_a_page)
     with pytest.raises(UnknownSession):
         there.fork(session_id)
     assert there.log.lineages() == {}
@@ -183,7 +182,7 @@ def test_a_fork_whose_maker_was_killed_is_not_listed_and_goes_when_the_log_is_op
 ) -> None:
     workspace = Workspace(tmp_path)
     session_id = workspace.session(*says("one"))
-    monkeypatch.setattr(forking, "finish", failing(KeyboardInterrupt()))
+    monkeypatch.setattr(session_list, "finish_fork", failing(KeyboardInterrupt()))
     monkeypatch.setattr(session_list.SessionList, "delete", failing(StoreFailed("killed")))
     with pytest.raises(KeyboardInterrupt):
         workspace.fork(session_id)

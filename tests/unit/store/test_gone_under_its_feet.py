@@ -14,7 +14,7 @@ import pytest
 from ullage.context.entries import UserPrompt
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreFailed
-from ullage.store.held_sessions import Held
+from ullage.store.log_file import Held
 from ullage.store.log_store import LogStore
 
 

@@ -212,7 +212,7 @@ def test_a_long_session_is_read_a_page_at_a_time_and_others_write_in_between(row
             store.append(other.id, HELLO, 2.0)
         return decode(body)
 
-    monkeypatch.setattr("ullage.store.reading.decode", writing)
+    monkeypatch.setattr("ullage.store.statements.decode", writing)
     assert [logged.seq for logged in store.load(session.id)] == list(range(1, rows + 1))
     assert len(pages) == -(-rows // PAGE_ROWS)
     monkeypatch.undo()

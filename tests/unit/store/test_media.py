@@ -11,8 +11,7 @@ from ullage.context.entries import Attachment, ToolReturned, UserPrompt
 from ullage.store.erase import erase_session
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
-from ullage.store.media import MediaFiles, shown_path
-from ullage.store.results import ResultFiles
+from ullage.store.plain_files import MediaFiles, ResultFiles, shown_path
 from ullage.store.search import SearchIndex
 
 

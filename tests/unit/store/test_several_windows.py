@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ullage.store.list_news import ListNews
 from ullage.store.log_store import LogStore
-from ullage.store.system_lock import HeldElsewhere, SystemLock, is_held
+from ullage.store.other_windows import ListNews
+from ullage.store.shared_files import HeldElsewhere, SystemLock, is_held
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from typing import Literal
 import pytest
 
 from tests.unit.tools.workplace import Workplace
-from ullage.tools import process, reaped_process
+from ullage.tools import process
 from ullage.tools.process import KEPT_CHARACTERS
 from ullage.tools.tool import ToolCall, ToolOutcome
 
@@ -76,8 +76,7 @@ async def ended_once_started(workplace: Workplace, monkeypatch: pytest.MonkeyPat
         await started.wait()
         return await wait_for_end(protocol, timeout)
 
-    for runner in (process, reaped_process):
-        monkeypatch.setattr(runner, "wait_for_end", once_started)
+    monkeypatch.setattr(process, "wait_for_end", once_started)
     return await brief.tools["bash"].run(ToolCall("toolu_1", {"command": command}, lambda text: started.set()))
 
 

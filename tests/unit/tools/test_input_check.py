@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ullage.context.blocks import Json
-from ullage.tools.input_check import check_input
-from ullage.tools.tool import BadToolInput
+from ullage.tools.tool import BadToolInput, check_input
 
 SCHEMA: dict[str, Json] = {
     "type": "object",

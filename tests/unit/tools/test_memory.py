@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ullage.context.blocks import Json
-from ullage.context.engines.memgpt.blocks import Blocks
+from ullage.context.policies.memgpt import Blocks
 from ullage.tools.memory import MemoryTool
 from ullage.tools.tool import BadToolInput, ToolCall, ToolOutcome
 

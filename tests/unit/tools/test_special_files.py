@@ -14,8 +14,17 @@ import pytest
 
 import ullage
 from tests.unit.tools.workplace import Workplace
-from ullage.context.blocks import Json
-from ullage.tools.guarded import guarded
+from ullage.tools.sandbox.guarded import guarded
+from ullage.tools.tool import Tool
+
+
+def takes_a_path(tool: Tool) -> bool:
+    properties = tool.spec.input_schema.get("properties")
+    return isinstance(properties, dict) and "path" in properties
+
+
+TAKE_A_PATH = [name for name, tool in Workplace().tools.items() if takes_a_path(tool) and name != "diagnostics"]
+"""`diagnostics` opens no file."""
 
 ENGINES = ["python", *(["ripgrep"] if shutil.which("rg") else [])]
 
@@ -34,18 +43,11 @@ def special(workplace: Workplace, tmp_path: Path) -> Iterator[Workplace]:
 
 
 @pytest.mark.parametrize("name", ["src/pipe.py", "src/socket.py"])
-@pytest.mark.parametrize(
-    ("tool", "input"),
-    [
-        ("read_file", {}),
-        ("list_files", {}),
-        ("search", {"pattern": "level"}),
-        ("write_file", {"content": "x"}),
-        ("edit_file", {"old_text": "a", "new_text": "b"}),
-    ],
-)
-async def test_a_tool_says_what_it_is_and_waits_for_nobody(tool: str, input: dict[str, Json], name: str, special: Workplace) -> None:
-    outcome = await special.call(tool, path=name, **input)
+@pytest.mark.parametrize("tool", TAKE_A_PATH)
+async def test_a_tool_says_what_it_is_and_waits_for_nobody(tool: str, name: str, special: Workplace) -> None:
+    required = special.tools[tool].spec.input_schema.get("required", [])
+    assert isinstance(required, list)
+    outcome = await special.call(tool, **{str(each): str(each) for each in required} | {"path": name})
     assert outcome.is_error
     assert "not a regular file" in outcome.content
 
@@ -84,16 +86,15 @@ def test_what_guards_git_does_not_wait_either(name: str, tmp_path: Path) -> None
 
 OPENERS = {"open", "read_bytes", "read_text", "fdopen"}
 MAY_OPEN = {
-    "tools/description.py": "the package's own files",
+    "tools/tool.py": "the package's own files",
     "session/prelude.py": "the package's own files",
     "workspace/without_links.py": "the one way",
     "workspace/media_file.py": "Pillow, of bytes",
     "lsp/transport.py": "the null device",
-    "lsp/quick_imports.py": "the package's own compiled code",
     "session/earlier_store.py": "the copy that it makes",
     "processes/reaper.py": "what the system says of processes",
-    "tools/leftovers.py": "what the system says of processes",
-    "tools/sandbox/limits.py": "what the system says of processes",
+    "tools/process.py": "what the system says of processes",
+    "tools/sandbox/bubblewrap.py": "what the system says of processes",
     "tools/sandbox/network/enter.py": "the network of a process",
 }
 """Methods of paths and modules that open files, where `without_links.open_regular` is not used, and what they open."""

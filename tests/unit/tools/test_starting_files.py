@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ullage.tools import starting_files
+from ullage.tools import steering
 from ullage.tools.sandbox.taken_back import not_looked_through, seen_before, take_back
-from ullage.tools.starting_files import StartingFiles
+from ullage.tools.steering import StartingFiles
 
 DEEP = Path("a/b/c/d/e/f/g/h")
 
@@ -30,7 +30,7 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         names.append(Path(folder).name)
         return listing(folder)
 
-    monkeypatch.setattr(starting_files.os, "scandir", counted)
+    monkeypatch.setattr(steering.os, "scandir", counted)
     return names
 
 
@@ -48,7 +48,7 @@ def test_it_is_found_however_deep_it_lies(root: Path) -> None:
 
 
 def test_only_what_has_changed_is_listed_again(root: Path, listed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(starting_files, "SETTLED_NANOSECONDS", -(10**18))
+    monkeypatch.setattr(steering, "SETTLED_NANOSECONDS", -(10**18))
     known = StartingFiles()
     known.below(root)
     assert listed == ["ws", *DEEP.parts]
@@ -86,7 +86,7 @@ def test_what_a_command_makes_is_taken_back_however_deep_and_old_it_is(root: Pat
 
 
 def test_a_workspace_that_is_too_large_is_told_of(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(starting_files, "MOST_FOLDERS", 3)
+    monkeypatch.setattr(steering, "MOST_FOLDERS", 3)
     known = StartingFiles()
     before = seen_before([root], known)
     unseen, seen = put(root / DEEP / ".envrc"), put(root / "a" / ".envrc")

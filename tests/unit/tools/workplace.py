@@ -8,15 +8,14 @@ from pathlib import Path
 from tests.unit.workspace.editors import MemoryEditor
 from ullage.context.blocks import Json, Media
 from ullage.store.folder import READABLE
-from ullage.tools.dependencies import ToolDependencies
 from ullage.tools.recall import RecallHit
-from ullage.tools.registry import build_tools
+from ullage.tools.registry import ToolDependencies, build_tools
 from ullage.tools.sandbox.sandbox import SandboxWanted
 from ullage.tools.tool import BadToolInput, ToolCall, ToolOutcome
 from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders, Kept
-from ullage.workspace.own_writes import OwnWrites
-from ullage.workspace.reads import FileReads
+from ullage.workspace.text_file import OwnWrites
+from ullage.workspace.touched import FileReads
 
 
 class ListRecall:

@@ -10,8 +10,7 @@ from tests.unit.workspace.editors import MemoryEditor
 from ullage.workspace.editor import EditorChanged
 from ullage.workspace.files import ChangedMeanwhile, EditorRefused, WorkspaceFiles
 from ullage.workspace.folders import Folders
-from ullage.workspace.own_writes import OwnWrites
-from ullage.workspace.text_file import text_sha256
+from ullage.workspace.text_file import OwnWrites, text_sha256
 
 
 @pytest.fixture

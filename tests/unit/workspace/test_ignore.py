@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.workspace.ignore import PATTERNS, RULES_BYTES, IgnoreRules
-from ullage.workspace.walk import walk_files, walk_folders
+from ullage.workspace.ignore import PATTERNS, RULES_BYTES, IgnoreRules, walk_files, walk_folders
 
 FILES = {
     ".gitignore": "*.log\n/build/\n!keep.log\ndocs/*\n!docs/kept\n\\\n",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ullage.workspace.recent import REMEMBERED, RecentEdits
+from ullage.workspace.touched import REMEMBERED, RecentEdits
 
 
 def test_newest_first_and_one_line_a_file() -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.workspace.own_writes import OwnWrites
-from ullage.workspace.text_file import MAXIMUM_BYTES, NotEncodable, NotText, TooLarge, read_text, write_text
+from ullage.workspace.text_file import MAXIMUM_BYTES, NotEncodable, NotText, OwnWrites, TooLarge, read_text, write_text
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.workspace.own_writes import OwnWrites
-from ullage.workspace.text_file import write_text
+from ullage.workspace.text_file import OwnWrites, write_text
 from ullage.workspace.watcher import FileChange, watch
 
 

@@ -14,8 +14,7 @@ import pytest
 
 from tests.deep import many
 from ullage.workspace.media_file import read_media
-from ullage.workspace.own_writes import OwnWrites
-from ullage.workspace.text_file import NotText, read_text, write_text
+from ullage.workspace.text_file import NotText, OwnWrites, read_text, write_text
 from ullage.workspace.without_links import LedElsewhere, NotRegular, open_regular, replace_regular
 
 Exchange = Callable[[Path, Path], None]

@@ -1,6 +1,6 @@
 """The one number: how many tokens the context holds, by what the model reported and an estimate of what came since.
 
-The gauge shows it and the trigger compares it. Where the line is stands in `gauge.py`, what is counted under which name in
+The gauge shows it and the trigger compares it. Where the threshold is stands in `gauge.py`, what is counted under which name in
 `categories.py`.
 """
 
@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from ullage.context.blocks import CompactionBlock, ToolUse, Usage
+from ullage.context.blocks import CompactionBlock, Message, ToolUse, Usage
 from ullage.context.counting.categories import FIXED, category_of, in_order, shared_out
-from ullage.context.counting.counts import Counts, Parts
 from ullage.context.counting.media import LIMITS, ImageLimits, shown_tokens
 from ullage.context.counting.tally import Priced, Sizes, Tally, is_believed
 from ullage.context.counting.tokens import (
     MESSAGE_TOKENS,
     Calibration,
+    Counts,
     Fixed,
+    Parts,
     countable,
     estimate_parts,
     estimate_text_of,
@@ -27,7 +28,6 @@ from ullage.context.counting.tokens import (
 from ullage.context.entries import AssistantReply, Prelude
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.log_places import entry_at
-from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 
 ESTIMATED_SHARE = 0.01

@@ -1,17 +1,23 @@
-"""Under which name the gauge counts what stands in the context, and how categories are made to add up."""
+"""Under which name the gauge counts what stands in the context, and how categories are made to add up.
+
+What system prompt, rules and tools were last counted as stays until they change (`FixedParts`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from ullage.context.blocks import Block, Document, Image, Text, ToolResult
-from ullage.context.entries import Compaction, Entry, Notice, UserPrompt
+from ullage.context.entries import Compaction, Entry, Notice, Prelude, UserPrompt
 
 ORDER = ("system", "rules", "tools", "summary", "files", "user", "assistant")
 """Of the categories; those of tool results follow."""
 FIXED = ("system", "rules", "tools")
 """Of the categories: what precedes every message, and changes only where the prelude does."""
 RESULTS = "tool results: "
+
+KEPT_PRELUDES = 4
+"""Preludes that are remembered: those of the sessions at hand, which mostly share one."""
 
 
 def category_of(block: Block, source: Entry | None, tools: Mapping[str, str]) -> str:
@@ -67,3 +73,36 @@ def _place(item: tuple[str, int]) -> tuple[int, int, str]:
     if name in ORDER:
         return ORDER.index(name), 0, name
     return len(ORDER), -tokens, name
+
+
+class FixedParts:
+    """The counts for one model. What the endpoint counted itself goes before what a reply's usage shows."""
+
+    def __init__(self) -> None:
+        self._counted: list[tuple[Prelude, Mapping[str, int]]] = []
+        self._shown: list[tuple[Prelude, Mapping[str, int]]] = []
+
+    def of(self, prelude: Prelude | None) -> Mapping[str, int] | None:
+        """Tokens by category; None where nobody counted it yet."""
+        return _found(self._counted, prelude) or _found(self._shown, prelude)
+
+    def is_counted(self, prelude: Prelude | None) -> bool:
+        """Whether the endpoint counted it."""
+        return _found(self._counted, prelude) is not None
+
+    def take_count(self, prelude: Prelude, tokens: Mapping[str, int]) -> None:
+        """The endpoint has counted it."""
+        _keep(self._counted, prelude, tokens)
+
+    def take_shown(self, prelude: Prelude, categories: Mapping[str, int]) -> None:
+        """What the gauge showed once the first reply had priced it: it stays that from then on."""
+        if self.of(prelude) is None:
+            _keep(self._shown, prelude, {name: tokens for name, tokens in categories.items() if name in FIXED})
+
+
+def _found(known: list[tuple[Prelude, Mapping[str, int]]], prelude: Prelude | None) -> Mapping[str, int] | None:
+    return next((tokens for each, tokens in known if each is prelude or each == prelude), None)
+
+
+def _keep(known: list[tuple[Prelude, Mapping[str, int]]], prelude: Prelude, tokens: Mapping[str, int]) -> None:
+    known[:] = [(prelude, dict(tokens)), *(each for each in known if each[0] != prelude)][:KEPT_PRELUDES]

@@ -1,4 +1,7 @@
-"""Where the context counts as full, how full it is, and how much a turn usually adds. How much it holds: `accounting.py`."""
+"""Where the context counts as full, how full it is by the measure of a policy, and how much a turn usually adds.
+
+How many tokens the context holds by the model's own count: `accounting.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Literal, TypeAlias
 
+from ullage.context.blocks import CompactionBlock, Document, Image, Message, RedactedThinking, Text, Thinking, ToolResult
+from ullage.context.counting.media import shown_tokens
+from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.entries import (
     AssistantReply,
     Compaction,
@@ -15,7 +21,9 @@ from ullage.context.entries import (
     TurnEnded,
     UserPrompt,
 )
-from ullage.context.policy import BelowWindow, FixedCharacters, FixedTokens, LineNumbers, Never, ShareOfWindow
+from ullage.context.policy import BelowWindow, FixedCharacters, FixedTokens, LineNumbers, Measure, Never, ShareOfWindow
+from ullage.context.view.epoch import EpochKey
+from ullage.context.view.projection import Projection
 
 Level: TypeAlias = Literal["normal", "warning", "error"]
 
@@ -94,3 +102,58 @@ def _recent(entries: Sequence[Logged]) -> Sequence[Logged]:
             if turns > RECENT_TURNS:
                 return entries[index:]
     return entries
+
+
+class Measuring:
+    """Measures the context of one session. Keeps what it counted, so that a call costs what is new since the last."""
+
+    def __init__(self) -> None:
+        self._of: tuple[str, EpochKey] | None = None
+        self._settled = 0
+        self._total = 0
+
+    def measured(self, measure: Measure, used: int, projection: Projection, calibration: Calibration) -> int:
+        """As `measured`, for the view as it is now."""
+        if measure == "usage":
+            return used
+        if self._of != (measure, projection.key):
+            self._of, self._settled, self._total = (measure, projection.key), 0, 0
+        of_one = estimate_message if measure == "messages" else characters_of
+        messages = projection.messages
+        settled = max(self._settled, len(messages) - 1)  # only the last message may still change
+        self._total += sum(of_one(message) for message in messages[self._settled : settled])
+        self._settled = settled
+        total = self._total + sum(of_one(message) for message in messages[settled:])
+        return calibration.apply(total) if measure == "messages" else total // CHARACTERS_PER_TOKEN
+
+
+def measured(measure: Measure, used: int, messages: Sequence[Message], calibration: Calibration) -> int:
+    """Tokens. `used` is the one number of the whole context, `messages` are those in view. Costs nothing for the measure `usage`."""
+    match measure:
+        case "usage":
+            return used
+        case "messages":
+            return calibration.apply(sum(estimate_message(message) for message in messages))
+        case "characters / 4":
+            return sum(characters_of(message) for message in messages) // CHARACTERS_PER_TOKEN
+
+
+def characters_of(message: Message) -> int:
+    """Characters that a program would count in a message: texts, results, thinking and the input of calls; images as if they were text."""
+    total = 0
+    for block in message.blocks:
+        total += shown_tokens(block) * CHARACTERS_PER_TOKEN
+        match block:
+            case Text():
+                total += len(block.text)
+            case ToolResult() | CompactionBlock():
+                total += len(block.content)
+            case Thinking():
+                total += len(block.thinking)
+            case RedactedThinking():
+                total += len(block.data)
+            case Image() | Document():
+                pass
+            case _:
+                total += len(block.name) + len(str(dict(block.input)))
+    return total

@@ -1,7 +1,12 @@
-"""How many tokens images and documents take, by what Anthropic publishes; no tokenizer and no ratio has a part in it.
+"""How many tokens images and documents take, and which of them a request shows.
 
 An image is scaled down to what the model takes and then costs a token for each 28 by 28 pixels (anthropic-api.md 2.7). A page of a PDF
-is shown to the model as an image and as text: 1,500 to 3,000 tokens by the documentation.
+is shown to the model as an image and as text: 1,500 to 3,000 tokens by the documentation. No tokenizer and no ratio has a part in it.
+
+A request that the API refuses for its images would be refused again at every later call, since they stay where they are. So what it would
+not take is not sent: the first ones that it takes together are shown, and what comes after them is told in words. Since the first ones
+stay the first as the conversation grows, the prefix stays as it is. Whoever brings images in sees to it that this does not come about
+(`tools/media.py`); it does after an undo, and where another model is chosen.
 """
 
 from __future__ import annotations
@@ -9,12 +14,28 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
-from ullage.context.blocks import Block, Document, Image, Media, ToolResult
+from ullage.context.blocks import Block, Document, Image, Media, Message, Text, ToolResult, base64_size
 
 PIXELS_PER_TOKEN_EDGE = 28
+
+PDF_PAGE_TOKENS = 2_300
+"""A page of prose: others measured 2,347 on Opus and Sonnet 5.5 and 2,115 on Haiku 4.5, where the image alone takes 1,600."""
+
+_PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
+_PAGES = re.compile(rb"/Count\s+(\d{1,6})\b")
+_LINEARISED = re.compile(rb"/Linearized\b[^>]{0,400}?/N\s+(\d{1,6})\b", re.DOTALL)
+_PACKED = re.compile(rb"/ObjStm\b[^>]{0,400}>>\s*stream\r?\n")
+_ENCRYPTED = re.compile(rb"/Encrypt\s+\d+\s+\d+\s+R|/Encrypt\s*<<")
+
+UNPACKED_BYTES = 50_000_000
+"""No more of the packed objects of one PDF is looked at: the objects of some 100,000 pages."""
+
+MOST_BYTES = 20_000_000
+"""Of images and documents in a request, in base64. The API takes 32 MB in all; a million tokens of text is some 4 MB, a little more as
+JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +50,6 @@ LIMITS = ImageLimits(2_576, 4_784)
 """Of models from Opus 4.7 on."""
 LIMITS_BEFORE = ImageLimits(1_568, 1_568)
 """Of models up to 4.6."""
-
-PDF_PAGE_TOKENS = 2_300
-"""A page of prose: others measured 2,347 on Opus and Sonnet 5.5 and 2,115 on Haiku 4.5, where the image alone takes 1,600."""
 
 
 def image_tokens(width: int, height: int, limits: ImageLimits) -> int:
@@ -76,16 +94,6 @@ def in_words(media: Media) -> str:
     return f"PDF, {media.pages:,} {'page' if media.pages == 1 else 'pages'}"
 
 
-_PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
-_PAGES = re.compile(rb"/Count\s+(\d{1,6})\b")
-_LINEARISED = re.compile(rb"/Linearized\b[^>]{0,400}?/N\s+(\d{1,6})\b", re.DOTALL)
-_PACKED = re.compile(rb"/ObjStm\b[^>]{0,400}>>\s*stream\r?\n")
-_ENCRYPTED = re.compile(rb"/Encrypt\s+\d+\s+\d+\s+R|/Encrypt\s*<<")
-
-UNPACKED_BYTES = 50_000_000
-"""No more of the packed objects of one PDF is looked at: the objects of some 100,000 pages."""
-
-
 def pdf_pages(raw: bytes) -> int | None:
     """How many pages a PDF has; None where it says so neither plainly nor in packed objects, or is none."""
     if not raw.startswith(b"%PDF-"):
@@ -117,3 +125,85 @@ def _unpacked(raw: bytes) -> Iterator[bytes]:
         left -= len(objects)
         if left <= 0:
             return
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What images and documents weigh in a request."""
+
+    items: int = 0
+    """Images, and pages of documents."""
+    size: int = 0
+    """Bytes in base64."""
+
+    def __add__(self, other: Weight) -> Weight:
+        return Weight(self.items + other.items, self.size + other.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a model takes of them in one request."""
+
+    items: int
+    size: int = MOST_BYTES
+    images: bool = True
+    documents: bool = True
+
+    def holds(self, weight: Weight) -> bool:
+        """Whether so much may be sent at once."""
+        return weight.items <= self.items and weight.size <= self.size
+
+    def takes(self, media: Media) -> bool:
+        """Whether the model can be shown such a thing at all."""
+        return self.images if isinstance(media, Image) else self.documents
+
+
+NO_ROOM = Room(0, images=False, documents=False)
+"""Nothing is shown."""
+
+
+def weight_of(media: Media) -> Weight:
+    """Of one."""
+    return Weight(media.pages if isinstance(media, Document) else 1, base64_size(media))
+
+
+def shown_in(message: Message) -> tuple[Media, ...]:
+    """All that a message shows, in order."""
+    return tuple([media for block in message.blocks for media in media_of(block)])
+
+
+def within(message: Message, so_far: Weight, room: Room) -> tuple[Message, Weight]:
+    """The message with what there is room for after what came before it, and how much that is then. The message itself where all fits."""
+    shown: set[int] = set()
+    everything = shown_in(message)
+    for index, media in enumerate(everything):
+        more = so_far + weight_of(media)
+        if room.takes(media) and room.holds(more):
+            shown.add(index)
+            so_far = more
+    if len(shown) == len(everything):
+        return message, so_far
+    return _with_only(message, shown), so_far
+
+
+def _with_only(message: Message, shown: set[int]) -> Message:
+    """The message without the others, in whose place there are words."""
+    blocks: list[Block] = []
+    index = 0
+    for block in message.blocks:
+        media = media_of(block)
+        kept = [each for place, each in enumerate(media, index) if place in shown]
+        left_out = [not_shown(each) for place, each in enumerate(media, index) if place not in shown]
+        index += len(media)
+        if not left_out:
+            blocks.append(block)
+        elif isinstance(block, ToolResult):
+            blocks.append(replace(block, content="\n".join((block.content, *left_out)), media=tuple(kept)))
+        else:
+            blocks.append(Text(not_shown(media[0])))
+    return Message(message.role, tuple(blocks), message.sources)
+
+
+def not_shown(media: Media) -> str:
+    """What stands for one that is not sent."""
+    return f"[{in_words(media)}: not shown, since the model cannot be shown any more of these at once, or none of this kind]"

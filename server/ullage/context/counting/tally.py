@@ -12,9 +12,8 @@ from typing import NamedTuple
 
 from ullage.context.blocks import Usage
 from ullage.context.counting.categories import FIXED, shared_out
-from ullage.context.counting.counts import Counts, Parts, counted
 from ullage.context.counting.media import LIMITS, ImageLimits
-from ullage.context.counting.tokens import Calibration, estimate_parts
+from ullage.context.counting.tokens import Calibration, Counts, Parts, counted, estimate_parts
 
 TIMES = 4
 """The estimate is within 15 % for Claude's newer tokenizer, others count less; base64 in a text of another kind is four times as much."""
@@ -27,7 +26,7 @@ HIDDEN = 128_000
 def is_believed(usage: Usage, sent: int, received: int) -> bool:
     """Whether a reply can have used that; `sent` and `received` are the estimates of the request and of the reply (tokens).
 
-    `models/plausible.py` holds it against the bytes of the request before it is logged. This is for logs of versions that took everything,
+    `models/endpoint_checks.py` holds it against the bytes of the request before it is logged. This is for logs of versions that took all,
     and the narrower of the two: one absurd number would make the context full for ever.
     """
     return usage.can_be and usage.total_input_tokens <= TIMES * sent + BESIDE and usage.output_tokens <= TIMES * received + BESIDE + HIDDEN

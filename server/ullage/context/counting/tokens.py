@@ -1,22 +1,23 @@
-"""How many tokens a text takes, without a tokenizer: estimates by kind of text, and ratios learned from real usage.
+"""How many tokens a text takes: estimates by kind of text, ratios learned from real usage, and the seam to a tokenizer.
 
 The estimates are for Claude's newer tokenizer (Opus 4.7 and later). Older models and other vendors' take fewer tokens for
-the same text; their card's factor and the learned ratio correct for that. What a tokenizer counts: `counts.py`.
+the same text; their card's factor and the learned ratio correct for that.
+
+Of a tokenizer `context/` knows no more than `Counts`. Counting takes long (seconds for a megabyte), so it is asked for, and what is known
+by then is used. Until it is known the estimate stands in.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from ullage.context.blocks import Block, CompactionBlock, Document, Image, RedactedThinking, Text, Thinking, ToolResult, ToolUse
-from ullage.context.counting.counts import Counts, Parts
+from ullage.context.blocks import Block, CompactionBlock, Document, Image, Message, RedactedThinking, Text, Thinking, ToolResult, ToolUse
 from ullage.context.counting.media import LIMITS, ImageLimits, shown_tokens
 from ullage.context.entries import Prelude
-from ullage.context.view.message import Message
 
 WEIGHTS: tuple[tuple[bytes, float], ...] = (
     (b"a", 0.26),  # a lower-case letter
@@ -75,6 +76,13 @@ LOWEST_RATIO, HIGHEST_RATIO = 0.5, 2.5
 FULL_WEIGHT = 20_000
 """Tokens of a request from which what a tokenizer counted is learned from at the full rate: about what one takes that is new as a whole.
 Of a small growth what nobody counted (a reminder, thinking that fell away) is a large share, so it teaches in proportion to its size."""
+
+_CONTINUATION = bytes(range(0x80, 0xC0))
+
+_ASCII_WEIGHTS = tuple((pattern, weight) for pattern, weight in WEIGHTS if pattern not in (b"s", b"l", b"o", b"k", b"h", b"g", b"e"))
+_WEIGHTS_WITHOUT_DIGITS = tuple((pattern, weight) for pattern, weight in _ASCII_WEIGHTS if b"0" not in pattern)
+
+_encoder = json.JSONEncoder(ensure_ascii=False, default=dict)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -147,7 +155,7 @@ def tools_of(prelude: Prelude) -> Parts:
 
 
 class Fixed(Protocol):
-    """What system prompt, rules and tools were last counted as (`fixed_parts.py`)."""
+    """What system prompt, rules and tools were last counted as (`FixedParts`)."""
 
     def of(self, prelude: Prelude | None) -> Mapping[str, int] | None:
         """Tokens by category; None where nobody counted them yet."""
@@ -232,11 +240,6 @@ def _class_of(byte: int) -> bytes:
 
 _CLASSES = b"".join(_class_of(byte) for byte in range(256))
 """The class of a character by the first byte of its UTF-8 form."""
-_CONTINUATION = bytes(range(0x80, 0xC0))
-
-
-_ASCII_WEIGHTS = tuple((pattern, weight) for pattern, weight in WEIGHTS if pattern not in (b"s", b"l", b"o", b"k", b"h", b"g", b"e"))
-_WEIGHTS_WITHOUT_DIGITS = tuple((pattern, weight) for pattern, weight in _ASCII_WEIGHTS if b"0" not in pattern)
 
 
 def _weigh(text: str) -> float:
@@ -253,8 +256,41 @@ def _sealed(signature: str) -> int:
     return max(len(signature) - SIGNATURE_FRAME, 0) // SIGNATURE_CHARACTERS_PER_TOKEN
 
 
-_encoder = json.JSONEncoder(ensure_ascii=False, default=dict)
-
-
 def _json(value: object) -> str:
     return _encoder.encode(value)
+
+
+class Counts(Protocol):
+    """What a model's tokenizer counted so far. May be asked from any thread."""
+
+    @property
+    def version(self) -> int:
+        """Another number where it may know more than before."""
+        ...
+
+    def known(self, text: str) -> int | None:
+        """Tokens of `text`; None where it was not counted (yet)."""
+        ...
+
+    def want(self, texts: Sequence[str]) -> None:
+        """They are counted soon, if they can be."""
+        ...
+
+
+class Parts(NamedTuple):
+    """What something in a request is made of."""
+
+    framing: int
+    """Tokens of tags, roles and ids around the texts: a guess."""
+    texts: tuple[str, ...]
+
+
+def counted(parts: Parts, counts: Counts) -> int | None:
+    """Tokens of `parts`, of their framing too; None where one of the texts was not counted."""
+    total = parts.framing
+    for text in parts.texts:
+        known = counts.known(text) if text else 0
+        if known is None:
+            return None
+        total += known
+    return total

@@ -10,15 +10,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from ullage.context.blocks import Block, Document, Image, RedactedThinking, Role, Text, Thinking, ToolResult, ToolUse
+from ullage.context.blocks import Block, Document, Image, Message, RedactedThinking, Role, Text, Thinking, ToolResult, ToolUse
+from ullage.context.calls import one_line
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.staged_numbers import OwnText
 from ullage.context.entries import Compaction, Entry, Logged, Notice, UserPrompt
 from ullage.context.quoting import beginning_of_quoted, end_of_quoted, quoted
-from ullage.context.record.calls import one_line
 from ullage.context.redact import redact
 from ullage.context.view.log_places import entry_at
-from ullage.context.view.message import Message
 
 FITS = 0.9
 """Of the window: how much of it the text and the answer may take, since both are estimates."""

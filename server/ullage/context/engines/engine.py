@@ -1,7 +1,8 @@
 """The one seam between a policy and whoever carries it out, live (`session/`) or over a recorded session (`replay/`).
 
-An engine is data with four answers. It reads no file and calls no model: what a model is to be asked it says in a `Plan`, and what came
-back it gets as text. What an engine keeps from one compaction to the next it reads out of the log.
+An engine is data with four answers. It reads no file and calls no model. It says in a `Plan` what a model is to be asked, and gets what
+came back as text. What an engine keeps from one compaction to the next it reads out of the log. What was planned becomes an entry of the
+log here too (`planned_entry`), the same way live and in replay.
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from ullage.context.blocks import CompactionBlock
-from ullage.context.entries import Logged, Trigger
+from ullage.context.entries import Compaction, Logged, Rung, Snipped, Summarised, Trigger
 from ullage.context.moves.clip import Arrival, Clip
-from ullage.context.moves.plan import Count, Plan
-from ullage.context.record.reading import Reading
+from ullage.context.moves.plan import Asked, Count, Plan
+from ullage.context.moves.snip import messages_in
+from ullage.context.summary.reading import Reading
 from ullage.context.view.projection import Projection
 
 PathOf: TypeAlias = Callable[[str], str]
 """The path of the file that holds the whole output of a tool use id."""
+
+HANDOFF_SHARE = 1 / 3
+"""Of the threshold, for the handoff: the rest is for the tail, the restored files and the turns to come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,3 +146,49 @@ def has_upkeep(engine: Engine) -> bool:
     An engine without one does where it does not leave `upkeep` as it is in `Unchanging`.
     """
     return getattr(engine, "keeps_up", getattr(type(engine), "upkeep", None) is not Unchanging.upkeep)
+
+
+def planned_entry(
+    id: str, trigger: Trigger, plan: Plan, handoff: Handoff, rung: Rung, *, policy: str, tokens_before: int, focus: str = ""
+) -> Compaction:
+    """The entry before files are read again and before its size is known (`estimated_after` is 0). Tokens of the whole context."""
+    summarised, snipped = None, plan.snipped
+    if plan.summarise_to is not None and plan.summarise_from:
+        snipped = Snipped(plan.summarise_from, plan.summarise_to, handoff.text, plan.carried)
+    elif plan.summarise_to is not None:
+        summarised = Summarised(plan.summarise_to, handoff.text, plan.covers, handoff.acknowledgement, plan.carried, handoff.block)
+    return Compaction(
+        id=id,
+        trigger=trigger,
+        rung=rung,
+        through=plan.through,
+        cleared=plan.cleared,
+        snipped=snipped,
+        summarised=summarised,
+        restored=(),
+        resume=handoff.resume,
+        focus=focus,
+        policy=policy,
+        tokens_before=tokens_before,
+        estimated_after=0,
+        without_files=plan.without_files,
+    )
+
+
+def is_in_force(planned: Plan, projection: Projection) -> bool:
+    """Whether all that is planned was done before: an epoch of its own would cost the cache and all thinking for nothing."""
+    cleared = {each for active in projection.active for each in active.cleared}
+    snipped = [active.snipped for active in projection.active]
+    return cleared.issuperset(planned.cleared) and (planned.snipped is None or planned.snipped in snipped)
+
+
+def summary_up_to(cut: int, at: Occasion, estimated_after: int, asked: Asked) -> Plan:
+    """The plan; `cut` is legal and not the first. `estimated_after` in tokens."""
+    to = at.projection.last_seq_before(cut)
+    covers = messages_in([logged for logged in at.projection.entries if logged.seq <= to])
+    return Plan(at.projection.entries[-1].seq, (), None, to, covers, estimated_after, asked=asked)
+
+
+def handoff_room(line: int) -> int:
+    """Tokens that there are for the handoff."""
+    return int(line * HANDOFF_SHARE)

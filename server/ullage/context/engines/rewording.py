@@ -11,13 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ullage.context.engines.engine import Covered, Engine
 from ullage.context.entries import Compaction, FileTakenOut, Logged, Reworded, Summarised
-from ullage.context.moves.excluded import without_excluded
 from ullage.context.moves.plan import Plan
-from ullage.context.record.api_summary import ELSEWHERE, completing
-from ullage.context.record.handoff import LOGGED, TITLE, WRITTEN
+from ullage.context.summary.api_summary import ELSEWHERE, completing
+from ullage.context.summary.handoff import LOGGED, TITLE, WRITTEN
 from ullage.context.view.log_places import entry_at
 from ullage.context.view.projection import Projection
-from ullage.context.view.quotations import Quotations, what_is_gone
+from ullage.context.view.quotations import Quotations, what_is_gone, without_excluded
 from ullage.context.view.taken_out import FilePart, Gone, seq_of
 
 

@@ -1,7 +1,6 @@
-"""The staged engine: cheap moves before every call and at the line, then a summary. Each system that works so is a set of its numbers.
+"""The staged engine: cheap moves before every call and at the threshold, then a summary. Each system that works so is a set of its numbers.
 
-The numbers are in `staged_numbers.py`, the plan of the summary in `staged_summary.py`, what the model reads in `conversation_text.py`, the
-text of the handoff in `staged_handoff.py`.
+The numbers are in `staged_numbers.py`, the summary is in `staged_summary.py`, and what the model reads is in `conversation_text.py`.
 """
 
 from __future__ import annotations
@@ -11,17 +10,15 @@ from dataclasses import dataclass, replace
 
 from ullage.context.blocks import ToolResult
 from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf
-from ullage.context.engines.staged_handoff import handoff_text
 from ullage.context.engines.staged_numbers import CheapMove, SummaryShape, Upkeep, WindowNumbers
-from ullage.context.engines.staged_summary import SHORTER_TAIL, first_cut, summarised
+from ullage.context.engines.staged_summary import SHORTER_TAIL, first_cut, handoff_text, summarised
 from ullage.context.entries import AssistantReply, Cleared, Logged, Snipped
 from ullage.context.moves.clear import clear
 from ullage.context.moves.clip import Arrival, Clip, clip
+from ullage.context.moves.cuts import Tail, begins_turn, cut_before
 from ullage.context.moves.plan import Plan
 from ullage.context.moves.preview import preview
 from ullage.context.moves.snip import between, snip
-from ullage.context.moves.tail import Tail, cut_before
-from ullage.context.moves.turns import begins_turn
 from ullage.context.policy import ClearNumbers, ClipNumbers, SnipNumbers
 from ullage.context.view.projection import Projection
 
@@ -57,7 +54,7 @@ class Staged:
         return _cheap_alone(at, _made(at, self.every_call.moves))
 
     def plan(self, at: Occasion) -> Plan | None:
-        """The cheap moves of the line, and the summary."""
+        """The cheap moves of the threshold, and the summary."""
         if self.summary is None:
             return _cheap_alone(at, _made(at, self.at_line))
         cleared = _made(at, tuple(move for move in self.at_line if isinstance(move, ClearNumbers))).cleared

@@ -1,4 +1,4 @@
-"""The numbers of a staged engine: what it does before every call, what at the line, and how its summary is to be.
+"""The numbers of a staged engine: what it does before every call, what at the threshold, and how its summary is to be.
 
 Only values; what is done with them is in `staged.py`.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ullage.context.moves.tail import Tail
+from ullage.context.moves.cuts import Tail
 from ullage.context.policy import ClearNumbers, SnipNumbers
 
 

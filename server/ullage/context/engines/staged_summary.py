@@ -1,4 +1,8 @@
-"""The plan of a staged engine's summary: what it stands for, what stays, and what a model is asked for it."""
+"""The summary of a staged engine, from its plan to its text.
+
+The plan says what the summary stands for, what stays, and what a model is asked for it. The text is what the model wrote or, without a
+model, what a program writes, in the same shape.
+"""
 
 from __future__ import annotations
 
@@ -6,25 +10,24 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from ullage.context.blocks import Text
+from ullage.context.blocks import Message, Text
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.conversation_text import FITS, conversation_text
-from ullage.context.engines.engine import Occasion
-from ullage.context.engines.staged_handoff import summary_in, verbatim, written
+from ullage.context.engines.engine import Covered, Occasion, handoff_room
 from ullage.context.engines.staged_numbers import OwnText, SummaryShape
-from ullage.context.engines.ullage import handoff_room
-from ullage.context.entries import Cleared, Compaction, UserPrompt
-from ullage.context.moves.cuts import legal_cuts
-from ullage.context.moves.excluded import excluded
-from ullage.context.moves.news import has_news
+from ullage.context.entries import Cleared, Compaction, Logged, UserPrompt
+from ullage.context.moves.cuts import Tail, cut_before, has_news, legal_cuts
 from ullage.context.moves.plan import SMALLEST_SUMMARY, SUMMARY_SHARE, Asked, Plan
 from ullage.context.moves.preview import preview
 from ullage.context.moves.snip import messages_in, seq_after
-from ullage.context.moves.tail import Tail, cut_before
 from ullage.context.quoting import quoted
+from ullage.context.redact import redact
+from ullage.context.summary.digest import DIGEST_TOKENS, brief, digest_sections, quote
+from ullage.context.summary.facts import facts
+from ullage.context.view.epoch import Epoch
 from ullage.context.view.log_places import entry_at
-from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
+from ullage.context.view.quotations import excluded
 
 SHORTER_TAIL = Tail(share_of_view=0.2)
 """Where the usual tail leaves nothing to take out."""
@@ -33,6 +36,15 @@ EVERYTHING = sys.maxsize
 """Tokens."""
 
 EARLIER_SUMMARY = "[summary so far]"
+
+BY_PROGRAM = "(Written by program from the log: no model was asked, or what it wrote could not be used.)"
+EARLIER = "# What a model wrote for an earlier summary"
+USER_SHARE, DIGEST_SHARE, EARLIER_SHARE = 0.5, 0.25, 0.15
+"""Of the room, for a summary by program; its ceilings are those of Ullage's own digest."""
+USER_TOKENS, EARLIER_TOKENS = 20_000, 4_000
+BRIEF_BELOW = 1_500
+"""Tokens of room. With less a digest would not fit, and a few lines must do."""
+LEFT_OUT = "\n… ({characters:,} characters left out) …\n"
 
 
 def first_cut(view: Projection, keep_first: int) -> int:
@@ -129,7 +141,7 @@ def _asked(
         return Asked(shape.prompt, output, check=shape.check, sections=shape.sections)
     own = shape.reads or OwnText()  # the oldest goes first, where the warm conversation does not fit
     room = int(at.window * FITS) - output
-    earlier = _earlier(view, shape, (*before[-1:], *covered))
+    earlier = _earlier_in_view(view, shape, (*before[-1:], *covered))
     text = _said(view, uncleared, own, EVERYTHING) if own.uncleared else ""
     if not text or estimate_text(text) > room:
         text = _said(view, covered, own, room)
@@ -144,7 +156,7 @@ def _said(view: Projection, messages: Sequence[Message], own: OwnText, room: int
     return conversation_text(said, view.entries, own, room)
 
 
-def _earlier(view: Projection, shape: SummaryShape, messages: Sequence[Message]) -> str:
+def _earlier_in_view(view: Projection, shape: SummaryShape, messages: Sequence[Message]) -> str:
     """The newest summary among what the messages show; empty where there is none."""
     for message in reversed(messages):
         for block, source in zip(reversed(message.blocks), reversed(message.sources), strict=True):
@@ -162,3 +174,82 @@ def _only(messages: Iterable[Message], wanted: Callable[[int], bool]) -> list[Me
         if kept:
             said.append(Message(message.role, tuple(block for block, _ in kept), tuple(source for _, source in kept)))
     return said
+
+
+def handoff_text(shape: SummaryShape, covered: Covered) -> str:
+    """The whole text: the user's own messages where they are kept, the preface, the summary."""
+    said = ""
+    if shape.user_message_tokens:
+        said = "\n\n".join(verbatim(covered.entries, min(shape.user_message_tokens, covered.room)))
+    summary = covered.model_text if covered.model_text is not None else _by_program(shape, covered)
+    return "\n\n".join(part for part in (said, shape.preface, summary) if part)
+
+
+def summary_in(shape: SummaryShape, text: str) -> str:
+    """The summary alone, out of a text that `handoff_text` made."""
+    return text.rpartition(shape.preface)[2].strip() if shape.preface else text.strip()
+
+
+def verbatim(entries: Iterable[Logged], tokens: int) -> list[str]:
+    """The user's messages, in the order in which they were said; the newest come first in line for `tokens` tokens.
+
+    The one that does not fit any more loses its middle, and what is older is left out.
+    """
+    prompts = [logged.entry.text for logged in entries if isinstance(logged.entry, UserPrompt) and logged.entry.text.strip()]
+    kept: list[str] = []
+    for text in reversed(prompts):
+        size = estimate_text(text)
+        if size > tokens:
+            kept.append(_without_middle(text, tokens, size))
+            break
+        kept.append(text)
+        tokens -= size
+    return [text for text in reversed(kept) if text]
+
+
+def _without_middle(text: str, tokens: int, size: int) -> str:
+    half = int(len(text) * max(tokens, 0) / size / 2)
+    if not half:
+        return ""
+    return text[:half] + LEFT_OUT.format(characters=len(text) - 2 * half) + text[len(text) - half :]
+
+
+def _by_program(shape: SummaryShape, covered: Covered) -> str:
+    entries = [logged for logged in covered.entries if logged.seq >= covered.plan.summarise_from]
+    parts = [BY_PROGRAM]
+    earlier = _earlier_in_log(shape, covered)
+    if earlier:
+        parts += [EARLIER, earlier]
+    if covered.room < BRIEF_BELOW:
+        return "\n\n".join((*parts, brief(entries)))
+    # What was read of the log before is of all of it, so it serves only where all of it is summarised.
+    found = facts(entries, None if covered.plan.summarise_from else covered.reading)
+    words = 0 if shape.user_message_tokens else min(USER_TOKENS, int(covered.room * USER_SHARE))
+    quotes = quote(found.asked if words else (), words)
+    sections = digest_sections(found, quotes, covered.focus, min(DIGEST_TOKENS, int(covered.room * DIGEST_SHARE)))
+    return redact("\n\n".join((*parts, *(section.markdown() for section in sections))))
+
+
+def _earlier_in_log(shape: SummaryShape, covered: Covered) -> str:
+    """The newest summary in force that a model wrote, as far as there is room for it; empty where there is none."""
+    newest = next((each for each in reversed(_in_force(covered.entries)) if each.rung == "model" and written(each)), None)
+    if newest is None:
+        return ""
+    text = summary_in(shape, written(newest))
+    size = estimate_text(text)
+    tokens = min(EARLIER_TOKENS, int(covered.room * EARLIER_SHARE))
+    return text if size <= tokens else text[: int(len(text) * tokens / size)].rstrip() + " …"
+
+
+def written(compaction: Compaction) -> str:
+    """The text that took the place of messages; empty where nothing was summarised."""
+    if compaction.summarised is not None:
+        return compaction.summarised.text
+    return compaction.snipped.marker if compaction.snipped is not None and compaction.rung != "moves" else ""
+
+
+def _in_force(entries: Sequence[Logged]) -> list[Compaction]:
+    epoch = Epoch()
+    for logged in entries:
+        epoch = epoch.after(logged)
+    return list(epoch.active.values())

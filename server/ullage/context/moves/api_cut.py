@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import accumulate
 
-from ullage.context.blocks import CompactionBlock
+from ullage.context.blocks import CompactionBlock, Message
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Count, Plan
 from ullage.context.moves.preview import preview
 from ullage.context.moves.snip import messages_in
-from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 
 

@@ -1,19 +1,27 @@
-"""Where a list of messages may be cut in two, so that one part can go.
+"""Where a list of messages may be cut in two, so that one part can go: legal cuts, the turns of the user, and the tail that stays.
 
 A cut at `i` stands before `messages[i]`; 0 and `len(messages)` are cuts too. Each property says of one cut whether it may be;
-a cut is legal where all of them agree. Messages are never cut inside.
+a cut is legal where all of them agree. Messages are never cut inside. A part goes only if it holds news (`has_news`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import chain
 from typing import TypeAlias
 
-from ullage.context.blocks import ToolResult, ToolUse
-from ullage.context.view.message import Message
+from ullage.context.blocks import Message, ToolResult, ToolUse
+from ullage.context.entries import Compaction, UserPrompt
+from ullage.context.view.log_places import entry_at
+from ullage.context.view.projection import Projection
 
 Property: TypeAlias = Callable[[Sequence[Message], int], bool]
 """Whether a cut may be made there, for one reason. Looks only at what is near the cut or at the end."""
+
+Count: TypeAlias = Callable[[Sequence[Message]], int]
+"""How many tokens messages take."""
 
 
 def parts_no_call_from_its_result(messages: Sequence[Message], cut: int) -> bool:
@@ -50,3 +58,126 @@ def legal_cuts(messages: Sequence[Message]) -> tuple[int, ...]:
     for holds in PROPERTIES:
         cuts = [cut for cut in cuts if holds(seen, cut)]
     return tuple(cuts)
+
+
+def begins_turn(projection: Projection, message: Message) -> bool:
+    """Whether the user asks for something new in it. What steers a running turn begins none."""
+    return _turns_in(projection, message) > 0
+
+
+def start_of_turns(projection: Projection, turns: int) -> int:
+    """The index of the message with which the newest `turns` turns begin; 0 where there are no more than that in view."""
+    messages = projection.messages
+    for index in range(len(messages) - 1, -1, -1):
+        turns -= _turns_in(projection, messages[index])
+        if turns <= 0:
+            return index
+    return 0
+
+
+def newest_turn(projection: Projection) -> int:
+    """The seq of the prompt with which the newest turn began; where none is in view, that of the first entry."""
+    entries = projection.entries
+    prompts = (each.seq for each in reversed(entries) if isinstance(each.entry, UserPrompt) and not each.entry.steering)
+    return next(prompts, entries[0].seq if entries else 0)
+
+
+def _turns_in(projection: Projection, message: Message) -> int:
+    if message.role == "assistant":
+        return 0
+    entries = (entry_at(projection.entries, source) for source in set(message.sources))
+    return sum(1 for entry in entries if isinstance(entry, UserPrompt) and not entry.steering)
+
+
+def has_news(projection: Projection, messages: Iterable[Message], staying: AbstractSet[int] = frozenset()) -> bool:
+    """Whether `messages` of the view hold anything that no compaction brought or carried; `staying` are seqs that stay in any case."""
+    kept = carried(projection) | staying
+    sources = {source for message in messages for source in message.sources} - kept
+    return any(not isinstance(entry_at(projection.entries, source), Compaction) for source in sources)
+
+
+def carried(projection: Projection) -> frozenset[int]:
+    """The seqs of entries that compactions in force left in view although they cover them."""
+    seqs = (
+        (compaction.summarised.carried if compaction.summarised else (), compaction.snipped.carried if compaction.snipped else ())
+        for compaction in projection.active
+    )
+    return frozenset(chain.from_iterable(chain.from_iterable(seqs)))
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """What stays: all that any of the numbers asks for, and no more than the limit allows. The default: only what is unanswered."""
+
+    messages: int = 0
+    """So many of the newest; more where a call would be parted from its result."""
+    turns: int = 0
+    """So many of the user's newest turns, each whole."""
+    tokens: int = 0
+    """The newest that take no more than this together."""
+    share_of_line: float = 0.0
+    """The newest that take no more than this share of the threshold."""
+    share_of_view: float = 0.0
+    """The newest that take no more than this share of all messages in view."""
+    limit: TokenRange | None = None
+    """However much the other numbers ask for, no more than this stays."""
+    with_summary: bool = False
+    """Whether the summary that stands before it counts for it."""
+    at_prompts: bool = False
+    """Whether it begins with a message in which the user asks for something, so that turns stay whole."""
+    unanswered: bool = True
+    """Whether what the model has not answered yet stays in any case."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRange:
+    """A share of the threshold, but at least and at most so many tokens."""
+
+    share_of_line: float
+    least: int
+    most: int
+
+    def of(self, line: int) -> int:
+        """Tokens."""
+        return min(self.most, max(self.least, int(line * self.share_of_line)))
+
+
+def cut_before(tail: Tail, projection: Projection, line: int, count: Count) -> int:
+    """The legal cut before the tail; everything is tail at 0. `line` in tokens."""
+    messages = projection.messages
+    cuts = possible_cuts(tail, projection)
+    if tail.at_prompts:
+        cuts = [cut for cut in cuts if cut in (0, len(messages)) or begins_turn(projection, messages[cut])]
+    by_number = min(len(messages) - tail.messages, start_of_turns(projection, tail.turns) if tail.turns else len(messages))
+    tokens = max(tail.tokens, int(line * tail.share_of_line), int(count(messages) * tail.share_of_view) if tail.share_of_view else 0)
+    if tail.with_summary and not has_news(projection, messages[:1]):
+        tokens -= count(messages[:1])
+    by_number = max(cut for cut in cuts if cut <= max(by_number, 0))
+    cut = min(by_number, _first_from(cuts, _start_within(messages, tokens, count)))
+    if tail.limit is None:
+        return cut
+    return max(cut, _first_from(possible_cuts(tail, projection), _start_within(messages, tail.limit.of(line), count)))
+
+
+def possible_cuts(tail: Tail, projection: Projection) -> list[int]:
+    """The cuts that leave the conversation valid, ascending; where the unanswered may go too, the one after all is among them."""
+    messages = projection.messages
+    cuts = list(legal_cuts(messages))
+    if not tail.unanswered and not projection.pending_tool_uses and cuts[-1] != len(messages) and messages[-1].role == "user":
+        cuts.append(len(messages))
+    return cuts
+
+
+def _first_from(cuts: Sequence[int], start: int) -> int:
+    return next((cut for cut in cuts if cut >= start), cuts[-1])
+
+
+def _start_within(messages: Sequence[Message], tokens: int, count: Count) -> int:
+    """Where the newest messages begin that take no more than `tokens` together."""
+    start = len(messages)
+    while start > 0:
+        tokens -= count(messages[start - 1 : start])
+        if tokens < 0:
+            break
+        start -= 1
+    return start

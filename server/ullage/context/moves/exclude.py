@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Sequence
 from posixpath import normpath
 
 from ullage.context.blocks import ToolUse
+from ullage.context.calls import files_printed
 from ullage.context.entries import AssistantReply, Cleared, FileTakenOut, Logged, Snipped, ToolReturned, UserPrompt
-from ullage.context.moves.excluded import EXCLUDED_MESSAGE, EXCLUDED_RESULT, excluded
 from ullage.context.moves.plan import Count, Plan
 from ullage.context.moves.preview import preview
-from ullage.context.shell_reads import files_printed
-from ullage.context.view.file_texts import files_shown
 from ullage.context.view.log_places import entry_at, place_of
 from ullage.context.view.projection import Projection
+from ullage.context.view.quotations import excluded
+from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT, files_shown
 
 PATH_KEYS = ("path", "file_path", "notebook_path")
 """How tools call the file that they are about: Ullage's and most others'; Claude Code's; Claude Code's for notebooks."""

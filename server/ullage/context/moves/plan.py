@@ -1,7 +1,7 @@
-"""What one compaction will do: where the record ends, what is cleared beside it, or cheap moves alone where it would gain nothing.
+"""What one compaction will do: where the summary ends, what is cleared beside it, or cheap moves alone where it would gain nothing.
 
-A plan is made from the view alone and changes nothing. Writing the summary, reading files again and logging the compaction are the
-business of `session/`.
+A plan is made from the view alone and changes nothing. Whoever made it, `spare` keeps it from touching what the user pinned.
+Writing the summary, reading files again and logging the compaction are the business of `session/`.
 """
 
 from __future__ import annotations
@@ -10,17 +10,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from ullage.context.blocks import Text
+from ullage.context.blocks import Message, Text
 from ullage.context.entries import Cleared, FileTakenOut, Logged, Snipped, UserPrompt
 from ullage.context.moves.clear import clear
-from ullage.context.moves.cuts import is_legal, legal_cuts
-from ullage.context.moves.news import has_news
-from ullage.context.moves.preview import preview
-from ullage.context.moves.sizes import Count, Sizes, sizes_after, sizes_now
+from ullage.context.moves.cuts import has_news, is_legal, legal_cuts
+from ullage.context.moves.preview import Count, Sizes, preview, sizes_after, sizes_now
 from ullage.context.moves.snip import messages_in, snip
 from ullage.context.policy import SummaryNumbers, UllageNumbers
-from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
+from ullage.context.view.taken_out import messages_taken_out
 
 Digest: TypeAlias = Callable[[Sequence[Logged]], str]
 """A few lines on what stands in a range of the log."""
@@ -251,3 +249,46 @@ def _prelude_tokens(projection: Projection, count: Count) -> int:
     tools = (f"{tool.name}\n{tool.description}\n{tool.input_schema}" for tool in prelude.tools)
     texts = tuple(Text(text) for text in (*(part.text for part in prelude.system), *tools) if text)
     return count([Message("user", texts, (0,) * len(texts))]) if texts else 0
+
+
+def spare(plan: Plan, projection: Projection, count: Count) -> Plan | None:
+    """The plan without what it does to pinned entries, which stay where a summary or a snip takes their surroundings away.
+
+    None where nothing is left of it. What the user took out by hand stays out, pinned or not: a message is not carried; of a result whose
+    call stays, so does the line that says that it was taken out.
+    """
+    pinned = projection.pinned_entries
+    if not pinned:
+        return plan
+    pinned = pinned.difference(*(messages_taken_out(each) for each in projection.active))
+    cleared = tuple(each for each in plan.cleared if each.seq not in pinned)
+    snipped = plan.snipped
+    if snipped is not None:
+        snipped = replace(snipped, carried=_within(pinned, snipped.first_seq, snipped.last_seq))
+    if plan.summarise_to is None:
+        return _spared_alone(replace(plan, cleared=cleared, snipped=snipped), plan, projection, count)
+    carried = tuple(sorted({*plan.carried, *_within(pinned, plan.summarise_from, plan.summarise_to)}))
+    staying = set(carried) - set(plan.carried)
+    more = sum(count([message]) for message in projection.messages if not staying.isdisjoint(message.sources))
+    return replace(plan, cleared=cleared, snipped=snipped, carried=carried, estimated_after=plan.estimated_after + more)
+
+
+def leaves_alone(plan: Plan, first: int) -> bool:
+    """Whether the plan touches no entry from seq `first` on."""
+    if plan.summarise_to is not None and plan.summarise_to >= first:
+        return False
+    if plan.snipped is not None and plan.snipped.last_seq >= first:
+        return False
+    return all(each.seq < first for each in plan.cleared)
+
+
+def _spared_alone(spared: Plan, planned: Plan, projection: Projection, count: Count) -> Plan | None:
+    """Moves without a summary: a marker can be longer than what gives way to it, once what is pinned stays."""
+    if spared == planned:
+        return planned
+    after = count(preview(projection, spared.cleared, spared.snipped).messages)
+    return replace(spared, estimated_after=after) if after < count(projection.messages) else None
+
+
+def _within(pinned: frozenset[int], first: int, last: int) -> tuple[int, ...]:
+    return tuple(sorted(seq for seq in pinned if first <= seq <= last))

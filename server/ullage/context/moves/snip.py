@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from ullage.context.entries import AssistantReply, Logged, Notice, Snipped, ToolReturned, UserPrompt
-from ullage.context.moves.cuts import legal_cuts
-from ullage.context.moves.excluded import is_anything_excluded, without_excluded
-from ullage.context.moves.news import has_news
+from ullage.context.moves.cuts import has_news, legal_cuts
 from ullage.context.policy import SnipNumbers
 from ullage.context.view.projection import Projection
+from ullage.context.view.quotations import is_anything_excluded, without_excluded
 
 
 def snip(projection: Projection, numbers: SnipNumbers, digest: Callable[[Sequence[Logged]], str]) -> Snipped | None:

@@ -1,1 +1,4 @@
-"""The policies that come with Ullage, one file each: its data, its prompts and where they come from."""
+"""The policies that come with Ullage, a file or a folder each: numbers, prompts, sources, and the engine if it has its own.
+
+`ullage policies NAME` shows what the docstring of a policy's module says after its first line: how it differs from its source.
+"""

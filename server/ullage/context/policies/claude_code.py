@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
 from ullage.context.engines.staged_numbers import SummaryShape, SummaryTokens, Upkeep
-from ullage.context.moves.tail import Tail
+from ullage.context.moves.cuts import Tail
 from ullage.context.policy import BelowWindow, ClearNumbers, ClipNumbers, LineNumbers, Policy, RestoreNumbers
 
 PROMPT = """\

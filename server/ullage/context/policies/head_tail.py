@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
 from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens
-from ullage.context.moves.tail import Tail
+from ullage.context.moves.cuts import Tail
 from ullage.context.policy import ClipNumbers, FixedTokens, LineNumbers, Policy
 
 PROMPT = (

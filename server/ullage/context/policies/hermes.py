@@ -1,19 +1,19 @@
 """`hermes`: at half of the window the middle is summarised; the first 3 messages stay, and at least the last 20.
 
-The tail is as long as a fifth of the line allows, but never under 20 messages. Before that results over 200 characters are cleared, here
-all but those in the newest 20 messages and the newest 20,000 tokens of results (a fifth of the line of a window of 200,000). The summary
-takes a fifth of what it stands for, at least 2,000 tokens and at most 5 % of the window or 12,000, and updates the one before. Hermes has a
-second check at 85 % of the window between turns, a safety net that compacts in the same way: here every call is checked, so there is
-nothing left for it to catch. Newer sources begin at 75 % for windows under 512,000 tokens, never over 256,000, keep a leaner tail (10,000
-to 25,000 tokens), write at most 10,000 and read both ends of what is over 160,000 characters, of which here the end is read; the published
-numbers stand here.
+The tail is as long as a fifth of the threshold allows, but never under 20 messages. Before that results over 200 characters are cleared,
+here all but those in the newest 20 messages and the newest 20,000 tokens of results (a fifth of the threshold of a window of 200,000). The
+summary takes a fifth of what it stands for, at least 2,000 tokens and at most 5 % of the window or 12,000, and updates the one before.
+Hermes has a second check at 85 % of the window between turns, a safety net that compacts in the same way: here every call is checked, so
+there is nothing left for it to catch. Newer sources begin at 75 % for windows under 512,000 tokens, never over 256,000, keep a leaner tail
+(10,000 to 25,000 tokens), write at most 10,000 and read both ends of what is over 160,000 characters, of which here the end is read; the
+published numbers stand here.
 """
 
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
 from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens
-from ullage.context.moves.tail import Tail
+from ullage.context.moves.cuts import Tail
 from ullage.context.policy import ClearNumbers, ClipNumbers, LineNumbers, Policy, ShareOfWindow
 
 SECTIONS = (

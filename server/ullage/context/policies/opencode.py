@@ -1,17 +1,17 @@
 """`opencode`: old results are hidden between turns; at the input limit − 20,000 tokens an anchored summary, which later ones update.
 
 Hidden is what lies beyond the newest 40,000 tokens of results, if that frees 20,000, never in the last 2 turns or of `skill`. The newest 2
-turns stay beside the summary within a quarter of the line, at least 2,000 and at most 8,000 tokens; a turn that does not fit is split. What
-the user asked last is put in again where it is covered. Current sources have hiding off by default, keep up to 15,000 tokens of any number
-of turns, and put the last message in again only after a refused prompt; the published numbers stand here. Where nothing is put in again
-OpenCode tells the model to go on; here it goes on with the tail.
+turns stay beside the summary within a quarter of the threshold, at least 2,000 and at most 8,000 tokens; a turn that does not fit is split.
+What the user asked last is put in again where it is covered. Current sources have hiding off by default, keep up to 15,000 tokens of any
+number of turns, and put the last message in again only after a refused prompt; the published numbers stand here. Where nothing is put in
+again OpenCode tells the model to go on; here it goes on with the tail.
 """
 
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
 from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens, Upkeep
-from ullage.context.moves.tail import Tail, TokenRange
+from ullage.context.moves.cuts import Tail, TokenRange
 from ullage.context.policy import BelowWindow, ClearNumbers, ClipNumbers, LineNumbers, Policy
 
 SECTIONS = (

@@ -1,14 +1,14 @@
 """`sink-window`: the idea of StreamingLLM carried from tokens to messages. The first few and a rolling window stay; no model is asked.
 
 StreamingLLM keeps the first 4 tokens, on which attention rests, and the newest. For messages nobody published numbers: the first 4 stay,
-and the newest within half of the line, so that the window rolls on in few large steps.
+and the newest within half of the threshold, so that the window rolls on in few large steps.
 """
 
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
 from ullage.context.engines.staged_numbers import WindowNumbers
-from ullage.context.moves.tail import Tail
+from ullage.context.moves.cuts import Tail
 from ullage.context.policy import ClipNumbers, Policy
 
 SINK_WINDOW = Policy(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ullage.context.policies.aider import AIDER
+from ullage.context.policies.aider.policy import AIDER
 from ullage.context.policies.claude_code import CLAUDE_CODE
 from ullage.context.policies.cline import CLINE
 from ullage.context.policies.codex import CODEX
@@ -13,7 +13,7 @@ from ullage.context.policies.gemini_cli import GEMINI_CLI
 from ullage.context.policies.goose import GOOSE
 from ullage.context.policies.head_tail import HEAD_TAIL
 from ullage.context.policies.hermes import HERMES
-from ullage.context.policies.lossless import LOSSLESS
+from ullage.context.policies.lossless.policy import LOSSLESS
 from ullage.context.policies.memgpt import MEMGPT
 from ullage.context.policies.memory_blocks import MEMORY_BLOCKS
 from ullage.context.policies.none import NONE

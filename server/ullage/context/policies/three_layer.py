@@ -2,8 +2,8 @@
 
 The article measures and sends Python's and JSON's text of the messages; here it is what they say, without thinking. Where Ullage must
 differ: what the model has not answered yet stays after the assistant's acknowledgement, since a request cannot end with the assistant's
-word. The article has nothing for a refused prompt: here it is answered as the line is. Later versions of the lesson keep what was read from
-files, give the model the last 80,000 characters and leave the acknowledgement out, as `three-layer-preserving` does.
+word. The article has nothing for a refused prompt: here it is answered as the threshold is. Later versions of the lesson keep what was read
+from files, give the model the last 80,000 characters and leave the acknowledgement out, as `three-layer-preserving` does.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Only results that the model has answered go, the newest 3 of those stay, and wha
 message, written from the last 80,000 characters; nothing else is left.
 
 The article has the turn end after the tool `compact` and asks for the summary in the place of the system prompt; here the turn goes on, and
-the system prompt stays. It has nothing for a refused prompt: here it is answered as the line is. That a tool gives at most 50,000
+the system prompt stays. It has nothing for a refused prompt: here it is answered as the threshold is. That a tool gives at most 50,000
 characters stands in the lesson, not in the article.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
 from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens, Upkeep
-from ullage.context.moves.tail import Tail
+from ullage.context.moves.cuts import Tail
 from ullage.context.policy import ClearNumbers, ClipNumbers, FixedTokens, LineNumbers, Policy
 
 PROMPT = (

@@ -5,8 +5,190 @@ LLMLingua asks a small model how predictable each token is. Here the text itself
 
 from __future__ import annotations
 
-from ullage.context.engines.token_prune import TokenPruneEngine
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import log2
+
+from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
+from ullage.context.moves.clip import Arrival, Clip, clip
+from ullage.context.moves.plan import Plan
+from ullage.context.policies.ullage import UllageEngine
 from ullage.context.policy import Policy, RestoreNumbers
+
+FENCE = re.compile(r"^\s*(?:```|~~~)")
+NUMBERED = re.compile(r"^\s*+\d++[\t→:|]|^\S{0,300}[/\\.]\S{0,300}:\d++[:-]")
+"""A line of a file with its number, or one that a search found. Bounded: it is tried at every line, however long."""
+CHANGED = re.compile(r"^(?:[+-]|@@ |diff |index )")
+HUNK = re.compile(r"^@@ |^\+\+\+ ", re.MULTILINE)
+"""A text with such a line shows changes; in others a line that begins with a dash is an item of a list."""
+INDENTED = re.compile(r"^(?:\t| {4})")
+CODE_END = re.compile(r"[;{}()\[\]=>,]\s*$")
+PLAIN_WORD = re.compile(r"^[^\W\d_]+,?$")
+"""One that ends a sentence stays, so that sentences can be told apart."""
+PUNCTUATION_SHARE = 0.15
+"""Of a line's characters without spaces: in prose it is about 0.03, in code more than 0.2."""
+REST = UllageEngine()
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+USUAL = _words(
+    """
+    a about above after again all also am an and any are as at be been before being below both but by can could did do does doing down
+    during each few for from further had has have having he her here hers him his how i if in into is it its itself just may me might
+    more most must my of off on once only or other our out over own same shall she should so some such than that the their them then
+    there these they this those through to too under until up upon very was we were what when where which while who whom why will with
+    would you your
+    """
+)
+"""English words that stand everywhere. Other languages go by how often a word stands in the text alone."""
+TURNING = _words(
+    """
+    but cannot denied error errors except exception fail failed failing fails failure fatal invalid missing must neither never no none
+    nor not nothing only refused timeout undefined unexpected unknown unless warning without wrong
+    """
+)
+"""Words that turn a sentence around, or are what is looked for in an output."""
+
+
+@dataclass(frozen=True, slots=True)
+class PruneNumbers:
+    """How much is left out."""
+
+    rate: float = 0.5
+    """Of a text's characters stay at least so many (LLMLingua's default for `compress_prompt`)."""
+    smallest_characters: int = 4_000
+    """A shorter result stays whole (ours: about a thousand tokens)."""
+    smallest_gain_share: float = 0.1
+    """Of the characters. Where less would go the result stays whole (ours)."""
+
+
+PRUNE = PruneNumbers()
+
+
+@dataclass(frozen=True, slots=True)
+class TokenPruneEngine(Unchanging):
+    """Prunes on arrival; what is still too long is clipped, and where the context is full it is as with `ullage`.
+
+    A word that stands often in the text says little each time, and so does a word that stands everywhere. Code, numbers, names, paths and
+    words that turn a sentence around stay.
+    """
+
+    numbers: PruneNumbers = PRUNE
+    rest: UllageEngine = REST
+
+    def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
+        """Long results without the words that say little; head and tail of what is too long even so."""
+        longest = self.rest.numbers.clip.result_characters
+        arrived: list[Clip] = []
+        for arrival in arrivals:
+            shown = pruned(arrival, self.numbers, path_of)
+            if longest is not None and len(shown.content) > longest:
+                (shown,) = clip([arrival], self.rest.numbers.clip, path_of)
+            arrived.append(shown)
+        return tuple(arrived)
+
+    def plan(self, at: Occasion) -> Plan | None:
+        """As `ullage`."""
+        return self.rest.plan(at)
+
+    def handoff(self, covered: Covered) -> Handoff:
+        """As `ullage`."""
+        return self.rest.handoff(covered)
+
+
+def pruned(arrival: Arrival, numbers: PruneNumbers, path_of: Callable[[str], str]) -> Clip:
+    """A result without the words that say least, and a line on where the whole is; whole where it is short or hardly anything can go."""
+    content = arrival.content
+    whole = Clip(content, clipped=False, characters=len(content))
+    if len(content) <= numbers.smallest_characters:
+        return whole
+    shorter = _without(content, int(len(content) * (1 - numbers.rate)))
+    gone = len(content) - len(shorter)
+    if gone < len(content) * numbers.smallest_gain_share:
+        return whole
+    note = (
+        f"[Words that say little are left out here and there, {gone:,} of {len(content):,} characters; code is untouched. "
+        f"{arrival.in_words} is in {path_of(arrival.tool_use_id)}]"
+    )
+    content = f"{shorter.rstrip()}\n{note}"
+    return Clip(content, clipped=True, characters=len(arrival.content)) if len(content) < len(arrival.content) else whole
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word that may go. `start` and `end` are its place in the text with the space before it."""
+
+    start: int
+    end: int
+    information: float
+
+
+def _without(text: str, most: int) -> str:
+    """The text less its least telling words, at most `most` characters of them."""
+    words = sorted(_prunable(text), key=lambda word: (word.information, word.start))
+    gone: list[_Word] = []
+    for word in words:
+        if word.end - word.start > most:
+            break
+        most -= word.end - word.start
+        gone.append(word)
+    kept: list[str] = []
+    at = 0
+    for word in sorted(gone, key=lambda word: word.start):
+        kept.append(text[at : word.start])
+        at = word.end
+    return "".join([*kept, text[at:]])
+
+
+def _prunable(text: str) -> Iterator[_Word]:
+    """The plain words of prose but for the first of each line, so that no line goes altogether."""
+    prose = list(_prose(text))
+    counts = Counter(_bare(match.group()) for start, end in prose for match in re.finditer(r"\S+", text[start:end]))
+    total = sum(counts.values())
+    for start, end in prose:
+        before = None
+        for match in re.finditer(r"\S+", text[start:end]):
+            word = match.group()
+            bare = _bare(word)
+            if before is not None and PLAIN_WORD.match(word) and bare not in TURNING and not _is_name(word):
+                information = 0.0 if bare in USUAL else -log2(counts[bare] / total)
+                yield _Word(start + before, start + match.end(), information)
+            before = match.end()
+
+
+def _prose(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of the lines that do not look like code."""
+    fenced = False
+    start = 0
+    shows_changes = HUNK.search(text) is not None
+    for line in text.split("\n"):
+        if FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and not (shows_changes and CHANGED.match(line)) and not _looks_like_code(line):
+            yield start, start + len(line)
+        start += len(line) + 1
+
+
+def _looks_like_code(line: str) -> bool:
+    if NUMBERED.match(line) or INDENTED.match(line) or CODE_END.search(line):
+        return True
+    dense = [character for character in line if not character.isspace()]
+    marks = sum(not character.isalnum() for character in dense)
+    return marks > len(dense) * PUNCTUATION_SHARE
+
+
+def _bare(word: str) -> str:
+    return word.rstrip(".,;:!?").casefold()
+
+
+def _is_name(word: str) -> bool:
+    return word != word.lower() and word != word.capitalize()
+
 
 TOKEN_PRUNE = Policy(
     name="token-prune",

@@ -4,23 +4,47 @@ Whatever comes in, in whatever order, what comes out is valid: neighbours of the
 the results of the calls before it first, in the order of the calls, then texts; every call has one result; ids are
 unique, names such as tools can have; nothing is empty; the first message is the user's, unless it is a compaction block. Only the last
 message ever changes.
+
+It is also said here which blocks a reply and a prompt with its attachments become, and folds under keys that are not in force are kept for
+when they are again (`Folds`).
 """
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 
-from ullage.context.blocks import AssistantBlock, Block, CompactionBlock, Role, Text, ToolResult, ToolUse, UserBlock
-from ullage.context.valid_calls import valid_id, valid_name
-from ullage.context.view.message import Message
+from ullage.context.blocks import (
+    AssistantBlock,
+    Block,
+    CompactionBlock,
+    Message,
+    RedactedThinking,
+    Role,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+    UserBlock,
+    valid_id,
+    valid_name,
+)
+from ullage.context.entries import AssistantReply, Attachment, Compaction, UserPrompt
+from ullage.context.view.epoch import EpochKey
 from ullage.context.view.snapshot import Snapshot
 
 INTERRUPTED = "Interrupted: this call did not finish, and it is not known what it did."
 """What the model is told of a call without a result."""
 NO_OUTPUT = "(no output)"
 """Stands for an empty result."""
+
+_CLOSING_TAG = re.compile(r"<(?=\s*/\s*attachment)", re.IGNORECASE)
+
+KEPT_FOLDS = 2
+"""Of undo and redo, each leads back to one. A fold holds its messages and no texts of its own: some 200 bytes a message."""
 
 
 @dataclass(slots=True)
@@ -200,3 +224,83 @@ def _answers(calls: Sequence[_Call]) -> tuple[tuple[ToolResult, ...], tuple[int,
     """A result for each call, and where each comes from; what was interrupted comes from the reply that called."""
     results = tuple(call.result or ToolResult(call.shown_id, INTERRUPTED, is_error=True) for call in calls)
     return results, tuple(call.result_seq if call.result else call.seq for call in calls)
+
+
+def replayed(reply: AssistantReply) -> tuple[AssistantBlock, ...]:
+    """The reply with its thinking, all of it; without any where one block of it cannot go back."""
+    blocks = tuple(block for block in reply.blocks if not _is_blank(block))
+    if not blocks or _is_thinking(blocks[-1]) or not all(_is_signed(block) for block in blocks):
+        return spoken(reply)
+    return blocks
+
+
+def spoken(reply: AssistantReply) -> tuple[AssistantBlock, ...]:
+    """What the model said and called, without its thinking."""
+    return tuple(block for block in reply.blocks if not _is_blank(block) and not _is_thinking(block))
+
+
+def _is_blank(block: AssistantBlock) -> bool:
+    return isinstance(block, Text) and not block.text.strip()
+
+
+def _is_thinking(block: AssistantBlock) -> bool:
+    return isinstance(block, Thinking | RedactedThinking)
+
+
+def _is_signed(block: AssistantBlock) -> bool:
+    if isinstance(block, Thinking):
+        return bool(block.signature)
+    return not isinstance(block, RedactedThinking) or bool(block.data)
+
+
+def prompt_blocks(prompt: UserPrompt) -> tuple[UserBlock, ...]:
+    """The blocks of a prompt, in the order in which they are sent. Texts may be empty."""
+    return (*(block for attachment in prompt.attachments for block in _blocks_of(attachment)), Text(prompt.text))
+
+
+def _blocks_of(attachment: Attachment) -> tuple[UserBlock, ...]:
+    told = Text(_enclosed(attachment))
+    return (told,) if attachment.media is None else (told, attachment.media)
+
+
+def _enclosed(attachment: Attachment) -> str:
+    """The attachment between tags that nothing inside it can close, so that a file cannot pass for the user's words."""
+    text = _CLOSING_TAG.sub("&lt;", attachment.text)
+    name = escape(" ".join(attachment.name.split()))
+    return f'<attachment name="{name}">\n{text}\n</attachment>'
+
+
+class Folds:
+    """The newest folds of one log that were given up."""
+
+    def __init__(self) -> None:
+        self._kept: dict[EpochKey, tuple[Fold, int, Mapping[int, Compaction]]] = {}
+
+    def set_aside(self, key: EpochKey, fold: Fold, entries: int, active: Mapping[int, Compaction]) -> None:
+        """Keeps the fold of so many entries under that key, with the compactions in force. Nobody may add to it any more."""
+        self._kept.pop(key, None)
+        self._kept[key] = fold, entries, active
+        while len(self._kept) > KEPT_FOLDS + 1:  # the one that is asked for next may be the oldest
+            del self._kept[next(iter(self._kept))]
+
+    def take(self, key: EpochKey, active: Mapping[int, Compaction]) -> tuple[Fold, int] | None:
+        """A fold to go on with, and how many entries it holds; None where none is kept, or the compactions in force read otherwise now."""
+        known = self._kept.pop(key, None)
+        while len(self._kept) > KEPT_FOLDS:
+            del self._kept[next(iter(self._kept))]
+        return None if known is None or not _show_alike(known[2], active) else (known[0].copy(), known[1])
+
+    def copy(self) -> Folds:
+        """Another one that keeps the same folds and goes on by itself."""
+        other = Folds()
+        other._kept = self._kept.copy()
+        return other
+
+
+def _show_alike(one: Mapping[int, Compaction], other: Mapping[int, Compaction]) -> bool:
+    """Whether these compactions make the same of the view; what they cost, say, shows nowhere in it."""
+    return one.keys() == other.keys() and all(each is other[seq] or _shown(each) == _shown(other[seq]) for seq, each in one.items())
+
+
+def _shown(made: Compaction) -> tuple[object, ...]:
+    return made.cleared, made.snipped, made.summarised, made.restored, made.resume, made.without_files

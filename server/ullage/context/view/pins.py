@@ -1,4 +1,4 @@
-"""What the user pinned, and which entries must stay for that: no compaction touches them. Plans are kept to it in `moves/spare.py`."""
+"""What the user pinned, and which entries must stay for that: no compaction touches them. `spare` keeps plans to it."""
 
 from __future__ import annotations
 

@@ -4,14 +4,14 @@
 the same view (a property test holds that). Nothing here reads a file, a clock or a wire.
 
 How entries become valid messages stands in `fold.py`, what compactions replace in `edits.py`, what is in force in `epoch.py`, and how
-undo and redo go without folding again in `folds.py`.
+undo and redo go without folding again by `Folds` (`fold.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ullage.context.blocks import Text, ToolResult, ToolUse
+from ullage.context.blocks import Message, Text, ToolResult, ToolUse
 from ullage.context.entries import (
     AssistantReply,
     Clipped,
@@ -22,17 +22,11 @@ from ullage.context.entries import (
     ToolReturned,
     UserPrompt,
 )
-from ullage.context.view.attachments import prompt_blocks
 from ullage.context.view.edits import Edits, Replacement, applied, edits_of
 from ullage.context.view.epoch import Epoch, EpochKey
-from ullage.context.view.file_texts import without_texts
-from ullage.context.view.fold import Fold
-from ullage.context.view.folds import Folds
-from ullage.context.view.message import Message
+from ullage.context.view.fold import Fold, Folds, prompt_blocks, replayed, spoken
 from ullage.context.view.pins import PinnedEntries, Pins
-from ullage.context.view.replies import replayed, spoken
-from ullage.context.view.reworded import as_they_read, is_written, spoken_of
-from ullage.context.view.taken_out import Gone
+from ullage.context.view.taken_out import Gone, as_they_read, is_written, spoken_of, without_texts
 
 __all__ = ["EpochKey", "Projection", "project"]
 

@@ -1,6 +1,7 @@
-"""What repeats the words of entries that were taken out, in texts that were written before.
+"""Nothing that is written of the log may repeat what the user took out of the conversation.
 
-Words of one's own that tell of the same no program can find.
+Entries that are taken out are left out of what is written later. Of texts that were written before, what repeats their words goes. Words of
+one's own that tell of the same no program can find.
 """
 
 from __future__ import annotations
@@ -9,13 +10,21 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from ullage.context.blocks import Text
-from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, ToolReturned, UserPrompt
-from ullage.context.view.file_texts import texts_alone
-from ullage.context.view.log_places import entry_at
-from ullage.context.view.taken_out import Gone, gone_by_all, seq_of
+from ullage.context.entries import AssistantReply, Compaction, Entry, FilePinned, Logged, Notice, ToolReturned, UserPrompt
+from ullage.context.view.log_places import entry_at, place_of
+from ullage.context.view.projection import Projection
+from ullage.context.view.taken_out import (
+    Gone,
+    all_taken_out,
+    gone_by,
+    gone_by_all,
+    seq_of,
+    texts_alone,
+    without_texts,
+)
 
 RUN_WORDS = 6
 """So many words of an entry, one after the other, are a quotation of it, by chance or not."""
@@ -114,3 +123,52 @@ def _texts(entry: Entry) -> Iterator[str]:
             yield from (file.text for file in entry.restored)
         case _:
             return
+
+
+def excluded(projection: Projection) -> frozenset[int]:
+    """The seqs of the entries that are taken out as long as what did it is in force."""
+    return all_taken_out(projection.active)
+
+
+def is_anything_excluded(projection: Projection) -> bool:
+    """Whether the user took anything out, a file or whole entries."""
+    return any(gone_by(each) for each in projection.active)
+
+
+def files_out(projection: Projection) -> frozenset[str]:
+    """The files that the user took out and that nothing has brought back since: the agent has not read or written them again, and the user
+    has neither attached nor pinned them."""
+    since = {file.path: seq for seq, each in projection.active_by_seq.items() for file in each.without_files}
+    if not since:
+        return frozenset()
+    entries, out = projection.entries, excluded(projection)
+    for logged in islice(entries, place_of(entries, min(since.values())), None):
+        for path in _brought_by(logged.entry) if logged.seq not in out else ():
+            if since.get(path, logged.seq) < logged.seq:
+                del since[path]
+    return frozenset(since)
+
+
+def _brought_by(entry: Entry) -> Iterator[str]:
+    match entry:
+        case ToolReturned(touched=touched):
+            yield from (touch.path for touch in touched)
+        case UserPrompt(attachments=attachments):
+            yield from (each.name for each in attachments)
+        case FilePinned(path=path, pinned=True):
+            yield path
+        case _:
+            return
+
+
+def without_excluded(projection: Projection, entries: Iterable[Logged]) -> list[Logged]:
+    """Those `entries` that are not taken out, without the texts of files that are, and compactions in force with their texts as they read
+    without these."""
+    left_out, active = excluded(projection), to_be_read(projection.active_by_seq, projection.entries)
+    paths_out = projection.paths_out
+    kept: list[Logged] = []
+    for logged in entries:
+        if logged.seq not in left_out:
+            entry = without_texts(active.get(logged.seq, logged.entry), paths_out.get(logged.seq, ()))
+            kept.append(logged if entry is logged.entry else Logged(logged.seq, logged.at, entry))
+    return kept

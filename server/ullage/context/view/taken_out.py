@@ -1,11 +1,29 @@
-"""What the user took out of the conversation by hand, as the compactions that did it say."""
+"""What the user took out of the conversation by hand: whole entries, and the texts of files in prompts, notices and compactions.
+
+The compactions that did it say so. What they leave of an entry, and how the other compactions in force read without it, is said here too.
+Such texts of compactions are in the log, written before they were needed (`engines/rewording.py`); here one is chosen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TypeAlias, TypeVar
 
-from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, FileTakenOut, Logged
+from ullage.context.entries import (
+    Attachment,
+    Compaction,
+    CompactionRedone,
+    CompactionUndone,
+    Entry,
+    FileTakenOut,
+    Logged,
+    Notice,
+    RestoredFile,
+    Reworded,
+    UserPrompt,
+)
+from ullage.context.view.epoch import Epoch
 
 EXCLUDED_RESULT = "[The user took this result out of the conversation.]"
 EXCLUDED_MESSAGE = "[The user took a message out of the conversation here.]"
@@ -14,6 +32,11 @@ FilePart: TypeAlias = tuple[int, str]
 """The text of a file (its path) in an entry (its seq) that is there but for that."""
 Gone: TypeAlias = int | FilePart
 """What is taken out: an entry as a whole, by its seq, or the text of a file in one."""
+
+TAKEN_OUT = "taken out by the user"
+"""The note of a file that would have been read again."""
+
+_Entry = TypeVar("_Entry", bound=Entry)
 
 
 def taken_out(compaction: Compaction) -> frozenset[int]:
@@ -88,3 +111,104 @@ def paths_out(compactions: Iterable[Compaction]) -> Mapping[int, frozenset[str]]
         for seq, path in file_parts(compaction.without_files):
             found[seq] = found.get(seq, frozenset[str]()) | {path}
     return found
+
+
+def excluded_file(path: str) -> str:
+    """What stands where the text of the file was."""
+    return f"[The user took the file {' '.join(path.split())} out of the conversation.]"
+
+
+def files_shown(entry: Entry) -> Iterator[str]:
+    """The paths of the files whose texts stand in a prompt, a notice or a compaction."""
+    match entry:
+        case UserPrompt():
+            yield from (each.name for each in entry.attachments)
+        case Notice():
+            yield from (each.path for each in entry.touched)
+        case Compaction():
+            yield from (each.path for each in entry.restored)
+        case _:
+            return
+
+
+def without_texts(entry: _Entry, paths: Collection[str]) -> _Entry:
+    """The entry with a line that says so in the place of each of these files' texts; itself where it has none of them."""
+    if not paths or not any(path in paths for path in files_shown(entry)):
+        return entry
+    match entry:
+        case UserPrompt(attachments=attachments):
+            left = tuple(Attachment(each.name, excluded_file(each.name)) if each.name in paths else each for each in attachments)
+            return replace(entry, attachments=left)
+        case Notice(touched=touched):
+            gone = dict.fromkeys(excluded_file(each.path) for each in touched if each.path in paths)
+            return replace(entry, text="\n".join(gone), touched=())
+        case Compaction(restored=restored):
+            return replace(entry, restored=tuple(_left_out(each) if each.path in paths else each for each in restored))
+        case _:
+            return entry
+
+
+def texts_alone(entry: _Entry, paths: Collection[str]) -> _Entry:
+    """The entry with nothing but the texts of these files."""
+    match entry:
+        case UserPrompt(attachments=attachments):
+            return replace(entry, text="", attachments=tuple(each for each in attachments if each.name in paths))
+        case Compaction(restored=restored):
+            return replace(entry, restored=tuple(each for each in restored if each.path in paths))
+        case _:
+            return entry
+
+
+def _left_out(file: RestoredFile) -> RestoredFile:
+    return RestoredFile(file.path, excluded_file(file.path), TAKEN_OUT, "", whole=False)
+
+
+def spoken_of(epoch: Epoch) -> Mapping[int, frozenset[Gone]]:
+    """By seq of each compaction in force whose texts may tell of it: what was taken out since it was made."""
+    out = {seq: gone for seq, each in epoch.active.items() if (gone := gone_by(each))}
+    found: dict[int, frozenset[Gone]] = {}
+    for seq, each in epoch.active.items() if out else ():
+        if not _has_words(each):
+            continue
+        then = epoch.made_under[seq]
+        since = [gone for taking, gone in out.items() if taking != seq and taking not in then]
+        if told := frozenset(at for gone in since for at in gone if seq_of(at) <= each.through):
+            found[seq] = told
+    return found
+
+
+def _has_words(made: Compaction) -> bool:
+    """Whether it says anything; what policies do before every call mostly says nothing, and there may be thousands of it."""
+    return made.summarised is not None or made.snipped is not None or bool(made.resume)
+
+
+def as_they_read(epoch: Epoch) -> Mapping[int, Compaction]:
+    """The compactions in force by their seq, in log order, with the texts that leave out what was taken out."""
+    told, active = spoken_of(epoch), epoch.active
+    if told:
+        active = {seq: _reads(each, epoch.reworded.get(each.id, ()), told.get(seq)) for seq, each in active.items()}
+    if parts := paths_out(active.values()):
+        active = {seq: without_texts(each, parts.get(seq, ())) for seq, each in active.items()}
+    return active
+
+
+def is_written(epoch: Epoch, compaction_id: str, without: frozenset[Gone]) -> bool:
+    """Whether the log has its texts without just this."""
+    return any(_without(each) == without for each in epoch.written.get(compaction_id, ()))
+
+
+def _without(told: Reworded) -> frozenset[Gone]:
+    return frozenset(told.without) | file_parts(told.without_files)
+
+
+def _reads(compaction: Compaction, versions: tuple[Reworded, ...], without: frozenset[Gone] | None) -> Compaction:
+    fitting = [each for each in versions if without is not None and without <= _without(each)]
+    if not fitting:
+        return compaction
+    told = min(reversed(fitting), key=lambda each: len(_without(each)))
+    return replace(
+        compaction,
+        summarised=replace(compaction.summarised, text=told.record) if compaction.summarised else None,
+        snipped=replace(compaction.snipped, marker=told.marker) if compaction.snipped else None,
+        resume=told.resume,
+    )

@@ -6,15 +6,41 @@ Read from the request alone. Tool use ids say it exactly; where a compaction too
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import Text, ToolResult, ToolUse
-from ullage.context.restore import resume_text
+from ullage.context.compaction.restore import resume_text
 from ullage.context.view.fold import INTERRUPTED
 from ullage.context.view.request import Request
-from ullage.models.practice.calls import Mark, mark_of, marks_in
 from ullage.models.practice.scenario import Scenario
+
+_ID = re.compile(r"toolu_practice_(?P<play>[a-z0-9-]+)_(?P<step>\d+)_[0-9a-z]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A step (counted from 0) of a scenario or of looking around, by the play's name."""
+
+    play: str
+    step: int
+
+    def new_id(self) -> str:
+        """An id for a call of this step that no other call has."""
+        return f"toolu_practice_{self.play}_{self.step}_{secrets.token_hex(6)}"
+
+
+def mark_of(tool_use_id: str) -> Mark | None:
+    """The step that made the id; None for ids of other makers."""
+    found = _ID.match(tool_use_id)
+    return Mark(found["play"], int(found["step"])) if found else None
+
+
+def marks_in(text: str) -> list[Mark]:
+    """The steps whose ids a text mentions, in its order."""
+    return [Mark(found["play"], int(found["step"])) for found in _ID.finditer(text)]
+
 
 QUOTED_CHARACTERS = 60
 """So much of the end of a step's text is looked for in the record of a compaction."""

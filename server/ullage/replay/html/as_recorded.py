@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from ullage.replay.figures import together
+from ullage.replay.figures import Row, together
 from ullage.replay.html.comparison import Standing
-from ullage.replay.rows import Row
-from ullage.replay.runs import Retained
+from ullage.replay.retaining import Retained
 
 
 def as_recorded(rows: Iterable[Row], sessions: Collection[str]) -> Standing | None:

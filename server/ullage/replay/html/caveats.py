@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ullage.replay.columns import number, percent, ranges
-from ullage.replay.figures import together
+from ullage.replay.explanations import incomplete, missing
+from ullage.replay.figures import Report, together
 from ullage.replay.html.choice import FEW_FACTS, Choice
 from ullage.replay.html.comparison import OPTIMUM, Comparison, Standing
-from ullage.replay.rows import Report
-from ullage.replay.shortfalls import incomplete, missing
 
 FEW_COMPACTIONS = 10
 MOST_NAMED = 5

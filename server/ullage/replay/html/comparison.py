@@ -14,8 +14,9 @@ from operator import add
 from ullage.context.blocks import Usage
 from ullage.replay.columns import number
 from ullage.replay.cost import Dollars, total_usage
+from ullage.replay.retaining import Retained
 from ullage.replay.retention import KindRetention
-from ullage.replay.runs import Retained, Run
+from ullage.replay.runs import Run
 
 OPTIMUM = "optimum"
 """The name under which the cheapest schedule of a session is reported. It is no policy: it knows the session's future."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ullage.replay.columns import ABSENT, number, percent
-from ullage.replay.fact_patterns import FACT_KINDS, FactKind
+from ullage.replay.facts import FACT_KINDS, FactKind
 from ullage.replay.html.comparison import Comparison, Standing
 from ullage.replay.html.markup import Markup, joined, tag
 from ullage.replay.html.svg import segment
-from ullage.replay.shares import Share
+from ullage.replay.retention import Share
 
 NAMES: dict[FactKind, str] = {
     "path": "Paths",

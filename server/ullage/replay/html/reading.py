@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from ullage.replay import explanations
 from ullage.replay.cache import LOOK_BACK
 from ullage.replay.columns import ABSENT, number, percent
+from ullage.replay.figures import Report
 from ullage.replay.html.comparison import OPTIMUM, Comparison
 from ullage.replay.html.markup import Markup, joined, tag
 from ullage.replay.html.side_by_side import meanings
-from ullage.replay.prices import as_of
-from ullage.replay.rows import Report
+from ullage.replay.names import NEAR_CHARACTERS
+from ullage.replay.recorded_models import as_of
 from ullage.replay.runs import Places, Summaries
-from ullage.replay.tied import NEAR_CHARACTERS
 from ullage.replay.windows import WINDOW_MESSAGES
 
 _AT: dict[Places, str] = {

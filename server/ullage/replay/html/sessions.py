@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 
 from ullage.context.entries import Rung, Trigger
 from ullage.replay.columns import ABSENT, money, number, percent
+from ullage.replay.explanations import missing
+from ullage.replay.figures import Report, Row
 from ullage.replay.html.comparison import OPTIMUM, Standing, standing
 from ullage.replay.html.curves import curves, points_for
 from ullage.replay.html.markup import Markup, joined, tag
 from ullage.replay.html.side_by_side import share_of_facts
 from ullage.replay.html.svg import short
 from ullage.replay.report_table import PROGRAMS
-from ullage.replay.rows import Report, Row
 from ullage.replay.runs import CompactionPoint, Run
-from ullage.replay.shortfalls import missing
 
 LISTED_COMPACTIONS = 600
 """Of the whole page; each run has its share of them."""

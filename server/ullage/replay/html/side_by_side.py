@@ -10,7 +10,7 @@ from ullage.replay.columns import ABSENT, money, number, percent
 from ullage.replay.html.choice import Choice
 from ullage.replay.html.comparison import Comparison, Standing
 from ullage.replay.html.markup import Markup, joined, tag
-from ullage.replay.shares import Share
+from ullage.replay.retention import Share
 from ullage.replay.windows import WINDOW_MESSAGES
 
 Value = float | None

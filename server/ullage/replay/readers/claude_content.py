@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, ToolUse
-from ullage.models.limits import card_from_table
+from ullage.models.known_models import card_from_table
 from ullage.replay.readers import images
 from ullage.replay.readers.flaws import ODD_MESSAGE, ODD_NAME, PROVIDER_TOOL, Tally, unknown
 from ullage.replay.readers.values import JsonObject, as_json_text, as_list, as_object, as_text, as_tool_input, as_tool_name

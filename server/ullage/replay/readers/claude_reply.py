@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from ullage.context.blocks import AssistantBlock, Json, ToolUse, Usage
 from ullage.context.counting.tokens import estimate_block
 from ullage.context.entries import AssistantReply
-from ullage.models.limits import card_from_table
+from ullage.models.known_models import card_from_table
 from ullage.replay.readers.claude_content import assistant_blocks
 from ullage.replay.readers.claude_line import Line
 from ullage.replay.readers.flaws import NO_USAGE, PLACEHOLDER_OUTPUT, Tally

@@ -1,4 +1,4 @@
-"""What can be wrong with a transcript, each with what follows from it for the figures, and how they are counted."""
+"""What can be wrong with a transcript: flaws, each with what follows from it for the figures, and the error for what is no transcript."""
 
 from __future__ import annotations
 
@@ -111,3 +111,7 @@ class Tally:
     def notes(self) -> tuple[str, ...]:
         """The same with what follows, then what else there is to know."""
         return (*(f"{number} {flaw.what}: {flaw.follows}" for flaw, number in self._counts.items()), *self._extra)
+
+
+class NotATranscript(Exception):
+    """This file is no transcript that can be read. `str()` names the file and says why."""

@@ -24,13 +24,12 @@ from ullage.context.entries import (
     TurnEnded,
 )
 from ullage.context.view.epoch import Epoch
-from ullage.replay.readers.errors import NotATranscript
-from ullage.replay.readers.flaws import COUNTED_ELSEWHERE, DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, Tally
+from ullage.replay.readers.flaws import COUNTED_ELSEWHERE, DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, NotATranscript, Tally
 from ullage.replay.readers.log import Log
 from ullage.replay.transcript import RecordedCompaction, Transcript
 from ullage.store.errors import StoreFailed
-from ullage.store.lineage import Lineage, origin_of
 from ullage.store.log_store import LogStore
+from ullage.store.origins import Lineage, origin_of
 from ullage.store.read_only import NoLog, open_to_read
 
 BY_THE_USER = "user"

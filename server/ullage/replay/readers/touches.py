@@ -18,8 +18,9 @@ _CLAUDE_TOOLS: dict[str, TouchKind] = {
     "Write": "edited",
 }
 _PATCH_HEADS: dict[str, TouchKind] = {"Add": "created", "Update": "edited", "Delete": "deleted"}
-_PATCH_START = "*** Begin Patch"
-_PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
+PATCH_START = "*** Begin Patch"
+PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
+"""A file in a patch of Codex (`apply_patch`): what is done to it, and its path."""
 _MOVED = re.compile(r"^\*\*\* Move to: (.+)$", re.MULTILINE)
 
 
@@ -40,7 +41,7 @@ def touched_by_call(call: ToolUse, found: FileOnDisk | None, folder: str) -> tup
 
 def touched_by_patch(patch: str, folder: str) -> tuple[FileTouch, ...]:
     """The files that a patch in the form of `apply_patch` changes; a renamed one under its new name too."""
-    changed = [FileTouch(relative(path.strip(), folder), _PATCH_HEADS[head], "") for head, path in _PATCHED.findall(patch)]
+    changed = [FileTouch(relative(path.strip(), folder), _PATCH_HEADS[head], "") for head, path in PATCHED.findall(patch)]
     moved = [FileTouch(relative(path.strip(), folder), "created", "") for path in _MOVED.findall(patch)]
     return (*changed, *moved)
 
@@ -49,7 +50,7 @@ def patches_in(call: ToolUse) -> str:
     """The patch that a call of Codex applies, also by way of a shell; empty where there is none."""
     command = call.input.get("command")
     texts = (call.input.get("input"), call.input.get("cmd"), command, *as_list(command))
-    return next((as_text(text) for text in texts if _PATCH_START in as_text(text)), "")
+    return next((as_text(text) for text in texts if PATCH_START in as_text(text)), "")
 
 
 def relative(path: str, folder: str) -> str:

@@ -1,4 +1,4 @@
-"""Making a compaction: plan it, have its summary written (`rungs.py`), read files again, log it as one entry.
+"""Making a compaction: plan it, have its summary written (`summary.py`), read files again, log it as one entry.
 
 It is made in two halves. `draft` does what may take long (it may call the model) and changes nothing; `commit` is quick
 and appends the entry. Between the two the session may go on: a draft speaks of the log up to where it was made.
@@ -11,32 +11,29 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ullage.context.blocks import Usage
+from ullage.context.blocks import Message, Usage
+from ullage.context.compaction.assemble import Draft, Forecast, NothingToCompact, Wanted, Weigh, entry_of, fitted, sparing, with_resume
+from ullage.context.compaction.restore import in_room
 from ullage.context.counting.gauge import line as full_at
-from ullage.context.counting.measured import measured
+from ullage.context.counting.gauge import measured
 from ullage.context.counting.tokens import Calibration, estimate_message
-from ullage.context.engines.engine import Handoff, Occasion
-from ullage.context.engines.entry import is_in_force
+from ullage.context.engines.engine import Handoff, Occasion, is_in_force
 from ullage.context.entries import Compaction, Logged, Rung
-from ullage.context.moves.plan import Plan
-from ullage.context.moves.spare import spare
+from ullage.context.moves.plan import Plan, spare
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
-from ullage.context.restore import in_room
 from ullage.context.view.fates import counts
 from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import EpochKey, Projection
-from ullage.context.view.request import Message, request_so_far
+from ullage.context.view.request import request_so_far
 from ullage.models.model import Model, ModelCard
-from ullage.session.compacting.api_summary import possible
-from ullage.session.compacting.draft import Draft, Forecast, NothingToCompact, Wanted, entry_of
+from ullage.session.compacting.failures import discard, spend_in_vain, spent_on
 from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.compacting.restoring import Restoring
-from ullage.session.compacting.rungs import Rungs, together
-from ullage.session.compacting.spent_in_vain import discard, spend_in_vain, spent_on
+from ullage.session.compacting.summary import Rungs, possible
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.surroundings import Surroundings
-from ullage.store.transcripts import write_transcript
+from ullage.store.plain_files import write_transcript
 
 
 class Compactor:
@@ -129,7 +126,7 @@ class Compactor:
             draft = await self.stand_in(wanted, card, line, why=str(failure))
             rung = draft.rung
         except NothingToCompact:
-            if not self._policy.never:
+            if not self._policy.policy.never:
                 raise
             draft, rung = await self._foreseen(wanted, ULLAGE, card, min(line, full_at(card.window, ULLAGE.line)))
         return await self._foretold(draft, rung, card)
@@ -139,7 +136,7 @@ class Compactor:
         now = replace(entry_of(draft), tokens_before=self._conversation.counted(calibration).used)
         entry = await self._counted(await self._with_restored(now, draft, calibration, at_work=False), calibration)
         entry = self._sparing(entry, draft, calibration)
-        return Forecast(self._without_what_does_not_fit(entry, calibration), rung)
+        return Forecast(fitted(entry, self._weigh(calibration)), rung)
 
     async def _foreseen(self, wanted: Wanted, policy: Policy, card: ModelCard, line: int) -> tuple[Draft, Rung]:
         """The draft by that policy, as the program would write it, and the rung that would be tried first."""
@@ -218,7 +215,7 @@ class Compactor:
                 projection.messages,
             )
         entry = await self._counted(await self._with_restored(entry, draft, calibration, at_work=at_work), calibration)
-        return self._without_what_does_not_fit(self._sparing(entry, draft, calibration), calibration)
+        return fitted(self._sparing(entry, draft, calibration), self._weigh(calibration))
 
     async def _counted(self, entry: Compaction, calibration: Calibration) -> Compaction:
         """With how many messages it takes out of view; in another thread, since all that is in view is looked at. Where no summary takes
@@ -235,31 +232,20 @@ class Compactor:
         logged = Logged(self._conversation.entries[-1].seq + 1, 0.0, entry)
         free = draft.line - self._rungs.tokens_after(entry, calibration) if numbers.room_share is not None else 0
         restored = await self._restoring.files(self._conversation.projection.with_appended(logged), in_room(numbers, free))
-        resume = together(entry.resume, self._restoring.resume(at_work=at_work))
-        return replace(entry, restored=restored, resume=resume)
+        return replace(with_resume(entry, draft.policy, self._restoring.resume(at_work=at_work)), restored=restored)
 
     def _sparing(self, entry: Compaction, draft: Draft, calibration: Calibration) -> Compaction:
         """The entry without what it does to entries that were pinned since it was planned. Raises `NothingToCompact`."""
-        plan = draft.plan
-        spared = spare(plan, self._conversation.projection, lambda messages: calibration.apply(sum(map(estimate_message, messages))))
-        if spared is None or not self.spares(draft):
+        view = self._conversation.projection
+        made = sparing(
+            entry, draft, view, lambda messages: calibration.apply(sum(map(estimate_message, messages))), self._weigh(calibration)
+        )
+        if made is None or not self.spares(draft):
             raise NothingToCompact
-        if (spared.cleared, spared.snipped, spared.carried) == (plan.cleared, plan.snipped, plan.carried):
-            return entry
-        now = entry_of(replace(draft, plan=spared))
-        entry = replace(entry, cleared=now.cleared, snipped=now.snipped, summarised=now.summarised)
-        entry = replace(entry, counts=counts(self._conversation.projection, entry))
-        if self._rungs.tokens_after(replace(entry, restored=()), calibration) >= entry.tokens_before:
-            raise NothingToCompact
-        return entry
+        return made if made is entry else replace(made, counts=counts(view, made))
 
-    def _without_what_does_not_fit(self, entry: Compaction, calibration: Calibration) -> Compaction:
-        """Restored files give way, last first, until the compaction makes the context smaller; then the sizes are set."""
-        after = self._rungs.tokens_after(entry, calibration)
-        while entry.restored and after >= entry.tokens_before:
-            entry = replace(entry, restored=entry.restored[:-1])
-            after = self._rungs.tokens_after(entry, calibration)
-        return replace(entry, estimated_after=after)
+    def _weigh(self, calibration: Calibration) -> Weigh:
+        return lambda entry: self._rungs.tokens_after(entry, calibration)
 
 
 def _epoch_of(projection: Projection) -> EpochKey:

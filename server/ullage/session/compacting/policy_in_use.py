@@ -14,8 +14,8 @@ from ullage.context.blocks import Usage
 from ullage.context.engines.engine import PathOf, has_upkeep
 from ullage.context.moves.clip import Arrival, Clip
 from ullage.context.policies.ullage import ULLAGE
-from ullage.context.policy import Never, Policy
-from ullage.session.compacting.breaker import Breaker
+from ullage.context.policy import Policy
+from ullage.session.compacting.failures import Breaker
 from ullage.session.surroundings import Surroundings
 
 logger = logging.getLogger(__name__)
@@ -52,16 +52,6 @@ class PolicyInUse:
         if self.policy is not self._at_boundary:
             self._at_boundary = self.policy
             self._taken_over()
-
-    @property
-    def by_itself(self) -> bool:
-        """Whether anything is compacted without being asked for: the policy has a line, and the user lets it."""
-        return self._surroundings.settings.auto_compact and not self.never
-
-    @property
-    def never(self) -> bool:
-        """Whether the policy has no line: it compacts only when it is asked to."""
-        return isinstance(self.policy.line.full_at, Never)
 
     @property
     def keeps_up(self) -> bool:

@@ -1,30 +1,51 @@
-"""Putting back what the agent needs after a summary: files that are likely to be needed, the task list, rules, how to go on."""
+"""What the agent gets back after a summary: files that it is likely to need, the task list, rules, how to go on.
+
+The signs that a file is in use come from everywhere: the log, recent edits, the editor, its language servers, git. Signs that take too long
+to get are done without. What they weigh, and how much of a file is shown: `context/compaction/restore.py`.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import logging
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 
-from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import AssistantReply, Compaction, Logged, RestoredFile, ToolReturned
-from ullage.context.evidence import likely
-from ullage.context.moves.excluded import files_out
+from ullage.context.compaction.restore import (
+    Choosing,
+    FileEdit,
+    FileNow,
+    Sign,
+    SignKind,
+    candidates,
+    logged_edits,
+    resume_text,
+    signs_in,
+    take,
+)
+from ullage.context.entries import AssistantReply, Compaction, Logged, RestoredFile
 from ullage.context.policy import RestoreNumbers
 from ullage.context.quoting import in_a_line
-from ullage.context.restore import FileEdit, choose, resume_text, take
+from ullage.context.view.fates import touches_in_view
 from ullage.context.view.projection import Projection
-from ullage.context.view.seen import touches_in_view, whole_in_view
-from ullage.session.compacting.signs import gathered
+from ullage.context.view.quotations import files_out
 from ullage.session.conversation import Conversation
 from ullage.session.prelude import RulesInForce
 from ullage.session.surroundings import Surroundings
 from ullage.tools.tool import PlanEntry
 from ullage.workspace.folders import OutsideWorkspace
-from ullage.workspace.reads import FileReads
+from ullage.workspace.git_status import uncommitted
 from ullage.workspace.text_file import NotText, TooLarge
+from ullage.workspace.touched import EditedBy, FileReads
 
-CONSIDERED = 20
-"""Files that are looked at, the likeliest first, until as many as wanted are read again."""
+logger = logging.getLogger(__name__)
+
+SECONDS = 1.0
+"""Longest that the editor and git are waited for. A compaction that waits is felt; a few signs less are not."""
+
+_BY: dict[EditedBy, SignKind] = {"agent": "edited", "user": "edited", "disk": "disk"}
 
 
 class Restoring:
@@ -38,38 +59,16 @@ class Restoring:
 
     async def files(self, after: Projection, numbers: RestoreNumbers) -> tuple[RestoredFile, ...]:
         """The files that are likely to be needed, as they are now, unsaved text included, that `after` does not hold whole already."""
-        in_view = whole_in_view(after)
         lines = {edit.path: edit.line for edit in self._surroundings.recent.latest()}
         edits = await self._edits()
-        edited = {edit.path for edit in edits}
-        budget = numbers.total_tokens
-        restored: list[RestoredFile] = []
-        for path in await self._candidates(numbers, edits):
-            if len(restored) == numbers.files:
-                break
+        projection, last_edited = self._conversation.projection, numbers.by == "last edited"
+        signs = () if last_edited else await gathered(self._conversation.entries, self._surroundings)
+        likely = candidates(signs, edits, numbers, projection.pins.paths, files_out(projection))
+        choosing = Choosing(after, likely, {edit.path for edit in edits}, numbers)
+        while (path := choosing.wants()) is not None:
             known = await self._text_of(path)
-            if known is None:
-                continue
-            text, sha256 = known
-            if text is None and path not in edited:  # it is gone, and was only read: nothing to know about it
-                continue
-            if text is not None and in_view.get(path) == sha256:
-                continue
-            line = lines.get(path)
-            file = take(path, text, [line] if line else [], numbers, budget, sha256)
-            budget -= estimate_text(file.text)
-            restored.append(file)
-        return tuple(restored)
-
-    async def _candidates(self, numbers: RestoreNumbers, edits: Sequence[FileEdit]) -> Sequence[str]:
-        """The likeliest first; more than are read again where some of them are in view already. None that the user took out."""
-        out = files_out(self._conversation.projection)
-        if numbers.by == "last edited":
-            return choose([edit for edit in edits if edit.path not in out], numbers)
-        entries = self._conversation.entries
-        pinned = sorted(self._conversation.projection.pins.paths)
-        found = likely((sign for sign in await gathered(entries, self._surroundings) if sign.path not in out), CONSIDERED)
-        return tuple(path for path in dict.fromkeys((*pinned, *found)) if path not in out)
+            choosing.give(None if known is None else FileNow(*known, lines.get(path) or 0))
+        return choosing.files
 
     async def renewed(self, path: str) -> RestoredFile | None:
         """A file that the newest compaction read again, as it is now; None for any other, and once the model has answered since.
@@ -86,7 +85,7 @@ class Restoring:
 
     async def _edits(self) -> list[FileEdit]:
         """Edits seen since the server started, and those of the agent that only the log still knows (read in another thread)."""
-        logged = await asyncio.to_thread(logged_edits, self._conversation.entries)
+        logged = await asyncio.to_thread(logged_edits, self._conversation.entries, lambda logged: logged.at)
         seen = [FileEdit(edit.path, edit.at, edit.by) for edit in self._surroundings.recent.latest()]
         known = {edit.path for edit in seen}
         return seen + [edit for edit in logged if edit.path not in known]
@@ -122,17 +121,66 @@ def just_restored(entries: Sequence[Logged]) -> frozenset[str]:
     return frozenset()
 
 
-def logged_edits(entries: Sequence[Logged]) -> list[FileEdit]:
-    """The agent's edits as the log has them, newest first, one a file."""
-    edits: dict[str, FileEdit] = {}
-    for logged in reversed(entries):
-        if isinstance(logged.entry, ToolReturned):
-            for touch in logged.entry.touched:
-                if touch.kind != "read":
-                    edits.setdefault(touch.path, FileEdit(touch.path, logged.at, "agent"))
-    return list(edits.values())
-
-
 def _todo_line(entry: PlanEntry) -> str:
     mark = {"pending": "[ ]", "in_progress": "[>]", "completed": "[x]"}[entry.status]
     return f"- {mark} {in_a_line(entry.content)}"
+
+
+async def gathered(entries: Sequence[Logged], around: Surroundings) -> list[Sign]:
+    """All signs that there are now."""
+    logged = await asyncio.to_thread(lambda: _by_one_name(signs_in(entries), around))
+    problems, changed = await asyncio.gather(_with_problems(around), _changed_since_commit(around))
+    return [
+        *logged,
+        *_edits(entries, around),
+        *(Sign(path, "unsaved", 0) for path in await _unsaved(around)),
+        *(Sign(path, "problems", 0) for path in problems),
+        *(Sign(path, "uncommitted", 0) for path in changed),
+    ]
+
+
+def _by_one_name(signs: Iterable[Sign], around: Surroundings) -> list[Sign]:
+    """Files as the tools name them: a command may name one as `./a.py`, or by its whole path, and it is still one file."""
+    names: dict[str, str] = {}
+    for sign in (found := list(signs)):
+        if sign.path not in names:
+            with suppress(OutsideWorkspace):
+                names[sign.path] = around.folders.show(around.folders.resolve(sign.path))
+    return [replace(sign, path=names[sign.path]) for sign in found if sign.path in names]
+
+
+def _edits(entries: Sequence[Logged], around: Surroundings) -> Iterator[Sign]:
+    """Edits seen since the server started; how old they are is told in entries, as everything else is."""
+    for edit in around.recent.latest():
+        since = len(entries) - bisect_right(entries, edit.at, key=lambda logged: logged.at)
+        if edit.by != "agent":  # those of the agent are in the log
+            yield Sign(edit.path, _BY[edit.by], since)
+
+
+async def _unsaved(around: Surroundings) -> list[str]:
+    found: list[str] = []
+    for path in around.editor.open_paths():
+        if not around.folders.contains(path):
+            continue
+        with suppress(OSError, NotText, TooLarge):
+            if (await around.files.read(path)).unsaved:
+                found.append(around.folders.show(path))
+    return found
+
+
+async def _with_problems(around: Surroundings) -> set[str]:
+    try:
+        async with asyncio.timeout(SECONDS):
+            problems = await around.editor.diagnostics(None)
+    except TimeoutError:
+        logger.info("the editor did not tell its problems in time")
+        return set()
+    errors = (problem.path for problem in problems or () if problem.severity == "error")
+    return {around.folders.show(path) for path in errors if around.folders.contains(path)}
+
+
+async def _changed_since_commit(around: Surroundings) -> list[str]:
+    if not around.settings.trusted:  # the repository's data is read by a library, if in a process of its own
+        return []
+    changed = await asyncio.gather(*(uncommitted(root, SECONDS) for root in around.folders.roots))
+    return [around.folders.show(path) for paths in changed for path in paths if around.folders.contains(path)]

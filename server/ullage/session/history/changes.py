@@ -12,28 +12,26 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
+from ullage.context.blocks import Message
 from ullage.context.counting.tokens import estimate_message
+from ullage.context.engines.engine import handoff_room
 from ullage.context.engines.rewording import rewordings, tells_in_own_words
-from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, EntryPinned, FilePinned, FileTouch, Logged, Reworded
-from ullage.context.moves.again import again
-from ullage.context.moves.fit import fitting
 from ullage.context.moves.plan import Plan
+from ullage.context.moves.undoing import again, fitting
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import UllageNumbers
-from ullage.context.record.digest import brief
-from ullage.context.view.fates import counts
-from ullage.context.view.message import Message
+from ullage.context.summary.digest import brief
+from ullage.context.view.fates import counts, touches_in_view
 from ullage.context.view.projection import EpochKey, Projection
-from ullage.context.view.seen import touches_in_view
 from ullage.context.view.taken_out import gone_by, taken_out
 from ullage.models.model import ModelCard
 from ullage.session.compacting.room import Room
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.errors import Reason, SessionError
 from ullage.session.history.preview import BY_THE_USER
-from ullage.session.identifiers import new_id
-from ullage.session.model_in_use import ModelInUse
+from ullage.session.items import new_id
+from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
 
 Change: TypeAlias = Compaction | CompactionUndone | CompactionRedone

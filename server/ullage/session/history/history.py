@@ -9,6 +9,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 
+from ullage.context.compaction.assemble import NothingToCompact, Wanted
+from ullage.context.compaction.decide import Fullness
 from ullage.context.entries import (
     AssistantReply,
     Compaction,
@@ -23,25 +25,21 @@ from ullage.context.entries import (
     UserPrompt,
 )
 from ullage.context.moves.exclude import exclude, exclude_file
-from ullage.context.moves.excluded import files_out
 from ullage.context.moves.plan import Plan
 from ullage.context.view.projection import EpochKey
+from ullage.context.view.quotations import files_out
 from ullage.context.view.taken_out import all_taken_out
+from ullage.session.compacting.attempts import NOTHING_TO_COMPACT
 from ullage.session.compacting.compaction import Compactor
-from ullage.session.compacting.draft import NothingToCompact, Wanted
-from ullage.session.compacting.fullness import Fullness
-from ullage.session.compacting.room import NOTHING_TO_COMPACT, Room
+from ullage.session.compacting.room import Room
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
 from ullage.session.history.changes import Changes
-from ullage.session.history.epoch_fates import FatePage, Group, fate_page
-from ullage.session.history.epochs import EpochInfo, epochs
-from ullage.session.history.named_files import NamedFiles
-from ullage.session.history.places import entry_of_item, first_of_item
+from ullage.session.history.epochs import EpochInfo, FatePage, Group, epochs, fate_page
+from ullage.session.history.places import NamedFiles, entry_of_item, first_of_item
 from ullage.session.history.preview import ItemFate, Preview, cost_of, fates_of, lines_of
-from ullage.session.identifiers import new_id
-from ullage.session.items import RestoredFileItem
-from ullage.session.model_in_use import ModelInUse
+from ullage.session.items import RestoredFileItem, new_id
+from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
 
 EXCLUDED_BEFORE = "You excluded this, so the model does not see it. Undo that in the timeline, then pin it."
@@ -78,7 +76,7 @@ class History:
         card, full = self._model.card, self._room.fullness()
         policy, key = self._surroundings.policy.name, self._conversation.projection.key
         wanted = Wanted(new_id("c"), "manual", focus)
-        prepared, in_work = self._room.prepared(wanted), self._room.in_work(wanted)
+        prepared, in_work = self._room.attempts.prepared(wanted), self._room.attempts.in_work(wanted)
         try:
             forecast = await self._compactor.forecast(wanted, card, full.line, prepared, in_work)
         except NothingToCompact:

@@ -1,4 +1,7 @@
-"""Which entry of the log an item of the timeline shows, and the other way round. Ids are as `items.py` says."""
+"""What a client names: which entry of the log an item of the timeline shows, and the other way round; which file of the workspace is meant.
+
+Ids of items are as `items.py` says.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from ullage.context.blocks import Text, Thinking
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, ToolReturned, UserPrompt
 from ullage.context.view.log_places import entry_at, place_of
 from ullage.context.view.projection import Projection
+from ullage.session.errors import SessionError
 from ullage.session.items import PinnedItems
+from ullage.workspace.folders import Folders, OutsideWorkspace
 
 
 def entry_of_item(entries: Sequence[Logged], item_id: str) -> Logged | None:
@@ -58,3 +63,34 @@ def _shows(entry: Entry, item_id: str) -> bool:
     if isinstance(entry, AssistantReply) and not item_id.startswith(f"{entry.id}."):
         return False
     return item_id in items_of_entry(entry)
+
+
+class NamedFiles:
+    """By an absolute path, or one relative to any workspace folder."""
+
+    def __init__(self, folders: Folders) -> None:
+        self._folders = folders
+
+    def file_of(self, named: str) -> str:
+        """A file that is there, as tools show it. Raises `SessionError`."""
+        for root in self._folders.roots:
+            found = self.path_of(str(root / named))
+            if (self._folders.roots[0] / found).is_file():
+                return found
+        raise SessionError("invalid", f"There is no file {named} in the workspace")
+
+    def path_of(self, named: str) -> str:
+        """The same of one that need not be there. Raises `SessionError`."""
+        if not named.strip():
+            raise SessionError("invalid", "No file is named")
+        try:
+            return self._folders.show(self._folders.resolve(named))
+        except OutsideWorkspace as error:
+            raise SessionError("invalid", str(error)) from error
+
+    def as_shown(self, named: str) -> str:
+        """A file of a call as tools show it; as it is named where it could be none of the workspace."""
+        try:
+            return self.path_of(named)
+        except (SessionError, OSError, ValueError):
+            return named

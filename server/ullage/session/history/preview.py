@@ -1,6 +1,6 @@
 """A compaction before it is made, as a user is shown it: part by part, with tokens and dollars.
 
-What the parts are called, and which of them count as messages, is said here for the timeline, too (`epoch_fates.py`).
+What the parts are called, and which of them count as messages, is said here for the timeline, too (`epochs.py`).
 """
 
 from __future__ import annotations

@@ -12,13 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ullage.tools.command_lines.line import follow
-from ullage.tools.command_lines.lookup import is_of_the_system
-from ullage.tools.command_lines.operands import Operands, TooMuch
+from ullage.tools.command_lines.lookup import Operands, TooMuch, is_of_the_system
+from ullage.tools.command_lines.parsing import NotFollowed, Word, follow
 from ullage.tools.command_lines.reading import READING
 from ullage.tools.command_lines.rules import Effect, Rule, Takes
 from ullage.tools.command_lines.running import NAMED, RUNNING
-from ullage.tools.command_lines.words import NotFollowed, Word
 
 RULES: Mapping[str, Rule] = {**READING, **RUNNING}
 
@@ -90,7 +88,7 @@ class _Judging:
         for words in commands:
             named = _named(words)
             if named is None:
-                return Unknown(f"`{words[0].text}` is not on the list of harmless commands of harmless commands")
+                return Unknown(f"`{words[0].text}` is not on the list of harmless commands")
             length, rule = named
             name = " ".join(word.text for word in words[:length])
             reason = self._objection(rule, words[0].text) or self._objection_to_words(rule, name, words[length:])

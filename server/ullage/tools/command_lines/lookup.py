@@ -1,15 +1,41 @@
-"""Which program the shell would run under a name: one of the system, or one that the workspace brings."""
+"""Where the words of a command lead on the disk before it runs: which program its name is, and which files its operands are.
+
+A word stays inside where everything in it that could be a path leads to a file or folder below the one workspace folder that the
+command runs in, links followed. What has `*` or `?` is expanded here, too: to no less than what a shell could make of it.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import stat
+from collections.abc import Set as AbstractSet
+from fnmatch import fnmatchcase
 from pathlib import Path
+
+from ullage.tools.command_lines.parsing import Word
 
 BUILT_IN = frozenset({"cd", "command", "echo", "false", "pwd", "true"})
 """Every shell of POSIX has these itself (or, of `false` and `true`, looks them up only where it has not)."""
 
 STARTS = {"egrep": "grep", "fgrep": "grep"}
 """Scripts that look up another program in turn."""
+
+MOST_LOOKUPS = 400
+"""Paths resolved for one line, so that judging it takes a few milliseconds at most."""
+
+MOST_NAMES = 3_000
+"""Names of files looked at to expand the globs of one line."""
+
+DEEPEST = 40
+"""Names in one path."""
+
+MOST_FOLDERS = 8
+"""In which a command could run, after several `cd`."""
+
+_SEPARATORS = re.compile(r"[=:,]")
+
+_GLOBS = frozenset("*?")
 
 
 def is_of_the_system(name: str, search_path: str, workspaces: tuple[Path, ...]) -> bool:
@@ -39,3 +65,128 @@ def is_of_the_system(name: str, search_path: str, workspaces: tuple[Path, ...]) 
 def _is_in(program: Path, workspace: Path) -> bool:
     folder = Path(os.path.realpath(program.parent))
     return any(each.is_relative_to(workspace) for each in (program, folder, Path(os.path.realpath(program))))
+
+
+class TooMuch(Exception):
+    """Judging the line would take longer than it is worth."""
+
+
+class Operands:
+    """Resolves the words of one line against a workspace folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._root = os.path.realpath(folder)
+        self._lookups = MOST_LOOKUPS
+        self._names = MOST_NAMES
+
+    @property
+    def start(self) -> frozenset[str]:
+        """The folders in which the first command of the line runs: one."""
+        return frozenset({self._root})
+
+    def enter(self, text: str, folders: AbstractSet[str]) -> frozenset[str] | None:
+        """The folders in which the next command could run after `cd`, which may have failed; None where it leads out."""
+        if not text or not self.is_inside(text, folders):
+            return None
+        entered = {self._real(folder, text) for folder in folders}
+        together = frozenset(folders | {path for path in entered if path is not None})
+        if len(together) > MOST_FOLDERS:
+            raise TooMuch
+        return together
+
+    def is_inside(self, text: str, folders: AbstractSet[str], *, only_files: bool = False) -> bool:
+        """Whether the word, as a path or with paths in it, stays in the workspace folder wherever the command runs.
+
+        Devices and pipes count as outside; with `only_files` so do folders.
+        """
+        if text == "/dev/null":
+            return True
+        if text.startswith(("-", "@", "!")) and text != "-":
+            return False
+        places = [found.end() for found in _SEPARATORS.finditer(text)]
+        ends = [place - 1 for place in places]
+        pieces = {text, *(text[place:] for place in places), *(text[:end] for end in ends)}
+        pieces |= {text[place:end] for place, end in zip(places, ends[1:], strict=False)}
+        return all(self._leads_inside(piece, folders, only_files) for piece in pieces)
+
+    def expanded(self, word: Word, folders: AbstractSet[str]) -> list[str] | None:
+        """The words that a shell may put in the place of this one, itself among them; None where that is not followed."""
+        if not word.has_glob:
+            return [word.text]
+        names = word.text.split("/")
+        if word.text.startswith("/") or any("**" in name or (name.startswith(".") and _has_glob(name)) for name in names):
+            return None
+        found = [word.text]
+        for folder in folders:
+            matches = self._matches(folder, names)
+            if matches is None:
+                return None
+            found += matches
+        return found
+
+    def _matches(self, folder: str, names: list[str]) -> list[str] | None:
+        begun = [""]
+        for name in names:
+            if not _has_glob(name):
+                begun = [f"{start}{name}/" for start in begun]
+                continue
+            longer: list[str] = []
+            for start in begun:
+                if not self._leads_inside(start, frozenset({folder}), only_files=False):
+                    return None
+                longer += [f"{start}{entry}/" for entry in self._entries(f"{folder}/{start}") if fnmatchcase(entry, name)]
+            begun = longer
+        return [path.removesuffix("/") for path in begun]
+
+    def _entries(self, folder: str) -> list[str]:
+        found: list[str] = []
+        try:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    self._names -= 1
+                    if self._names < 0:
+                        raise TooMuch
+                    found.append(entry.name)
+        except OSError:
+            return []
+        return found
+
+    def _leads_inside(self, piece: str, folders: AbstractSet[str], only_files: bool) -> bool:
+        names = piece.split("/")
+        if "\\" in piece or "\0" in piece or piece.startswith("~") or any(map(_is_above, names)) or len(names) > DEEPEST:
+            return False
+        return all(self._is_good(folder, piece, only_files) for folder in folders)
+
+    def _is_good(self, folder: str, piece: str, only_files: bool) -> bool:
+        real = self._real(folder, piece)
+        if real is None or not _is_below(real, self._root):
+            return False
+        try:
+            mode = os.lstat(real).st_mode
+        except OSError as error:
+            return isinstance(error, (FileNotFoundError, NotADirectoryError))
+        if only_files and stat.S_ISDIR(mode):
+            return not piece or piece == "-"
+        return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+
+    def _real(self, folder: str, piece: str) -> str | None:
+        self._lookups -= 1
+        if self._lookups < 0:
+            raise TooMuch
+        try:
+            return os.path.realpath(Path(folder, piece))
+        except (OSError, ValueError):
+            return None
+
+
+def _is_above(name: str) -> bool:
+    """Also `.. `, which Windows takes for `..`. What `...` means to go (all that is below) is fine."""
+    return name.rstrip(" ") == ".." or ({" ", "."} <= set(name) and not name.strip(" ."))
+
+
+def _has_glob(name: str) -> bool:
+    return not _GLOBS.isdisjoint(name)
+
+
+def _is_below(path: str, root: str) -> bool:
+    return path == root or path.startswith(root.rstrip(os.sep) + os.sep)

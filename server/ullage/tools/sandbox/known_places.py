@@ -1,4 +1,4 @@
-"""What is known of the machines on which commands run: where tools, caches and secrets usually lie. `places.py` says what is made of it."""
+"""What is known of the machines on which commands run: where tools, caches and secrets usually lie. `confinement.py` makes use of it."""
 
 from __future__ import annotations
 

@@ -17,17 +17,16 @@ from typing import Literal, TypeAlias
 
 from platformdirs import user_cache_path
 
-from ullage.tools.guarded import Guarded, guarded
 from ullage.tools.sandbox.bubblewrap import find_bubblewrap
-from ullage.tools.sandbox.confinement import Confinement, Confiner, NoSandbox, OwnFolders
+from ullage.tools.sandbox.confinement import Confinement, Confiner, NoSandbox, OwnFolders, View, view
+from ullage.tools.sandbox.guarded import Guarded, guarded
 from ullage.tools.sandbox.known_places import LINUX, MACOS, OWN_CACHES, Machine
 from ullage.tools.sandbox.network.hosts import Host
 from ullage.tools.sandbox.network.proxy import Proxy
 from ullage.tools.sandbox.network.upstream import upstreams_of
-from ullage.tools.sandbox.places import View, view
 from ullage.tools.sandbox.seatbelt import find_seatbelt
 from ullage.tools.sandbox.taken_back import TakenBack, not_looked_through, seen_before, take_back
-from ullage.tools.starting_files import StartingFiles
+from ullage.tools.steering import StartingFiles
 from ullage.workspace.folders import Folders
 
 SandboxWanted: TypeAlias = Literal["auto", "required", "off"]

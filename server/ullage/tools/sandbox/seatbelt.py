@@ -17,14 +17,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from ullage.processes.askers import Asker
-from ullage.processes.start import start
-from ullage.tools.guarded import Guarded
-from ullage.tools.sandbox.confinement import Confined, Confinement, NoSandbox, OwnFolders
+from ullage.processes.start import Asker, start
+from ullage.tools.sandbox.confinement import Confined, Confinement, NoSandbox, OwnFolders, View
+from ullage.tools.sandbox.guarded import Guarded
 from ullage.tools.sandbox.known_places import OWN_CACHES
 from ullage.tools.sandbox.network.connection import proxy_variables
 from ullage.tools.sandbox.network.proxy import Proxy
-from ullage.tools.sandbox.places import View
 
 PROGRAM = "/usr/bin/sandbox-exec"
 

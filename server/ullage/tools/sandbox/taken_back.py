@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path, PurePath
 
-from ullage.tools.starting_files import MOST_FOLDERS, StartingFiles
-from ullage.tools.steering import starts_by_itself
+from ullage.tools.steering import MOST_FOLDERS, StartingFiles, starts_by_itself
 
 MOST_TAKEN = 100
 """After one command; more than that is no accident, and the rest is taken after the next."""

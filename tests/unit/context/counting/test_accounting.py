@@ -13,7 +13,7 @@ from tests.unit.context.logs import PRELUDE, calls, compaction, log, prompt, ret
 from tests.unit.context.pictures import DOCUMENT, IMAGE
 from tests.unit.context.strategies import histories
 from tests.unit.context.work import priced, ran, read, work
-from ullage.context.blocks import SystemPart, ToolSpec
+from ullage.context.blocks import Message, SystemPart, ToolSpec
 from ullage.context.counting.accounting import Account, Counted
 from ullage.context.counting.media import LIMITS, LIMITS_BEFORE, ImageLimits, media_tokens
 from ullage.context.counting.tokens import Calibration, estimate_message, estimate_prelude
@@ -32,7 +32,6 @@ from ullage.context.entries import (
     ToolReturned,
     UserPrompt,
 )
-from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE
 

@@ -13,8 +13,7 @@ from tests.unit.context.strategies import histories
 from tests.unit.context.work import priced
 from ullage.context.blocks import Text, Thinking
 from ullage.context.counting.accounting import Account
-from ullage.context.counting.counts import Parts, counted
-from ullage.context.counting.tokens import Calibration, countable, estimate_message
+from ullage.context.counting.tokens import Calibration, Parts, countable, counted, estimate_message
 from ullage.context.entries import AssistantReply, Logged, Summarised
 from ullage.context.view.projection import Projection
 

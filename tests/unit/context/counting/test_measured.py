@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.unit.context.logs import calls, prompt, returned, says, session
 from tests.unit.context.strategies import histories
-from ullage.context.counting.measured import Measuring, characters_of, measured
+from ullage.context.counting.gauge import Measuring, characters_of, measured
 from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Logged
 from ullage.context.policy import Measure

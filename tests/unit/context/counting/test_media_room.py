@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from tests.unit.context.pictures import DOCUMENT, IMAGE, MEDIA, WIDE
 from tests.unit.context.strategies import histories
-from ullage.context.blocks import Image, Media, Text, ToolResult
-from ullage.context.counting.media_room import NO_ROOM, Room, Weight, shown_in, weight_of, within
+from ullage.context.blocks import Image, Media, Message, Text, ToolResult
+from ullage.context.counting.media import NO_ROOM, Room, Weight, shown_in, weight_of, within
 from ullage.context.entries import Logged
-from ullage.context.view.message import Message
 from ullage.context.view.projection import project
 
 rooms = st.builds(Room, items=st.integers(0, 6), size=st.integers(0, 1_500), images=st.booleans(), documents=st.booleans())

@@ -14,8 +14,7 @@ from tests.unit.context.strategies import histories
 from tests.unit.context.work import priced, ran
 from ullage.context.blocks import SystemPart, ToolSpec
 from ullage.context.counting.accounting import Account, Counted, Stated
-from ullage.context.counting.categories import FIXED, in_order, shared_out
-from ullage.context.counting.fixed_parts import KEPT, FixedParts
+from ullage.context.counting.categories import FIXED, KEPT_PRELUDES, FixedParts, in_order, shared_out
 from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Entry, Logged, Prelude, Summarised
 from ullage.context.view.projection import Projection
@@ -124,7 +123,7 @@ def test_the_endpoints_own_count_goes_before_what_a_usage_showed_and_few_are_kep
     assert (parts.of(PRELUDE), parts.is_counted(PRELUDE)) == ({"system": 1}, False)
     parts.take_count(PRELUDE, {"system": 3})
     assert (parts.of(PRELUDE), parts.is_counted(PRELUDE)) == ({"system": 3}, True)
-    for number in range(KEPT):
+    for number in range(KEPT_PRELUDES):
         parts.take_count(replace(PRELUDE, tools=(ToolSpec(f"tool {number}", "", {}),)), {"system": number})
     assert not parts.is_counted(PRELUDE)
 

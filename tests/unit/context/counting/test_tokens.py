@@ -13,10 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.context.blocks import Block, RedactedThinking, SystemPart, Text, Thinking, ToolResult, ToolSpec, ToolUse
+from ullage.context.blocks import Block, Message, RedactedThinking, SystemPart, Text, Thinking, ToolResult, ToolSpec, ToolUse
 from ullage.context.counting.tokens import SAMPLED_ABOVE, Calibration, estimate_block, estimate_message, estimate_prelude, estimate_text
 from ullage.context.entries import Prelude
-from ullage.context.view.message import Message
 
 RANDOM = random.Random(20261120)
 PROSE = """

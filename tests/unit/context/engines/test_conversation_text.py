@@ -3,12 +3,11 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.context.logs import log, prompt, reply, returned, says, thought, use
-from ullage.context.blocks import CompactionBlock, ToolResult
+from ullage.context.blocks import CompactionBlock, Message, ToolResult
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.conversation_text import conversation_text, middle_out, written_out
 from ullage.context.engines.staged_numbers import OwnText
 from ullage.context.entries import Attachment, Notice, UserPrompt
-from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection, project
 
 VIEW = project(log(prompt("Fix it"), reply(thought("hm"), use("t1")), returned("t1", "x" * 100), says("Done")))

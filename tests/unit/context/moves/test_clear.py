@@ -9,12 +9,11 @@ from hypothesis import given
 from tests.unit.context.logs import calls, compaction, log, prompt, reply, returned, says
 from tests.unit.context.pictures import IMAGE
 from tests.unit.context.strategies import histories
-from ullage.context.blocks import Json, ToolResult, ToolUse
+from ullage.context.blocks import Json, Message, ToolResult, ToolUse
 from ullage.context.counting.tokens import estimate_block
 from ullage.context.entries import Cleared, Clipped, Entry, Logged, Snipped, Summarised, ToolReturned
 from ullage.context.moves.clear import clear
 from ullage.context.policy import ClearNumbers
-from ullage.context.view.message import Message
 from ullage.context.view.projection import project
 
 LONG = "output " * 100

@@ -7,7 +7,7 @@ from hypothesis import given
 
 from tests.unit.context.logs import calls, log, prompt, returned, says
 from tests.unit.context.strategies import histories
-from ullage.context.blocks import Text, ToolResult, ToolUse
+from ullage.context.blocks import Message, Text, ToolResult, ToolUse
 from ullage.context.entries import Entry, Logged
 from ullage.context.moves.cuts import (
     Property,
@@ -16,7 +16,6 @@ from ullage.context.moves.cuts import (
     legal_cuts,
     parts_no_call_from_its_result,
 )
-from ullage.context.view.message import Message
 from ullage.context.view.projection import project
 
 TURN = (prompt("go"), calls("t1", "t2"), returned("t1"), returned("t2"), says("done"))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.unit.context.logs import calls, characters, compaction, drawn, log, prompt, reply, returned, says, session
 from tests.unit.context.strategies import histories, paths, planned_histories
 from tests.unit.context.validity import problems
-from ullage.context.blocks import ToolUse
+from ullage.context.blocks import Message, ToolUse
 from ullage.context.entries import (
     Attachment,
     Compaction,
@@ -28,12 +28,11 @@ from ullage.context.entries import (
     UserPrompt,
 )
 from ullage.context.moves.exclude import EXCLUDED_MESSAGE, EXCLUDED_RESULT, exclude, exclude_file
-from ullage.context.moves.excluded import files_out, without_excluded
-from ullage.context.view.file_texts import excluded_file
-from ullage.context.view.message import Message
+from ullage.context.view.fates import touches_in_view
 from ullage.context.view.projection import Projection
+from ullage.context.view.quotations import files_out, without_excluded
 from ullage.context.view.request import build_request
-from ullage.context.view.seen import touches_in_view
+from ullage.context.view.taken_out import excluded_file
 
 # 1 the prelude, 2 a prompt, 3 two calls, 4 and 5 their results, 6 a last word, 7 a prompt
 TURN = session(prompt("go"), calls("t1", "t2"), returned("t1", "one"), returned("t2", "two"), says("done"), prompt("more"))

@@ -23,12 +23,11 @@ from tests.unit.context.logs import (
 )
 from tests.unit.context.strategies import histories
 from tests.unit.context.validity import problems
-from ullage.context.blocks import SystemPart
+from ullage.context.blocks import Message, SystemPart
 from ullage.context.entries import Compaction, Entry, Logged, Prelude, Summarised, UserPrompt
 from ullage.context.moves.plan import Plan, plan, reactive_plan
 from ullage.context.moves.preview import preview
 from ullage.context.policy import ClearNumbers, SnipNumbers, SummaryNumbers, UllageNumbers
-from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection, project
 from ullage.context.view.request import build_request
 
@@ -136,7 +135,7 @@ class TestTail:
             (500, 100_000, 8),
             (0, 100_000, 8),
         ],
-        ids=["two answers", "a share of the line", "one answer", "not one", "none"],
+        ids=["two answers", "a share of the threshold", "one answer", "not one", "none"],
     )
     def test_it_is_the_newest_whole_messages_within_its_share(self, tail_tokens: int, line: int, summarise_to: int):
         policy = replace(NEVER_CHEAP, summary=replace(POLICY.summary, tail_tokens=tail_tokens))

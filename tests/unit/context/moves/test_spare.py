@@ -11,8 +11,7 @@ from tests.unit.context.logs import calls, characters, compaction, drawn, prompt
 from tests.unit.context.strategies import planned_histories
 from tests.unit.context.validity import problems
 from ullage.context.entries import AssistantReply, Cleared, EntryPinned, Logged, Snipped, Summarised, ToolReturned, UserPrompt
-from ullage.context.moves.plan import Plan
-from ullage.context.moves.spare import spare
+from ullage.context.moves.plan import Plan, spare
 from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tests.unit.context.logs import calls, compaction, log, prompt, returned, says
 from tests.unit.context.strategies import histories
+from ullage.context.blocks import Message
 from ullage.context.entries import Entry, Logged, Summarised
-from ullage.context.moves.tail import Tail, TokenRange, cut_before, possible_cuts
-from ullage.context.view.message import Message
+from ullage.context.moves.cuts import Tail, TokenRange, cut_before, possible_cuts
 from ullage.context.view.projection import project
 
 TALK: list[Entry] = [entry for turn in range(5) for entry in (prompt(f"q{turn}"), says(f"a{turn}"))]

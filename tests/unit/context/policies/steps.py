@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.unit.context.engines.rehearsal import occasion, written
 from tests.unit.context.logs import prompt, says, session
-from ullage.context.blocks import Text, ToolUse
+from tests.unit.context.policies.rehearsal import occasion, written
+from ullage.context.blocks import Message, Text, ToolUse
 from ullage.context.counting.gauge import line
-from ullage.context.engines.engine import Handoff
-from ullage.context.engines.entry import planned_entry
+from ullage.context.engines.engine import Handoff, planned_entry
 from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned, Trigger
 from ullage.context.moves.clip import Arrival
 from ullage.context.moves.plan import Plan
 from ullage.context.policy import Policy
-from ullage.context.view.message import Message
 from ullage.context.view.projection import Projection
 
 SUMMARY = "What the model wrote."
@@ -55,7 +53,7 @@ def cleared(policy: Policy, log: Sequence[Logged]) -> list[str]:
 
 
 def planned(policy: Policy, log: Sequence[Logged], trigger: Trigger = "threshold", window: int = 200_000) -> Plan:
-    """What it does at the line."""
+    """What it does at the threshold."""
     plan = policy.engine.plan(occasion(policy, log, trigger, window))
     assert plan is not None
     return plan

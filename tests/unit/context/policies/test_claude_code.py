@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from tests.unit.context.engines.rehearsal import occasion
 from tests.unit.context.logs import drawn, prompt
+from tests.unit.context.policies.rehearsal import occasion
 from tests.unit.context.policies.steps import SUMMARY, after, arrived, full_at, planned, results
 from ullage.context.entries import Logged
 from ullage.context.policies.claude_code import CLAUDE_CODE

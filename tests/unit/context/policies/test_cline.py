@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.context.engines.rehearsal import tokens
 from tests.unit.context.logs import drawn
+from tests.unit.context.policies.rehearsal import tokens
 from tests.unit.context.policies.steps import after, full_at, planned, results, talk
 from ullage.context.moves.clip import Arrival
 from ullage.context.policies.cline import CLINE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.context.engines.rehearsal import occasion, tokens
 from tests.unit.context.logs import drawn
+from tests.unit.context.policies.rehearsal import occasion, tokens
 from tests.unit.context.policies.steps import after, arrived, carried_out, cleared, full_at, planned, results, talk
 from ullage.context.policies.four_layer import FOUR_LAYER
 from ullage.context.view.projection import Projection

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.context.engines.rehearsal import occasion, tokens
 from tests.unit.context.logs import PRELUDE, drawn, prompt, says
+from tests.unit.context.policies.rehearsal import occasion, tokens
 from tests.unit.context.policies.steps import called, carried_out
 from ullage.context.entries import Entry, Logged, ToolReturned
 from ullage.context.moves.clip import Arrival
@@ -60,7 +60,7 @@ def as_it_arrives(policy: Policy) -> list[Logged]:
 
 
 def story(policy: Policy) -> str:
-    """What the model has in view before, after upkeep and after a compaction at the line."""
+    """What the model has in view before, after upkeep and after a compaction at the threshold."""
     log = as_it_arrives(policy)
     parts = [shown("before", log)]
     upkeep = policy.engine.upkeep(occasion(policy, log, "upkeep"))

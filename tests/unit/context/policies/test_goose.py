@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.context.engines.rehearsal import tokens
 from tests.unit.context.logs import compaction, drawn, prompt, says, session
+from tests.unit.context.policies.rehearsal import tokens
 from tests.unit.context.policies.steps import after, called, full_at, planned, results, talk
 from ullage.context.entries import Entry, Logged, Snipped, Trigger
 from ullage.context.policies.goose import GOOSE

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.context.engines.rehearsal import tokens
 from tests.unit.context.logs import drawn
+from tests.unit.context.policies.rehearsal import tokens
 from tests.unit.context.policies.steps import after, called, carried_out, full_at, planned, results, talk
 from ullage.context.entries import Entry, Logged
 from ullage.context.policies.hermes import HERMES, UPDATE

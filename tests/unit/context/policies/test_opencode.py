@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.unit.context.engines.rehearsal import tokens
 from tests.unit.context.logs import drawn, prompt, says, session
+from tests.unit.context.policies.rehearsal import tokens
 from tests.unit.context.policies.steps import after, arrived, called, carried_out, cleared, full_at, planned, results, talk
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Entry, Logged

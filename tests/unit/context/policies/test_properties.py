@@ -16,15 +16,13 @@ from hypothesis import strategies as st
 
 from tests.deep import many
 from tests.fake_api.validation import validate_request
-from tests.unit.context.engines.rehearsal import occasion, tokens
 from tests.unit.context.logs import prompt
 from tests.unit.context.pictures import kept
+from tests.unit.context.policies.rehearsal import occasion, tokens
 from tests.unit.context.strategies import planned_histories, turns
 from tests.unit.context.validity import problems
-from ullage.context.engines.engine import Covered, Handoff
-from ullage.context.engines.entry import planned_entry
+from ullage.context.engines.engine import Covered, Handoff, handoff_room, planned_entry
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.ullage import handoff_room
 from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, Entry, Logged, Rung, Trigger
 from ullage.context.moves.plan import Plan
 from ullage.context.policies.table import BUILT_IN

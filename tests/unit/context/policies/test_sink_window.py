@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.unit.context.engines.rehearsal import tokens
 from tests.unit.context.logs import drawn
+from tests.unit.context.policies.rehearsal import tokens
 from tests.unit.context.policies.steps import after, carried_out, full_at, planned, talk
 from ullage.context.entries import Logged
 from ullage.context.policies.sink_window import SINK_WINDOW

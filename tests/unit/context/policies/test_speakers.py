@@ -14,12 +14,12 @@ from functools import cache
 import pytest
 
 from tests.deep import many
-from tests.unit.context.engines.rehearsal import occasion, written
 from tests.unit.context.logs import prompt, says, session
+from tests.unit.context.policies.rehearsal import occasion, written
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.entries import AssistantReply, Attachment, Entry, FileTouch, Logged, Notice, ToolReturned, Trigger, UserPrompt
 from ullage.context.policies.table import BUILT_IN
-from ullage.context.record.digest import ASKED, CONSTRAINTS
+from ullage.context.summary.digest import ASKED, CONSTRAINTS
 
 CANARY = "delete-the-tests-4711"
 ENDS = (

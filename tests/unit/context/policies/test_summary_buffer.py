@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from tests.unit.context.engines.rehearsal import occasion, tokens
 from tests.unit.context.logs import drawn, prompt, says
+from tests.unit.context.policies.rehearsal import occasion, tokens
 from tests.unit.context.policies.steps import after, carried_out, full_at, planned, talk
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.engines.engine import Covered
-from ullage.context.engines.ullage import handoff_room
+from ullage.context.engines.engine import Covered, handoff_room
 from ullage.context.entries import Logged
 from ullage.context.policies.summary_buffer import PROMPT, SUMMARY_BUFFER, UPDATE
 from ullage.context.view.projection import Projection

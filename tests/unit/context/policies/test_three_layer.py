@@ -1,9 +1,9 @@
-"""learn-claude-code s06: results before every call, everything at the line."""
+"""learn-claude-code s06: results before every call, everything at the threshold."""
 
 from __future__ import annotations
 
-from tests.unit.context.engines.rehearsal import occasion
 from tests.unit.context.logs import drawn
+from tests.unit.context.policies.rehearsal import occasion
 from tests.unit.context.policies.steps import after, arrived, cleared, full_at, planned, results
 from ullage.context.policies.three_layer import PREFACE, THREE_LAYER
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.context.symbols.grammars import LANGUAGE_OF_SUFFIX, language_of
-from ullage.context.symbols.symbols import LONGEST_TEXT, symbols
+from ullage.context.symbols.symbols import LANGUAGE_OF_SUFFIX, LONGEST_TEXT, language_of, symbols
 
 SOURCES: dict[str, tuple[str, list[str], list[str], list[str]]] = {
     "tank.py": (

@@ -5,7 +5,7 @@ import pytest
 from tests.unit.context.pictures import IMAGE
 from ullage.context.blocks import Text
 from ullage.context.entries import Attachment, UserPrompt
-from ullage.context.view.attachments import prompt_blocks
+from ullage.context.view.fold import prompt_blocks
 
 
 def enclosed(name: str, text: str) -> str:

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.context.blocks import Block, RedactedThinking, Role, Text, Thinking, ToolResult, ToolUse
-from ullage.context.view.breakpoints import LOOK_BACK, Breakpoint, place
-from ullage.context.view.message import Message
+from ullage.context.blocks import Block, Message, RedactedThinking, Role, Text, Thinking, ToolResult, ToolUse
+from ullage.context.view.request import LOOK_BACK, Breakpoint, place
 
 
 def message(role: Role, *blocks: Block) -> Message:

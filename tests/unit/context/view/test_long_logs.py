@@ -21,10 +21,10 @@ from ullage.context.entries import (
     ToolReturned,
 )
 from ullage.context.view.edits import Replacement, applied, edits_of
+from ullage.context.view.fates import touches_in_view
 from ullage.context.view.log_places import clipped_to, entry_at, place_of
 from ullage.context.view.pins import pins
 from ullage.context.view.projection import Projection
-from ullage.context.view.seen import touches_in_view
 
 LEFT = 10
 

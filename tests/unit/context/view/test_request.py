@@ -6,9 +6,8 @@ import pytest
 
 from tests.unit.context.logs import PRELUDE, calls, drawn, log, prompt, returned, says
 from ullage.context.entries import Entry
-from ullage.context.view.breakpoints import Breakpoint
 from ullage.context.view.projection import project
-from ullage.context.view.request import build_request
+from ullage.context.view.request import Breakpoint, build_request
 
 
 def test_it_holds_the_prelude_the_messages_and_the_marks():

@@ -8,8 +8,8 @@ import pytest
 
 from tests.unit.context.logs import compaction, drawn, prompt, says, session
 from ullage.context.entries import CompactionRedone, CompactionUndone, Entry, Reworded, Snipped, Summarised
-from ullage.context.moves.excluded import without_excluded
 from ullage.context.view.projection import Projection
+from ullage.context.view.quotations import without_excluded
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE
 
 # 1 the prelude, 2 and 3 the first turn, 4 a prompt, 5 the compaction of what is up to 3

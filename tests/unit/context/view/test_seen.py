@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.context.logs import calls, compaction, prompt, returned, says, session
 from ullage.context.entries import Cleared, Clipped, Entry, FileTouch, RestoredFile, Summarised, ToolReturned, TouchKind
+from ullage.context.view.fates import touches_in_view, whole_in_view
 from ullage.context.view.projection import Projection
-from ullage.context.view.seen import touches_in_view, whole_in_view
 
 READS: list[Entry] = [prompt("Read"), calls("t1", "t2"), returned("t1", "text", "a.py"), returned("t2", "text", "b.py")]
 """`a.py` in entry 4, `b.py` in entry 5."""

@@ -6,23 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ullage.context.blocks import Media, Text, ToolUse, Usage
+from ullage.context.compaction.restore import resume_text
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Prelude, Summarised, ToolReturned, UserPrompt
 from ullage.context.policy import SummaryNumbers
-from ullage.context.record.handoff import handoff
-from ullage.context.restore import resume_text
+from ullage.context.summary.handoff import handoff
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, build_request
 from ullage.models.model import Model, Reply
 from ullage.session.prelude import make_prelude
-from ullage.tools.dependencies import ToolDependencies
 from ullage.tools.recall import RecallHit
-from ullage.tools.registry import build_tools
+from ullage.tools.registry import ToolDependencies, build_tools
 from ullage.tools.tool import ToolCall, ToolOutcome
 from ullage.workspace.editor import NoEditor
 from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders
-from ullage.workspace.own_writes import OwnWrites
-from ullage.workspace.reads import FileReads
+from ullage.workspace.text_file import OwnWrites
+from ullage.workspace.touched import FileReads
 
 
 class NothingToRecall:

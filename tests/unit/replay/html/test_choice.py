@@ -14,8 +14,9 @@ from ullage.context.blocks import Usage
 from ullage.replay.cost import Dollars
 from ullage.replay.html.choice import choose, keeps_more
 from ullage.replay.html.comparison import OPTIMUM, compared
+from ullage.replay.retaining import Retained
 from ullage.replay.retention import KindRetention, by_kind
-from ullage.replay.runs import RequestPoint, Retained, Run
+from ullage.replay.runs import RequestPoint, Run
 
 
 def outcome(policy: str, dollars: float, gone: int, session: str = "s", **others: object) -> Run:

@@ -16,10 +16,10 @@ from ullage.context.blocks import Usage
 from ullage.context.entries import Cleared, Clipped, CompactionUndone, Entry, Summarised, TurnEnded
 from ullage.context.policies.ullage import ULLAGE
 from ullage.replay.cost import cost_of
-from ullage.replay.prepared import Prepared
 from ullage.replay.readers import NotATranscript, read
 from ullage.replay.readers.own_log import BY_THE_USER
-from ullage.replay.simulation import simulate
+from ullage.replay.simulating.prepared import Prepared
+from ullage.replay.simulating.simulation import simulate
 from ullage.replay.transcript import RecordedCompaction
 from ullage.session.history import preview
 from ullage.store.log_store import LogStore

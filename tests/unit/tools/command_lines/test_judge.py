@@ -8,9 +8,8 @@ import pytest
 
 from tests.unit.tools.command_lines.sites import make_site, parts
 from ullage.tools.command_lines.judge import Site
-from ullage.tools.command_lines.patterns import EXACTLY, HARMLESS, RUNS, shown_pattern
 from ullage.tools.command_permission import command_need
-from ullage.tools.permission import Allowed
+from ullage.tools.permission import EXACTLY, HARMLESS, RUNS, Allowed, shown_pattern
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import pytest
 
 from tests.unit.tools.workplace import Workplace
 from ullage.tools.sandbox import bubblewrap as ours
-from ullage.tools.sandbox.bubblewrap import Bubblewrap
-from ullage.tools.sandbox.limits import GIBIBYTE, Limits, usual_limits
+from ullage.tools.sandbox.bubblewrap import GIBIBYTE, Bubblewrap, Limits, usual_limits
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from tests.unit.tools.sandbox.seatbelt_rules import Expression, Kind, Quoted, allows, parse
 from tests.unit.tools.sandbox.test_network import get, server
 from tests.unit.tools.workplace import Workplace
-from ullage.tools.guarded import Guarded
 from ullage.tools.sandbox import sandbox, seatbelt
-from ullage.tools.sandbox.confinement import Confinement, Confiner, NoSandbox, OwnFolders
+from ullage.tools.sandbox.confinement import Confinement, Confiner, NoSandbox, OwnFolders, View
+from ullage.tools.sandbox.guarded import Guarded
 from ullage.tools.sandbox.known_places import MACOS
-from ullage.tools.sandbox.places import View
 from ullage.tools.sandbox.seatbelt import LONGEST_STRING, Seatbelt, Unquotable, find_seatbelt, profile, quoted
 
 __all__ = ["server"]

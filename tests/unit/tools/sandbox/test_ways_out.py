@@ -13,10 +13,9 @@ from tests.patience import PATIENCE
 from tests.unit.tools.sandbox.outside import Outside, outside
 from tests.unit.tools.sandbox.ways_out import ALL, CANARY
 from ullage.tools.environment import sandbox_environment, tool_environment
-from ullage.tools.guarded import Guarded, guarded
 from ullage.tools.sandbox.bubblewrap import Bubblewrap, filter_file, sandboxed
-from ullage.tools.sandbox.confinement import Confinement, OwnFolders
-from ullage.tools.sandbox.places import view
+from ullage.tools.sandbox.confinement import Confinement, OwnFolders, view
+from ullage.tools.sandbox.guarded import Guarded, guarded
 
 ANOTHER_USER = 12_345
 USERS = [None, ANOTHER_USER] if hasattr(os, "getuid") and os.getuid() == 0 else [None]

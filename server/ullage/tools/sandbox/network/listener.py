@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import socket
 
-from ullage.processes.askers import Asker
-from ullage.processes.own_python import own_python
-from ullage.processes.start import start
+from ullage.processes.programs import own_python
+from ullage.processes.start import Asker, start
 
 ENTER_SECONDS = 10.0
 

@@ -1,0 +1,115 @@
+/** Files of the workspace for the panel: found by the path that a model or a page names, offered after `@`, opened from links, read as images. */
+
+import * as vscode from "vscode";
+import { resolve } from "node:path";
+import type { FileSuggestion, ImageFile } from "../../webview/messages";
+import { warn } from "../notify";
+import { imageType, lineWith, nameInUri, rankFiles, UNTITLED } from "./fileFacts";
+import { isInside, isReallyInside, type Place } from "./places";
+
+const MOST_FILES = 20_000;
+const MOST_SUGGESTIONS = 20;
+const FRESH_MILLISECONDS = 10_000;
+/** Bytes of the largest image that the panel shows: what a user pastes or drops is far below, and the page has to hold it. */
+const LARGEST_IMAGE = 20_000_000;
+const IMAGE_OR_PDF = /\.(png|jpe?g|gif|webp|pdf)$/i;
+
+/** Lists the workspace's files, and keeps the list for a few seconds while the user types. */
+export class WorkspaceFiles {
+  private listed: Promise<FileSuggestion[]> | undefined;
+  private listedAt = 0;
+
+  /** The best matches for what was typed after `@`, unsaved new documents among them; open editors first. */
+  async find(query: string): Promise<FileSuggestion[]> {
+    if (this.listed === undefined || Date.now() - this.listedAt > FRESH_MILLISECONDS) {
+      this.listed = listFiles();
+      this.listedAt = Date.now();
+    }
+    return rankFiles(query, [...newDocuments(), ...(await this.listed)], MOST_SUGGESTIONS);
+  }
+}
+
+/** Documents that were never saved: they come and go while somebody types. */
+function newDocuments(): FileSuggestion[] {
+  return vscode.workspace.textDocuments
+    .filter(({ uri, isClosed }) => uri.scheme === UNTITLED && !isClosed)
+    .map(({ uri }) => ({ uri: uri.toString(), path: nameInUri(uri.toString()), open: true }));
+}
+
+async function listFiles(): Promise<FileSuggestion[]> {
+  const open = new Set(vscode.workspace.textDocuments.map((document) => document.uri.toString()));
+  const found = await vscode.workspace.findFiles("**/*", "**/{.git,node_modules,.venv,.ullage,__pycache__}/**", MOST_FILES);
+  return found.map((uri) => ({ uri: uri.toString(), path: vscode.workspace.asRelativePath(uri), open: open.has(uri.toString()) }));
+}
+
+/** What the server keeps that the user may look at: whole outputs, images, transcripts. */
+const KEPT = ["tool-results", "media", "transcripts"];
+
+/**
+ * Shows a file of the workspace, or one that is kept of its sessions in `storeFolder`, in an editor. A path that leads elsewhere is refused:
+ * it may come from a model.
+ */
+export async function openFile(path: string, storeFolder: string | undefined, line?: number, near = ""): Promise<void> {
+  const uri = await locate(path, placesOf(storeFolder));
+  if (uri === undefined) {
+    void warn(`File not found: ${path}`);
+    return;
+  }
+  if (IMAGE_OR_PDF.test(path)) {
+    await vscode.commands.executeCommand("vscode.open", uri, { preview: true }); // in the editor that shows such files
+    return;
+  }
+  const document = await vscode.workspace.openTextDocument(uri);
+  const at = line === undefined ? lineWith(document.getText(), near) : line - 1;
+  const position = new vscode.Position(Math.max(0, at ?? 0), 0);
+  const selection = at === undefined ? undefined : new vscode.Range(position, position);
+  await vscode.window.showTextDocument(document, { selection, preview: true });
+}
+
+/**
+ * An image of the workspace, or one that is kept of its sessions. The path may come from a model. @throws Error where it leads elsewhere, or
+ * to no image, or to a very large one.
+ */
+export async function readImage(path: string, storeFolder: string | undefined): Promise<ImageFile> {
+  const places = placesOf(storeFolder);
+  const uri = await locate(path, places);
+  if (uri === undefined || !(await isReallyInside(uri.fsPath, places))) {
+    throw new Error(`No image file: ${path}`);
+  }
+  const { size } = await vscode.workspace.fs.stat(uri);
+  if (size > LARGEST_IMAGE) {
+    throw new Error(`Too large to show: ${path} has ${size} bytes`);
+  }
+  const bytes = new Uint8Array(await vscode.workspace.fs.readFile(uri));
+  const mediaType = imageType(bytes);
+  if (mediaType === undefined) {
+    throw new Error(`No image that can be shown: ${path}`);
+  }
+  return { bytes, mediaType };
+}
+
+function placesOf(storeFolder: string | undefined): Place[] {
+  const kept = storeFolder === undefined ? [] : [storeFolder];
+  return [...inWorkspace(), ...kept.map((top): Place => ({ top, within: KEPT.map((name) => resolve(top, name)) }))];
+}
+
+/** Every folder of the workspace, and what lies in it. */
+export function inWorkspace(): Place[] {
+  return (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => ({ top: uri.fsPath, within: [uri.fsPath] }));
+}
+
+/** The file there; undefined where there is none, or the path leads elsewhere by its names. */
+export async function locate(path: string, places: readonly Place[]): Promise<vscode.Uri | undefined> {
+  for (const { top, within } of places) {
+    const candidate = resolve(top, path);
+    if (!within.some((folder) => isInside(candidate, folder))) {
+      continue;
+    }
+    const uri = vscode.Uri.file(candidate);
+    const stat = await Promise.resolve(vscode.workspace.fs.stat(uri)).catch(() => undefined);
+    if (stat !== undefined && (stat.type & vscode.FileType.File) !== 0) {
+      return uri;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,83 @@
+/** What can be chosen of models, in words: servers that may offer some, keys and addresses that can be tried, prices, effort. No VS Code in here. */
+
+import { formatTokens } from "../format";
+import type { Effort, ModelInfo, OfferedModel } from "../protocol";
+
+/** A server that people run on their own machine, at the port that it takes by itself. */
+export interface LocalServer {
+  name: string;
+  address: string;
+}
+
+export const LOCAL_SERVERS: readonly LocalServer[] = [
+  { name: "Ollama", address: "http://127.0.0.1:11434" },
+  { name: "LM Studio", address: "http://127.0.0.1:1234" },
+  { name: "llama.cpp", address: "http://127.0.0.1:8080" },
+  { name: "vLLM", address: "http://127.0.0.1:8000" },
+  { name: "LiteLLM", address: "http://127.0.0.1:4000" },
+];
+
+/** What is wrong with an address; undefined where it can be tried. */
+export function addressProblem(typed: string): string | undefined {
+  const address = typed.trim();
+  if (address === "") {
+    return "An address is needed, such as http://127.0.0.1:8080";
+  }
+  try {
+    const { protocol, hostname } = new URL(address);
+    return (protocol === "http:" || protocol === "https:") && hostname !== "" ? undefined : "It begins with http:// or https://";
+  } catch {
+    return "This is no web address. It looks like http://127.0.0.1:8080";
+  }
+}
+
+/** What is wrong with a key for Anthropic's own endpoint; undefined where it can be tried. */
+export function keyProblem(typed: string): string | undefined {
+  const key = typed.trim();
+  if (/\s/.test(key)) {
+    return "A key has no spaces in it";
+  }
+  return key.startsWith("sk-ant-") || key === "" ? undefined : "A key of Anthropic begins with sk-ant-";
+}
+
+/** `1M window · $4 in, $20 out per million tokens`: what is known of it. */
+export function offerInWords({ window, prices }: OfferedModel): string {
+  return [
+    window == null ? "" : `${formatTokens(window)} window`,
+    prices == null ? "" : `$${prices.input} in, $${prices.output} out per million tokens`,
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+const IN_WORDS: Record<Effort | "default", readonly [label: string, detail: string]> = {
+  default: ["Default", "As much as the model takes by itself"],
+  low: ["Low", "Quickest and cheapest, for simple tasks"],
+  medium: ["Medium", "Less time and cost than high, for everyday tasks"],
+  high: ["High", "Thorough, for difficult tasks"],
+  xhigh: ["Extra high", "More than high, for long tasks of many steps"],
+  max: ["Maximum", "All that the model can do, whatever it costs"],
+};
+
+export interface EffortChoice {
+  effort: Effort | "default";
+  label: string;
+  detail: string;
+  isCurrent: boolean;
+}
+
+/** What can be chosen for that model, least first; empty where it takes no effort. */
+export function effortChoices({ efforts, effort }: Pick<ModelInfo, "efforts" | "effort">): EffortChoice[] {
+  if (!efforts?.length) {
+    return [];
+  }
+  const current = effort ?? "default";
+  return (["default", ...efforts] as const)
+    .filter((each) => each in IN_WORDS)
+    .map((each) => ({ effort: each, label: IN_WORDS[each][0], detail: IN_WORDS[each][1], isCurrent: each === current }));
+}
+
+/** The effort that is asked for, in a word or two; empty where the model takes none. */
+export function effortLabel(model: Pick<ModelInfo, "efforts" | "effort">): string {
+  return effortChoices(model).find(({ isCurrent }) => isCurrent)?.label ?? "";
+}

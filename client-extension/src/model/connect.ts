@@ -1,0 +1,240 @@
+/**
+ * Connecting a model: a key or an address is asked for and tried at once, and what the server offers can be chosen. The key is kept in the editor's
+ * secret storage and asked for without showing it, never in a setting or a message.
+ */
+
+import * as vscode from "vscode";
+import { addressProblem, keyProblem, LOCAL_SERVERS } from "./choices";
+import { chooseModel } from "./picker";
+import { tell } from "../notify";
+import type { OfferedModel } from "../protocol";
+import { reasonOf } from "../server/answers";
+import type { ServerConnection } from "../server/connection";
+import type { ActiveSession } from "../session/activeSession";
+import { labelText } from "../visible";
+
+const SECRET = "ullage.apiKey";
+const PROMPT = "Kept in the system's secret storage and handed to the server alone";
+
+/** The API key, in the editor's secret storage. */
+export class ApiKey {
+  /** The key was stored or cleared, in this window or another. */
+  readonly onDidChange: vscode.Event<void>;
+  private readonly changed = new vscode.EventEmitter<void>();
+
+  constructor(
+    private readonly secrets: vscode.SecretStorage,
+    subscriptions: vscode.Disposable[],
+  ) {
+    this.onDidChange = this.changed.event;
+    subscriptions.push(
+      this.changed,
+      secrets.onDidChange((event) => event.key === SECRET && this.changed.fire()),
+    );
+  }
+
+  /** The stored key; undefined where none is. */
+  async read(): Promise<string | undefined> {
+    return (await this.secrets.get(SECRET)) || undefined;
+  }
+
+  /**
+   * Asks for a key; undefined where the user leaves.
+   *
+   * @param problemOf what is wrong with what was typed. @param problem what was wrong with the key that was tried before.
+   */
+  async input(problemOf: (typed: string) => string | undefined, problem?: string, prompt = PROMPT): Promise<string | undefined> {
+    const key = await vscode.window.showInputBox({
+      title: "Ullage: API key",
+      prompt: problem ?? prompt,
+      placeHolder: "sk-ant-…",
+      password: true,
+      ignoreFocusOut: true,
+      validateInput: (value) => problemOf(value) ?? (value === "" ? problem : undefined),
+    });
+    return key?.trim() || undefined;
+  }
+
+  /** Stores a key; undefined forgets it. */
+  async keep(key: string | undefined): Promise<void> {
+    await (key === undefined ? this.secrets.delete(SECRET) : this.secrets.store(SECRET, key));
+  }
+
+  /** Forgets the stored key. */
+  async clear(): Promise<void> {
+    await this.secrets.delete(SECRET);
+    if (process.env.ANTHROPIC_API_KEY) {
+      void tell("The stored key is cleared. ANTHROPIC_API_KEY is set in the environment and is used from now on.");
+    }
+  }
+}
+
+const TITLE = "Ullage: connect a model";
+
+/** Milliseconds that the server may take to start again with another key. */
+const RESTART_LIMIT = 30_000;
+
+export interface SetUpParts {
+  connection: ServerConnection;
+  session: ActiveSession;
+  apiKey: ApiKey;
+}
+
+interface Way extends vscode.QuickPickItem {
+  go?: () => Promise<void>;
+}
+
+/** Opens the dialogue. Only now, and only on this machine, servers are looked for. */
+export function setUpModel(parts: SetUpParts): void {
+  const pick = vscode.window.createQuickPick<Way>();
+  const own: Way[] = [
+    { label: "$(key) Anthropic, with an API key", go: () => setUpKey(parts, true) },
+    { label: "$(server) A server by its address", detail: "Any that speaks the Anthropic Messages API", go: () => setUpAddress(parts) },
+  ];
+  const found: Way[] = [];
+  const draw = () => {
+    const heading = pick.busy ? "On this machine: looking…" : found.length === 0 ? "On this machine: no server found" : "On this machine";
+    pick.items = [...own, { label: heading, kind: vscode.QuickPickItemKind.Separator }, ...found];
+  };
+  pick.title = TITLE;
+  pick.placeholder = "Where should answers come from?";
+  pick.busy = true;
+  pick.onDidAccept(() => {
+    const chosen = pick.selectedItems[0];
+    pick.hide();
+    chosen?.go?.().catch((error: Error) => tell(error.message));
+  });
+  pick.onDidHide(() => pick.dispose());
+  draw();
+  pick.show();
+  const looking = LOCAL_SERVERS.map(async ({ name, address }) => {
+    const models = await offeredAt(parts, address).catch(() => []);
+    if (models.length > 0) {
+      const detail = models.map((model) => model.displayName).join(", ");
+      found.push({ label: `$(vm) ${name}`, description: address, detail: labelText(detail), go: () => use(parts, address, models) });
+      draw();
+    }
+  });
+  void Promise.all(looking).finally(() => {
+    pick.busy = false;
+    draw();
+  });
+}
+
+/**
+ * Asks for a key until one is accepted or the user leaves; then the key of before is in force again.
+ *
+ * @param anthropic for Anthropic's own endpoint; else for the one of the settings, which may be another.
+ */
+export async function setUpKey(parts: SetUpParts, anthropic = false): Promise<void> {
+  const before = await parts.apiKey.read();
+  const own = vscode.workspace.getConfiguration("ullage.model").get<string>("baseUrl", "") === "";
+  for (let problem: string | undefined; ;) {
+    const key = await parts.apiKey.input(anthropic || own ? keyProblem : () => undefined, problem);
+    if (key === undefined) {
+      if (problem !== undefined) {
+        await parts.apiKey.keep(before);
+      }
+      return;
+    }
+    try {
+      if (anthropic) {
+        await setEndpoint("");
+      }
+      const models = await restarted(parts, async () => parts.apiKey.keep(key));
+      return await chooseModel(parts.session, { models });
+    } catch (error) {
+      problem = messageOf(error);
+    }
+  }
+}
+
+/** Asks for an address until a server answers there or the user leaves. */
+async function setUpAddress(parts: SetUpParts): Promise<void> {
+  let typed = "";
+  for (let problem: string | undefined; ;) {
+    const failed = typed;
+    const answer = await vscode.window.showInputBox({
+      title: TITLE,
+      prompt: problem ?? "Address of the server, without /v1/messages",
+      placeHolder: "http://127.0.0.1:8080",
+      value: typed,
+      ignoreFocusOut: true,
+      validateInput: (value) => (problem !== undefined && value === failed ? problem : addressProblem(value)),
+    });
+    if (answer === undefined) {
+      return;
+    }
+    typed = answer.trim();
+    try {
+      return await use(parts, typed, await offeredAt(parts, typed));
+    } catch (error) {
+      problem = messageOf(error);
+      if (reasonOf(error) === "key_refused") {
+        return setUpKeyOf(parts, typed);
+      }
+    }
+  }
+}
+
+/** The server there asks for a key: it gets one, and is tried with it. */
+async function setUpKeyOf(parts: SetUpParts, address: string): Promise<void> {
+  const key = await parts.apiKey.input(() => undefined, undefined, `${address} asks for a key`);
+  if (key !== undefined) {
+    await setEndpoint(address);
+    await chooseModel(parts.session, { models: await restarted(parts, async () => parts.apiKey.keep(key)) });
+  }
+}
+
+async function use(parts: SetUpParts, address: string, models: readonly OfferedModel[]): Promise<void> {
+  await setEndpoint(address);
+  await chooseModel(parts.session, { models });
+}
+
+async function setEndpoint(address: string): Promise<void> {
+  const settings = vscode.workspace.getConfiguration("ullage.model");
+  const { Global } = vscode.ConfigurationTarget;
+  if (settings.get<string>("baseUrl", "") !== address) {
+    await settings.update("baseUrl", address === "" ? undefined : address, Global);
+  }
+  if (settings.get<string>("provider") === "practice") {
+    await settings.update("provider", undefined, Global);
+  }
+}
+
+async function offeredAt({ connection }: SetUpParts, address: string): Promise<OfferedModel[]> {
+  return (await connection.request("ullage/model/list", { address })).models;
+}
+
+/** Does what makes the server start again, waits until it runs, and gives what it offers then. */
+async function restarted({ connection }: SetUpParts, change: () => Promise<void>): Promise<OfferedModel[]> {
+  const running = untilRestarted(connection);
+  await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: "Ullage: trying the key" }, async () => {
+    await change();
+    await running;
+  });
+  return (await connection.request("ullage/model/list", {})).models;
+}
+
+/** @throws Error where it does not run again, or not in time. */
+function untilRestarted(connection: ServerConnection): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  let begun = false;
+  const timer = setTimeout(() => reject(new Error("The Ullage server did not start again in time")), RESTART_LIMIT);
+  const subscription = connection.onDidChangeStatus(({ state, message }) => {
+    begun ||= state === "restarting";
+    if (begun && state === "running") {
+      resolve();
+    } else if (begun && state === "stopped") {
+      reject(new Error(message ?? "The Ullage server did not start again"));
+    }
+  });
+  return promise.finally(() => {
+    clearTimeout(timer);
+    subscription.dispose();
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

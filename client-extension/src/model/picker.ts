@@ -1,0 +1,103 @@
+/** Choosing the model of a session: what its endpoint offers, with window and price; any other name can be typed. */
+
+import * as vscode from "vscode";
+import { effortChoices, effortLabel, offerInWords } from "./choices";
+import { tell } from "../notify";
+import type { OfferedModel } from "../protocol";
+import type { ServerConnection } from "../server/connection";
+import type { ActiveSession } from "../session/activeSession";
+import { labelText } from "../visible";
+
+const TITLE = "Ullage: model of this session";
+
+/** Offered where the endpoint cannot be asked. Models of October 2026. */
+const KNOWN_MODELS = ["claude-opus-5-5", "claude-sonnet-5-5", "claude-haiku-5-5", "claude-fable-5-2"];
+
+/** What an endpoint offers. `problem` says why these are only the usual models. */
+interface Offer {
+  models: readonly OfferedModel[];
+  problem?: string;
+}
+
+interface ModelPick extends vscode.QuickPickItem {
+  name?: string;
+  command?: string;
+}
+
+/** Asks the endpoint what it offers, and lets the user choose. Where it does not tell, the placeholder says why. */
+export async function pickModel(connection: ServerConnection, session: ActiveSession): Promise<void> {
+  const asked = connection.request("ullage/model/list", {}).then(
+    ({ models }): Offer => ({ models }),
+    (error: Error): Offer => ({ models: KNOWN_MODELS.map((name) => ({ name, displayName: name })), problem: error.message }),
+  );
+  await chooseModel(session, asked);
+}
+
+/** Lets the user choose among what is offered; the list is there at once, and filled when the offer has come. */
+export async function chooseModel(session: ActiveSession, offer: Offer | Promise<Offer>): Promise<void> {
+  const picks = Promise.resolve(offer).then((known) => picksOf(session, known));
+  const chosen = await vscode.window.showQuickPick(picks, {
+    title: TITLE,
+    placeHolder: "Which model answers from now on",
+    matchOnDescription: true,
+  });
+  if (chosen === undefined) {
+    return;
+  }
+  if (chosen.command !== undefined) {
+    await vscode.commands.executeCommand(chosen.command);
+    return;
+  }
+  const model = chosen.name ?? (await vscode.window.showInputBox({ title: TITLE, prompt: "The model's name, as its server knows it" }));
+  if (model?.trim()) {
+    await session.request("ullage/session/setModel", { model: model.trim() });
+  }
+}
+
+/** The model in use first; last where the endpoint does not list it: it may be that of another endpoint. */
+function picksOf(session: ActiveSession, { models, problem }: Offer): ModelPick[] {
+  const current = session.current?.model.name;
+  const known = models.some(({ name }) => name === current) || current === undefined ? [] : [{ name: current, displayName: current }];
+  const inOrder = [...models.toSorted((a, b) => Number(b.name === current) - Number(a.name === current)), ...known];
+  const picks: ModelPick[] = inOrder.map((model) => ({
+    label: labelText(model.displayName),
+    description: [model.name === current ? "current" : "", model.displayName === model.name ? "" : labelText(model.name)]
+      .filter(Boolean)
+      .join(" · "),
+    detail: offerInWords(model),
+    name: model.name,
+  }));
+  const effort = session.current === undefined ? "" : effortLabel(session.current.model);
+  const others: ModelPick[] = [
+    { label: "", kind: vscode.QuickPickItemKind.Separator },
+    ...(effort === "" ? [] : [{ label: "$(dashboard) Effort…", description: effort, command: "ullage.selectEffort" }]),
+    { label: "$(edit) Another model by its name…" },
+    { label: "$(plug) Connect another server or key…", command: "ullage.setUpModel" },
+  ];
+  // A heading, so that it is read before one of the usual names is taken for one that is offered.
+  const why: ModelPick[] = problem === undefined ? [] : [{ label: labelText(problem), kind: vscode.QuickPickItemKind.Separator }];
+  return [...why, ...picks, ...others];
+}
+
+/** Lets the user choose how much work the model of the session puts into its answers. */
+export async function pickEffort(session: ActiveSession): Promise<void> {
+  const model = session.current?.model;
+  const choices = model === undefined ? [] : effortChoices(model);
+  if (choices.length === 0) {
+    void tell(`${model === undefined ? "The model" : labelText(model.displayName)} has no choice of effort`);
+    return;
+  }
+  const picks = choices.map(({ effort, label, detail, isCurrent }) => ({
+    label,
+    description: isCurrent ? "current" : "",
+    detail,
+    effort,
+  }));
+  const chosen = await vscode.window.showQuickPick(picks, {
+    title: "Ullage: effort of this session",
+    placeHolder: "After a change the next request is not read from the cache, which costs more once",
+  });
+  if (chosen !== undefined) {
+    await session.request("ullage/session/setEffort", { effort: chosen.effort });
+  }
+}

@@ -1,0 +1,54 @@
+/** What is known of the server and what comes back from it: its status, a refusal, or nothing because it is gone. The panel uses it too. */
+
+import { USER_ERROR_CODE } from "../protocol";
+
+export interface ServerStatus {
+  state: "starting" | "running" | "restarting" | "stopped";
+  /** What happened or what is being done, for the user. */
+  message?: string;
+}
+
+/** The reason of a refusal as PROTOCOL.md names it; undefined for any other error. */
+export function reasonOf(error: unknown): string | undefined {
+  const { code, data } = (error ?? {}) as { code?: unknown; data?: { reason?: unknown } | null };
+  const reason = code === USER_ERROR_CODE ? data?.reason : undefined;
+  return typeof reason === "string" ? reason : undefined;
+}
+
+const MADE_TO_FIT = new Map([
+  ["does_not_fit", "clear old results"],
+  ["fits_only_cut", "cut old messages"],
+]);
+
+/** The way out where an undo, or a redo, was refused for that reason: it would be larger than the window. Undefined where there is none. */
+export function fitOffer(verb: "undo" | "redo", reason: string | undefined): string | undefined {
+  const way = MADE_TO_FIT.get(reason ?? "");
+  return way === undefined ? undefined : `${verb === "undo" ? "Undo" : "Redo"}, and ${way}`;
+}
+
+/** What the JSON-RPC library rejects with when the connection ends under a request: `PendingResponseRejected`, `ConnectionInactive`. */
+const CONNECTION_ENDED = new Set([-32097, -32096]);
+
+/** The server ended before it answered. Whether it comes back is not known here. */
+export class ServerGone extends Error {
+  constructor() {
+    super("The Ullage server ended before it answered");
+  }
+}
+
+/**
+ * The answer, or what it was rejected with.
+ *
+ * @param isStillThere whether the server that was asked is the one that runs now.
+ * @throws ServerGone where the server ended before it answered.
+ */
+export async function answered<Result>(answer: Promise<Result>, isStillThere: () => boolean): Promise<Result> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!isStillThere() || CONNECTION_ENDED.has((error as { code?: number } | undefined)?.code ?? 0)) {
+      throw new ServerGone();
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,288 @@
+/**
+ * The connection to the server process: one language client at a time, started, restarted and stopped one after the other.
+ *
+ * `command.ts` says which process it is, `protocol.ts` what is said over the connection. `languageClient.ts` sets up the client. It is loaded when
+ * the process has been started, since that takes longer than all else here. What the server warns of is at the end of this file.
+ */
+
+import * as vscode from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+import type { Remembered } from "./languageClient";
+import { EnvironmentError } from "./managedEnvironment";
+import { tellError, warn } from "../notify";
+import { type ClientMethod, type ParamsOf, PROTOCOL_VERSION, type ResultOf, type UpdateParams } from "../protocol";
+import { answered, type ServerStatus } from "./answers";
+import type { ServerCommand } from "./command";
+import { RestartPolicy, type ServerProcess, startProcess } from "./process";
+
+/** Milliseconds that a server may take from its start to its first answer. */
+const START_LIMIT = 60_000;
+
+export interface ServerLaunch {
+  /** Says what it is doing where it takes long. Stops and rejects when the signal is aborted. */
+  resolve: (signal: AbortSignal, report: (message: string) => void) => Promise<ServerCommand>;
+  /** The server that `resolve` named has answered. */
+  started: (command: ServerCommand) => void;
+  environment: () => Promise<Record<string, string>>;
+  /** A folder whose content nobody else chooses, to start the process in. */
+  workingFolder: string;
+  /** Where the user's own state goes. */
+  remembered: Remembered;
+}
+
+export class ServerConnection implements vscode.Disposable {
+  private readonly statusChanged = new vscode.EventEmitter<ServerStatus>();
+  private readonly updated = new vscode.EventEmitter<UpdateParams>();
+  readonly onDidChangeStatus = this.statusChanged.event;
+  /** An `ullage/session/update`, of any session. */
+  readonly onUpdate = this.updated.event;
+  readonly warnings = new ServerWarnings();
+
+  private client: LanguageClient | undefined;
+  /** The library ends only processes that it has started. */
+  private process: ServerProcess | undefined;
+  private queue: Promise<void> = Promise.resolve();
+  /** Aborted when another start, or a stop, takes the place of the one that is under way. */
+  private superseded = new AbortController();
+  private readonly restarts = new RestartPolicy();
+  private currentStatus: ServerStatus = { state: "starting" };
+  /** A notification that the server has stopped waits for an answer. */
+  private offering = false;
+
+  constructor(
+    private readonly launch: ServerLaunch,
+    private readonly log: vscode.LogOutputChannel,
+  ) {}
+
+  get status(): ServerStatus {
+    return this.currentStatus;
+  }
+
+  /** Starts the server. Failure ends in the status `stopped` with a message, and never rejects. */
+  start(): Promise<void> {
+    const signal = this.supersede();
+    return this.enqueue(() => this.startNow({ state: "starting" }, signal));
+  }
+
+  /** Starts the server again, because the user or a changed setting asks for it. */
+  restart(): Promise<void> {
+    this.restarts.reset();
+    if (this.offering) {
+      // VS Code has no way to close one notification: all that are up go into its list.
+      void vscode.commands.executeCommand("notifications.hideToasts");
+    }
+    const signal = this.supersede();
+    return this.enqueue(async () => {
+      await this.stopNow();
+      await this.startNow({ state: "restarting" }, signal);
+    });
+  }
+
+  /** Stops the server for good. */
+  stop(): Promise<void> {
+    this.supersede();
+    return this.enqueue(() => this.stopNow());
+  }
+
+  /** Ends a server that runs but is of no use, and says why. */
+  fail(message: string): Promise<void> {
+    this.supersede();
+    return this.enqueue(async () => {
+      await this.stopNow();
+      this.stopped(message);
+    });
+  }
+
+  /** @throws Error with a message for the user where the server is not running or refuses; ServerGone where it ended meanwhile. */
+  async request<M extends ClientMethod>(method: M, params: ParamsOf<M>): Promise<ResultOf<M>> {
+    if (this.client === undefined) {
+      throw new Error("The Ullage server is not running");
+    }
+    const asked = this.client;
+    return answered(asked.sendRequest<ResultOf<M>>(method, params), () => this.client === asked);
+  }
+
+  /** Tells the server to ask for the settings again. */
+  async settingsChanged(): Promise<void> {
+    this.warnings.settingsChanged();
+    await this.client?.sendNotification("workspace/didChangeConfiguration", { settings: null });
+  }
+
+  dispose(): void {
+    this.statusChanged.dispose();
+    this.updated.dispose();
+    this.warnings.dispose();
+  }
+
+  /** Settings may arrive while a start is making an environment that they make needless: what is under way is given up at once. */
+  private supersede(): AbortSignal {
+    this.superseded.abort();
+    this.superseded = new AbortController();
+    return this.superseded.signal;
+  }
+
+  private enqueue(task: () => Promise<void>): Promise<void> {
+    this.queue = this.queue.then(task).catch((error) => this.log.error(String(error)));
+    return this.queue;
+  }
+
+  private async startNow(status: ServerStatus, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) {
+      return;
+    }
+    this.setStatus(status);
+    this.warnings.clear();
+    try {
+      const resolving = this.launch.resolve(signal, (message) => signal.aborted || this.setStatus({ ...status, message }));
+      const [command, env] = await Promise.all([resolving, this.launch.environment()]);
+      this.client = await this.connect(command, env, signal);
+      this.launch.started(command);
+      this.setStatus({ state: "running" });
+    } catch (error) {
+      if (signal.aborted) {
+        this.log.info("Server: this start was given up for another");
+        return;
+      }
+      this.log.error(`Server: start failed: ${String(error)}`);
+      this.stopped(
+        error instanceof EnvironmentError
+          ? error.message
+          : `The Ullage server could not be started: ${messageOf(error)}. The log says more.`,
+      );
+    }
+  }
+
+  /** A client whose server has answered `initialize`. One that does not in time, or is no longer wanted, is ended. */
+  private async connect(command: ServerCommand, env: Record<string, string>, signal: AbortSignal): Promise<LanguageClient> {
+    signal.throwIfAborted();
+    const server = startProcess(command, { env, cwd: this.launch.workingFolder });
+    this.process = server;
+    const given = Promise.withResolvers<never>();
+    given.promise.catch(() => undefined); // given up before anybody waits
+    const giveUp = (why: string) => given.reject(new Error(why));
+    const timer = setTimeout(() => giveUp(`it did not answer within ${START_LIMIT / 1000} seconds`), START_LIMIT);
+    signal.addEventListener("abort", () => giveUp("it is no longer wanted"));
+    try {
+      const { createLanguageClient } = await import("./languageClient");
+      const client = createLanguageClient(() => server.started, this.launch.remembered, this.log, {
+        updated: (params) => this.updated.fire(params),
+        told: (message) => this.warnings.add(message),
+        closed: () => {
+          giveUp("it ended while it was starting");
+          this.endedUnexpectedly(client);
+        },
+      });
+      await Promise.race([client.start(), given.promise]);
+      this.checkVersion(client);
+      return client;
+    } catch (error) {
+      server.kill();
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private async stopNow(): Promise<void> {
+    const { client, process } = this;
+    this.client = undefined;
+    await client?.dispose().catch((error) => this.log.warn(`Server: ${String(error)}`));
+    process?.endSoon();
+  }
+
+  private endedUnexpectedly(client: LanguageClient): void {
+    if (this.client !== client) {
+      return;
+    }
+    this.client = undefined;
+    if (!this.restarts.allowsRestart(Date.now())) {
+      this.stopped("The Ullage server keeps ending. What was said is kept.");
+      return;
+    }
+    this.log.warn("Server: ended unexpectedly, starting it again");
+    const message = "The Ullage server ended unexpectedly and is started again. What was said is kept.";
+    void warn(message);
+    const signal = this.supersede();
+    void this.enqueue(() => this.startNow({ state: "restarting", message }, signal));
+  }
+
+  /** The panel says it with the same buttons: a notification beside it would stay when these are used. */
+  private stopped(message: string): void {
+    this.setStatus({ state: "stopped", message });
+    if (!this.warnings.isPanelVisible()) {
+      void this.offerRestart(message);
+    }
+  }
+
+  private async offerRestart(message: string): Promise<void> {
+    this.offering = true;
+    const choice = await tellError(message, "Restart", "Show logs");
+    this.offering = false;
+    if (choice === "Restart") {
+      await this.restart();
+    } else if (choice === "Show logs") {
+      this.log.show();
+    }
+  }
+
+  private setStatus(status: ServerStatus): void {
+    this.currentStatus = status;
+    this.statusChanged.fire(status);
+  }
+
+  private checkVersion(client: LanguageClient): void {
+    const experimental = client.initializeResult?.capabilities.experimental as { ullage?: { protocolVersion?: number } } | undefined;
+    const version = experimental?.ullage?.protocolVersion;
+    if (version !== PROTOCOL_VERSION) {
+      this.log.warn(`Server: speaks protocol version ${String(version)}, the extension ${PROTOCOL_VERSION}`);
+    }
+  }
+}
+
+function messageOf(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+}
+
+/** How the server begins what it says of a setting (`configuration.py`). */
+const ABOUT_A_SETTING = "The setting ";
+
+/** The warnings that hold, oldest first. The panel shows them; where nobody sees the panel, a notification does. */
+class ServerWarnings implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<readonly string[]>();
+  /** All that hold now. */
+  readonly onDidChange = this.changed.event;
+  /** Whether the user sees the panel. */
+  isPanelVisible = (): boolean => false;
+  private texts: readonly string[] = [];
+
+  get current(): readonly string[] {
+    return this.texts;
+  }
+
+  add(text: string): void {
+    if (!this.texts.includes(text)) {
+      this.set([...this.texts, text]);
+    }
+    if (!this.isPanelVisible()) {
+      void warn(text);
+    }
+  }
+
+  /** The server looks at the settings again, and says again what is wrong with them. */
+  settingsChanged(): void {
+    this.set(this.texts.filter((text) => !text.startsWith(ABOUT_A_SETTING)));
+  }
+
+  clear(): void {
+    this.set([]);
+  }
+
+  dispose(): void {
+    this.changed.dispose();
+  }
+
+  private set(texts: readonly string[]): void {
+    this.texts = texts;
+    this.changed.fire(texts);
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * How the language client is set up: which documents it follows, what it logs and where, what it leaves to others. And what the server asks the
+ * editor for: edits in open documents, and the problems that language servers report.
+ *
+ * Loading the library behind it takes several times as long as all else of the extension. So it is imported while the server starts.
+ */
+
+import * as vscode from "vscode";
+import type { ChildProcess } from "node:child_process";
+import {
+  type ApplyWorkspaceEditParams,
+  CancellationToken,
+  CloseAction,
+  ErrorAction,
+  LanguageClient,
+  type LanguageClientOptions,
+  ResponseError,
+  ShowMessageNotification,
+  TextDocumentEdit,
+  type WorkspaceMiddleware,
+} from "vscode-languageclient/node";
+import { UNTITLED } from "../files/fileFacts";
+import type { Problem, ServerRequests, UpdateParams } from "../protocol";
+import { LogLineReader } from "./process";
+
+/** Settings that concern the extension alone. */
+const EXTENSION_ONLY = new Set(["server", "trace"]);
+
+/** What the editor keeps outside of the workspace: the user's own state, and the session that was open here last. */
+export interface Remembered {
+  stateFolder: string;
+  rememberedSession: string | undefined;
+}
+
+/** What the connection does with what comes. */
+export interface Listener {
+  updated: (params: UpdateParams) => void;
+  told: (message: string) => void;
+  /** The connection ended without having been stopped. The client never starts its server again by itself. */
+  closed: () => void;
+}
+
+/**
+ * A client that is not started yet.
+ *
+ * @param running gives the server's process, or why there is none.
+ */
+export function createLanguageClient(
+  running: () => Promise<ChildProcess>,
+  { stateFolder, rememberedSession }: Remembered,
+  log: vscode.LogOutputChannel,
+  { updated, told, closed }: Listener,
+): LanguageClient {
+  const options: LanguageClientOptions = {
+    documentSelector: [{ scheme: "file" }, { scheme: UNTITLED }],
+    outputChannel: log,
+    traceOutputChannel: log,
+    initializationOptions: { stateFolder, rememberedSession, trusted: vscode.workspace.isTrusted },
+    initializationFailedHandler: () => false,
+    errorHandler: {
+      error: () => ({ action: ErrorAction.Continue, handled: true }),
+      closed: () => {
+        closed();
+        return { action: CloseAction.DoNotRestart, message: "Server: the connection is closed", handled: true };
+      },
+    },
+    stdioOptions: { stdout: () => undefined, stderr: (stream) => logLines(stream, log) },
+    middleware: {
+      workspace: {
+        handleApplyEdit: applyAndSave,
+        configuration: async (params, token, next) => {
+          const answers = await next(params, token);
+          return Array.isArray(answers) ? answers.map(withoutExtensionOnly) : answers;
+        },
+      },
+    },
+  };
+  const client = new QuietLanguageClient("ullage", "Ullage", running, options);
+  client.onNotification("ullage/session/update", updated);
+  client.onNotification(ShowMessageNotification.type, ({ message }) => told(message));
+  client.onRequest("ullage/editor/diagnostics", answerDiagnostics);
+  return client;
+}
+
+class QuietLanguageClient extends LanguageClient {
+  /** Its own notifications would say again, in its own words, what `ServerConnection` tells the user. */
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
+function logLines(stream: NodeJS.ReadableStream, log: vscode.LogOutputChannel): void {
+  const reader = new LogLineReader();
+  stream.setEncoding("utf8");
+  stream.on("data", (chunk: string) => reader.read(chunk).forEach((line) => log[line.level](line.text)));
+}
+
+/** The server asks for the section `ullage`; what concerns the extension alone stays here. */
+function withoutExtensionOnly(section: unknown): unknown {
+  if (typeof section !== "object" || section === null) {
+    return section;
+  }
+  return Object.fromEntries(Object.entries(section).filter(([name]) => !EXTENSION_ONLY.has(name)));
+}
+
+/**
+ * Saves documents that an edit changed and that were saved before it: what the agent runs next reads the disk. A document with changes of
+ * the user stays as it is, for them to save.
+ */
+const applyAndSave: NonNullable<WorkspaceMiddleware["handleApplyEdit"]> = async (params, next) => {
+  const saved = documentsOf(params).filter((document) => !document.isDirty);
+  const result = await next(params, CancellationToken.None);
+  if (!(result instanceof ResponseError) && result.applied) {
+    await Promise.all(saved.map((document) => document.save()));
+  }
+  return result;
+};
+
+function documentsOf({ edit }: ApplyWorkspaceEditParams): vscode.TextDocument[] {
+  const changed = edit.documentChanges?.filter((change) => TextDocumentEdit.is(change)).map((change) => change.textDocument.uri);
+  const uris = new Set([...(changed ?? []), ...Object.keys(edit.changes ?? {})].map((uri) => vscode.Uri.parse(uri).toString()));
+  return vscode.workspace.textDocuments.filter((document) => uris.has(document.uri.toString()));
+}
+
+type Params = ServerRequests["ullage/editor/diagnostics"][0];
+type Result = ServerRequests["ullage/editor/diagnostics"][1];
+
+const SEVERITIES: Record<vscode.DiagnosticSeverity, Problem["severity"]> = {
+  [vscode.DiagnosticSeverity.Error]: "error",
+  [vscode.DiagnosticSeverity.Warning]: "warning",
+  [vscode.DiagnosticSeverity.Information]: "information",
+  [vscode.DiagnosticSeverity.Hint]: "hint",
+};
+
+/** The problems of one file, or of all. */
+function answerDiagnostics(params: Params): Result {
+  if (params.uri) {
+    const uri = vscode.Uri.parse(params.uri);
+    return { problems: vscode.languages.getDiagnostics(uri).map((diagnostic) => toProblem(uri, diagnostic)) };
+  }
+  const all = vscode.languages.getDiagnostics();
+  return { problems: all.flatMap(([uri, diagnostics]) => diagnostics.map((diagnostic) => toProblem(uri, diagnostic))) };
+}
+
+function toProblem(uri: vscode.Uri, diagnostic: vscode.Diagnostic): Problem {
+  return {
+    uri: uri.toString(),
+    line: diagnostic.range.start.line + 1,
+    severity: SEVERITIES[diagnostic.severity],
+    source: diagnostic.source ?? "",
+    message: diagnostic.message,
+  };
+}

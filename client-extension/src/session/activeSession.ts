@@ -1,0 +1,174 @@
+/**
+ * The session that the gauge, the commands and the panel are about.
+ *
+ * Keeps only what the host itself shows (state, gauge, model, title); the conversation is the panel's, and the truth the server's.
+ */
+
+import * as vscode from "vscode";
+import { setTimeout as delay } from "node:timers/promises";
+import { approvalsAfter, approvalsIn } from "./approvals";
+import { Opening, reopen } from "./opening";
+import type {
+  ClientMethod,
+  ForkPrompt,
+  Gauge,
+  ModelInfo,
+  ParamsOf,
+  ResultOf,
+  SessionState,
+  Snapshot,
+  ToolCallItem,
+  UpdateParams,
+} from "../protocol";
+import type { ServerConnection } from "../server/connection";
+
+/** Where the editor keeps the id of the session that was open last in this workspace: outside of it, so no repository can bring one. */
+export const REMEMBERED_SESSION = "ullage.activeSession";
+const STORE_FOLDER = "ullage.storeFolder";
+const REOPEN_PAUSE = 250;
+
+export interface SessionHead {
+  sessionId: string;
+  title: string;
+  state: SessionState;
+  gauge: Gauge;
+  model: ModelInfo;
+  /** Tool calls that wait for the user's answer, oldest first. */
+  approvals: readonly ToolCallItem[];
+}
+
+type SessionMethod = { [M in ClientMethod]: ParamsOf<M> extends { sessionId: string } ? M : never }[ClientMethod];
+
+export class ActiveSession implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  private readonly replaced = new vscode.EventEmitter<Snapshot>();
+  private readonly updated = new vscode.EventEmitter<UpdateParams>();
+  /** What `current` shows has changed. */
+  readonly onDidChange = this.changed.event;
+  /** Another session, or the same one anew. */
+  readonly onDidReplace = this.replaced.event;
+  /** An update of this session. */
+  readonly onUpdate = this.updated.event;
+  private readonly subscription: vscode.Disposable;
+  /** A server that has just begun knows no session yet, while the panel still shows the one of before. */
+  private readonly opening = new Opening();
+  private head: SessionHead | undefined;
+
+  constructor(
+    private readonly connection: ServerConnection,
+    private readonly memory: vscode.Memento,
+  ) {
+    this.subscription = connection.onUpdate((params) => this.take(params));
+  }
+
+  get current(): SessionHead | undefined {
+    return this.head;
+  }
+
+  /** The folder in which the server keeps what belongs to sessions; until it says so, the one of the last time. */
+  get storeFolder(): string | undefined {
+    return this.memory.get<string>(STORE_FOLDER);
+  }
+
+  /** Opens the session of the last time, else the most recent one, else a new one. Gives why it is not that of the last time. */
+  async reopen(): Promise<string | undefined> {
+    const ask = (sessionId: string | undefined) => this.connection.request("ullage/session/open", { sessionId });
+    const start = () => this.connection.request("ullage/session/new", {});
+    const remembered = this.head?.sessionId ?? this.memory.get<string>(REMEMBERED_SESSION);
+    const { snapshot, passedOver } = await this.opening.during(reopen(ask, start, remembered, () => delay(REOPEN_PAUSE)));
+    this.replace(snapshot);
+    return passedOver;
+  }
+
+  async open(sessionId: string | undefined): Promise<void> {
+    this.replace(await this.connection.request("ullage/session/open", { sessionId }));
+  }
+
+  async startNew(): Promise<void> {
+    this.replace(await this.connection.request("ullage/session/new", {}));
+  }
+
+  /**
+   * Opens a fork of a session (the current one where none is named), up to an item of it where one is. Gives the prompt that it was forked
+   * before. @throws Error where none is open or the server refuses.
+   */
+  async fork(sessionId?: string, itemId?: string): Promise<ForkPrompt | undefined> {
+    await this.opening.settled();
+    const original = sessionId ?? this.head?.sessionId;
+    if (original === undefined) {
+      throw new Error("No session is open");
+    }
+    const { snapshot, prompt } = await this.connection.request("ullage/session/fork", { sessionId: original, itemId });
+    this.replace(snapshot);
+    return prompt ?? undefined;
+  }
+
+  /** Everything that the panel draws; undefined where no session is open. */
+  async snapshot(): Promise<Snapshot | undefined> {
+    await this.opening.settled();
+    if (this.head === undefined) {
+      return undefined;
+    }
+    return this.connection.request("ullage/session/snapshot", { sessionId: this.head.sessionId });
+  }
+
+  /** A request about this session; it waits while that is being opened. @throws Error where none is open or the server refuses. */
+  async request<M extends SessionMethod>(method: M, params: Omit<ParamsOf<M>, "sessionId">): Promise<ResultOf<M>> {
+    await this.opening.settled();
+    if (this.head === undefined) {
+      throw new Error("No session is open");
+    }
+    return this.connection.request(method, { ...params, sessionId: this.head.sessionId });
+  }
+
+  /** A request as the panel makes it, which names its session; it waits while that is being opened. */
+  async pass<M extends ClientMethod>(method: M, params: ParamsOf<M>): Promise<ResultOf<M>> {
+    await this.opening.settled();
+    return this.connection.request(method, params);
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+    this.changed.dispose();
+    this.replaced.dispose();
+    this.updated.dispose();
+  }
+
+  private replace(snapshot: Snapshot): void {
+    const { sessionId, title, state, gauge, model } = snapshot;
+    this.head = { sessionId, title, state, gauge, model, approvals: approvalsIn(snapshot.items) };
+    void this.memory.update(REMEMBERED_SESSION, sessionId);
+    void this.memory.update(STORE_FOLDER, snapshot.storeFolder ?? undefined);
+    this.changed.fire();
+    this.replaced.fire(snapshot);
+  }
+
+  private take(params: UpdateParams): void {
+    if (this.head === undefined || params.sessionId !== this.head.sessionId) {
+      return;
+    }
+    this.updated.fire(params);
+    const head = withUpdate(this.head, params.update);
+    if (head !== this.head) {
+      this.head = head;
+      this.changed.fire();
+    }
+  }
+}
+
+function withUpdate(head: SessionHead, update: UpdateParams["update"]): SessionHead {
+  switch (update.kind) {
+    case "state":
+      return { ...head, state: update.state };
+    case "gauge":
+      return { ...head, gauge: update.gauge };
+    case "title":
+      return { ...head, title: update.title };
+    case "model":
+      return { ...head, model: update.model };
+    default: {
+      const approvals = approvalsAfter(head.approvals, update);
+      return approvals === head.approvals ? head : { ...head, approvals };
+    }
+  }
+}

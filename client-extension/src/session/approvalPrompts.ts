@@ -1,0 +1,109 @@
+/**
+ * Approvals in VS Code itself. Where nobody sees the panel, a notification asks what the panel asks; who looks at the panel is not asked twice. What
+ * is always allowed in this workspace is a list, from which it can be taken back.
+ */
+
+import * as vscode from "vscode";
+import type { ChatView } from "../chatView";
+import { confirm, tell, tellError, warn } from "../notify";
+import type { Allowed, ToolCallItem } from "../protocol";
+import type { ServerConnection } from "../server/connection";
+import { labelText } from "../visible";
+import type { ActiveSession } from "./activeSession";
+import { approvalsInWords, groupsOf, questionOf } from "./approvals";
+
+const ALLOW = "Allow Once";
+const REFUSE = "Refuse";
+const SHOW = "Show";
+
+/** Asks about each question once, as soon as it waits and the panel is out of sight; and counts them on the panel's badge. */
+export function bindApprovals(session: ActiveSession, chat: ChatView): vscode.Disposable {
+  const asked = new Set<string>();
+  const refresh = () => {
+    const approvals = session.current?.approvals ?? [];
+    chat.setBadge(approvals.length === 0 ? undefined : { value: approvals.length, tooltip: approvalsInWords(approvals.length) });
+    for (const approval of chat.isVisible ? [] : approvals) {
+      const question = approval.permissionId ?? approval.id;
+      if (!asked.has(question)) {
+        asked.add(question);
+        void ask(approval, session, chat);
+      }
+    }
+  };
+  return vscode.Disposable.from(session.onDidChange(refresh), chat.onDidChangeVisibility(refresh));
+}
+
+async function ask(approval: ToolCallItem, session: ActiveSession, chat: ChatView): Promise<void> {
+  const sessionId = session.current?.sessionId;
+  const { text, whole } = questionOf(approval);
+  // The first is the one that Enter takes, and stands out: looking decides nothing.
+  const choice = await warn(text, SHOW, ...(whole ? [ALLOW] : []), REFUSE);
+  if (choice === undefined || sessionId === undefined) {
+    return;
+  }
+  if (choice === SHOW) {
+    await chat.show({ kind: "item", sessionId, itemId: approval.id });
+    return;
+  }
+  if (!session.current?.approvals.some(({ permissionId }) => permissionId === approval.permissionId)) {
+    void tell("This was answered already.");
+    return;
+  }
+  const kind = choice === ALLOW ? "allow_once" : "reject_once";
+  const optionId = approval.permission?.find((option) => option.kind === kind)?.optionId ?? kind;
+  await session
+    .request("ullage/permission/respond", { toolCallId: approval.id, permissionId: approval.permissionId ?? "", optionId })
+    .catch((error: Error) => tellError(error.message));
+}
+
+const FORGET: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("trash"), tooltip: "Ask again" };
+const FORGET_ALL: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("clear-all"), tooltip: "Ask about everything again" };
+
+interface AllowedPick extends vscode.QuickPickItem {
+  allowed?: Allowed;
+}
+
+/** Shows the list; a row's button takes that one back, the button above takes back all. */
+export async function showAllowed(connection: ServerConnection): Promise<void> {
+  const pick = vscode.window.createQuickPick<AllowedPick>();
+  pick.title = "Ullage: always allowed in this workspace";
+  pick.busy = true;
+  const refresh = async () => {
+    const { allowed } = await connection.request("ullage/permission/list", {});
+    pick.placeholder = allowed.length === 0 ? "Nothing is always allowed. Ullage asks each time." : "Choose one to be asked about it again";
+    pick.items = groupsOf(allowed).flatMap(({ title, members }) => [
+      { label: title, kind: vscode.QuickPickItemKind.Separator },
+      ...members.map((each): AllowedPick => ({ label: labelText(each.name.replaceAll("`", "")), buttons: [FORGET], allowed: each })),
+    ]);
+    pick.buttons = allowed.length === 0 ? [] : [FORGET_ALL];
+    pick.busy = false;
+  };
+  const forget = async ({ allowed }: AllowedPick) => {
+    if (allowed !== undefined) {
+      await connection.request("ullage/permission/forget", { action: allowed.action, pattern: allowed.pattern });
+      await refresh();
+    }
+  };
+  const failed = (error: Error) => {
+    pick.hide();
+    void tellError(error.message);
+  };
+  pick.onDidTriggerItemButton(({ item }) => void forget(item).catch(failed));
+  pick.onDidAccept(() => {
+    const chosen = pick.selectedItems[0];
+    if (chosen !== undefined) {
+      forget(chosen).catch(failed);
+    }
+  });
+  pick.onDidTriggerButton(() => void forgetAll(connection).catch(failed));
+  pick.onDidHide(() => pick.dispose());
+  pick.show();
+  await refresh().catch(failed);
+}
+
+async function forgetAll(connection: ServerConnection): Promise<void> {
+  if (await confirm("Ask about everything again?", "Nothing is allowed in this workspace any more without a question.", "Ask again")) {
+    await connection.request("ullage/permission/forget", {});
+  }
+  await showAllowed(connection);
+}

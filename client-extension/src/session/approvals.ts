@@ -1,0 +1,70 @@
+/** The questions of a session that wait for an answer, as far as the host has to know of them, and what is always allowed. No VS Code in here. */
+
+import type { Allowed, Item, ToolCallItem, Update } from "../protocol";
+
+/** Characters of a question that a notification shows whole. What is longer is looked at in the panel before it is allowed. */
+const SHOWN_WHOLE = 160;
+
+/** Those among the items of a snapshot, oldest first. */
+export function approvalsIn(items: readonly Item[]): readonly ToolCallItem[] {
+  return items.filter((item) => item.kind === "toolCall").filter(waits);
+}
+
+/** Those that wait after an update; the same array where nothing has changed. */
+export function approvalsAfter(approvals: readonly ToolCallItem[], update: Update): readonly ToolCallItem[] {
+  if (update.kind === "remove") {
+    return without(approvals, update.itemId);
+  }
+  if (update.kind !== "item" || update.item.kind !== "toolCall") {
+    return approvals;
+  }
+  const { item } = update;
+  if (!waits(item)) {
+    return without(approvals, item.id);
+  }
+  const index = approvals.findIndex(({ id }) => id === item.id);
+  return index < 0 ? [...approvals, item] : approvals.with(index, item);
+}
+
+/** What a notification asks. */
+export interface ApprovalQuestion {
+  text: string;
+  /** Whether all that would be allowed can be read in it. */
+  whole: boolean;
+}
+
+/** Of an edit the panel alone shows the change; it is named here, and can be refused. */
+export function questionOf({ permissionReason, title, toolKind }: ToolCallItem): ApprovalQuestion {
+  const asked = (permissionReason || title).trim();
+  const short = asked.length > SHOWN_WHOLE ? `${asked.slice(0, SHOWN_WHOLE)}…` : asked;
+  return { text: `Ullage waits for your approval: ${short}`, whole: short === asked && toolKind !== "edit" };
+}
+
+/** `1 approval waits`. */
+export function approvalsInWords(count: number): string {
+  return count === 1 ? "1 approval waits for you" : `${count} approvals wait for you`;
+}
+
+function waits(item: ToolCallItem): boolean {
+  return item.status === "awaiting_permission";
+}
+
+function without(approvals: readonly ToolCallItem[], id: string): readonly ToolCallItem[] {
+  return approvals.some((known) => known.id === id) ? approvals.filter((known) => known.id !== id) : approvals;
+}
+
+export interface AllowedGroup {
+  title: string;
+  members: Allowed[];
+}
+
+const TITLES: Record<string, string> = { command: "Commands", edit: "Edits", host: "Hosts" };
+
+/** By kind of action, in the order in which they come. A kind that is not known is named as it is. */
+export function groupsOf(allowed: readonly Allowed[]): AllowedGroup[] {
+  const groups = new Map<string, Allowed[]>();
+  for (const each of allowed) {
+    groups.set(each.action, [...(groups.get(each.action) ?? []), each]);
+  }
+  return [...groups].map(([action, members]) => ({ title: TITLES[action] ?? action, members }));
+}

@@ -1,0 +1,215 @@
+/** The sessions of the workspace as quick picks: the list of all, the search in all, and the import of more. */
+
+import * as vscode from "vscode";
+import type { ChatView } from "../chatView";
+import {
+  choicesOf,
+  type Chosen,
+  counted,
+  descriptionOf,
+  hitTexts,
+  type Importable,
+  NewestOnly,
+  importQuestion,
+  titleOf,
+} from "./pickerText";
+import { confirm, tell, tellError } from "../notify";
+import type { SearchHit, SessionSummary } from "../protocol";
+import type { ServerConnection } from "../server/connection";
+import { labelText, sentence } from "../visible";
+import type { ActiveSession } from "./activeSession";
+
+const RENAME: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("edit"), tooltip: "Rename" };
+const FORK: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("repo-forked"), tooltip: "Fork" };
+const SEARCH: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("search"), tooltip: "Search in all sessions" };
+const DELETE: vscode.QuickInputButton = { iconPath: new vscode.ThemeIcon("trash"), tooltip: "Delete" };
+
+interface SessionPick extends vscode.QuickPickItem {
+  summary: SessionSummary;
+}
+
+/** Lets the user open, fork, rename or delete a session. */
+export async function pickSession(connection: ServerConnection, session: ActiveSession, chat: ChatView): Promise<void> {
+  const pick = vscode.window.createQuickPick<SessionPick>();
+  const refresh = async () => {
+    const { sessions } = await connection.request("ullage/session/list", {});
+    pick.items = sessions.map((summary) => toPick(summary, summary.sessionId === session.current?.sessionId));
+    pick.busy = false;
+  };
+  pick.title = "Ullage: sessions";
+  pick.placeholder = "Open a session";
+  pick.matchOnDescription = true;
+  pick.busy = true;
+  pick.buttons = [SEARCH];
+  pick.onDidTriggerButton(() => void vscode.commands.executeCommand("ullage.searchSessions"));
+  pick.onDidAccept(() => {
+    const chosen = pick.selectedItems[0];
+    pick.hide();
+    if (chosen !== undefined) {
+      session.open(chosen.summary.sessionId).catch(showError);
+    }
+  });
+  pick.onDidTriggerItemButton(async ({ button, item }) => {
+    try {
+      if (button === FORK) {
+        pick.hide();
+        return await forkSession(session, chat, item.summary.sessionId);
+      }
+      await (button === RENAME ? rename(connection, item.summary) : remove(connection, session, item.summary));
+      // The question has taken the place of the list.
+      await pickSession(connection, session, chat);
+    } catch (error) {
+      showError(error as Error);
+    }
+  });
+  pick.onDidHide(() => pick.dispose());
+  pick.show();
+  await refresh().catch((error: Error) => {
+    pick.hide();
+    showError(error);
+  });
+}
+
+function showError(error: Error): void {
+  void tellError(error.message);
+}
+
+async function rename(connection: ServerConnection, summary: SessionSummary): Promise<void> {
+  const title = await vscode.window.showInputBox({
+    title: "Rename session",
+    value: summary.title,
+    validateInput: (value) => (value.trim() ? undefined : "A title is needed"),
+  });
+  if (title !== undefined) {
+    await connection.request("ullage/session/rename", { sessionId: summary.sessionId, title: title.trim() });
+  }
+}
+
+async function remove(connection: ServerConnection, session: ActiveSession, summary: SessionSummary): Promise<void> {
+  if (!(await confirm(`Delete "${titleOf(summary)}"?`, "The conversation cannot be brought back.", "Delete"))) {
+    return;
+  }
+  await connection.request("ullage/session/delete", { sessionId: summary.sessionId });
+  if (session.current?.sessionId === summary.sessionId) {
+    await session.open(undefined);
+  }
+}
+
+function toPick(summary: SessionSummary, isActive: boolean): SessionPick {
+  return {
+    label: labelText(titleOf(summary)),
+    description: descriptionOf(summary, isActive, Date.now() / 1000),
+    buttons: summary.foreign ? [RENAME, DELETE] : [FORK, RENAME, DELETE],
+    summary,
+  };
+}
+
+/**
+ * Opens a fork of a session (the current one where none is named), up to an item of it where one is. The prompt that it was forked before
+ * is put into the box, to be written in another way.
+ */
+export async function forkSession(session: ActiveSession, chat: ChatView, sessionId?: string, itemId?: string): Promise<void> {
+  const prompt = await session.fork(sessionId, itemId);
+  if (prompt !== undefined) {
+    await chat.show({ kind: "prompt", prompt });
+  }
+  await chat.focus();
+}
+
+interface HitPick extends vscode.QuickPickItem {
+  hit?: SearchHit;
+}
+
+/** Shows what is found while words are typed, to begin with for `words`; what is chosen is opened in the panel. */
+export function searchSessions(connection: ServerConnection, session: ActiveSession, chat: ChatView, words = ""): void {
+  const pick = vscode.window.createQuickPick<HitPick>();
+  const search = new NewestOnly(
+    async (query: string) => (query === "" ? undefined : { query, ...(await connection.request("ullage/workspace/search", { query })) }),
+    (found, error) => {
+      pick.busy = false;
+      pick.items = error === undefined ? toPicks(found) : [{ label: `$(warning) ${labelText(messageOf(error))}`, alwaysShow: true }];
+    },
+  );
+  pick.title = "Ullage: search all sessions";
+  pick.placeholder = "Words that were said or returned, in any session of this workspace";
+  pick.onDidChangeValue((value) => {
+    pick.busy = true;
+    search.put(value.trim());
+  });
+  pick.onDidAccept(() => {
+    const hit = pick.selectedItems[0]?.hit;
+    if (hit === undefined) {
+      return;
+    }
+    pick.hide();
+    open(hit, pick.value, session, chat).catch((error) => tellError(messageOf(error)));
+  });
+  pick.onDidHide(() => pick.dispose());
+  pick.show();
+  if (words !== "") {
+    pick.value = words;
+    pick.busy = true;
+    search.put(words.trim());
+  }
+}
+
+async function open({ sessionId, itemId }: SearchHit, words: string, session: ActiveSession, chat: ChatView): Promise<void> {
+  if (session.current?.sessionId !== sessionId) {
+    await session.open(sessionId);
+  }
+  await (itemId == null ? chat.focus() : chat.show({ kind: "item", sessionId, itemId, words }));
+}
+
+/** The server has searched already: all that it found is shown. */
+function toPicks(found: { query: string; hits: readonly SearchHit[] } | undefined): HitPick[] {
+  if (found?.hits.length === 0) {
+    return [
+      { label: "Nothing was found", detail: "None of these words was said or returned in any session of this workspace", alwaysShow: true },
+    ];
+  }
+  return (found?.hits ?? []).map((hit) => {
+    const { icon, ...texts } = hitTexts(hit, found?.query ?? "");
+    return { ...texts, iconPath: new vscode.ThemeIcon(icon), hit, alwaysShow: true };
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/**
+ * Gives this folder sessions: those that it brings along in `.ullage`, to be read as somebody else's or, on the user's word, to be gone on with; or
+ * those of a folder that was renamed or moved. Then shows the list of sessions.
+ *
+ * @throws Error where the server refuses.
+ */
+export async function importSessions(connection: ServerConnection, session: ActiveSession, chat: ChatView): Promise<void> {
+  const importable = await connection.request("ullage/workspace/importable", {});
+  const choices = choicesOf(importable);
+  if (choices.length === 0) {
+    void tell("There is nothing to import: .ullage of this folder has no sessions, and none are kept of folders that are gone.");
+    return;
+  }
+  const choice = await vscode.window.showQuickPick(choices, { title: "Ullage: import sessions", matchOnDescription: true });
+  if (choice === undefined || !(await isSure(choice.chosen, importable))) {
+    return;
+  }
+  const { sessions, unreadable, failures } = await connection.request("ullage/workspace/import", choice.chosen);
+  const left = [...failures, ...(unreadable > 0 ? [`${unreadable} entries could not be read`] : [])];
+  const told = left.map((each) => ` ${sentence(each)}`).join("");
+  void tell(`${counted(sessions, "new session was", "new sessions were")} imported.${told}`);
+  await pickSession(connection, session, chat);
+}
+
+/** Nothing is asked about what is the user's own anyway. */
+async function isSure({ mine, fromGone }: Chosen, { brought, tracked }: Importable): Promise<boolean> {
+  if (fromGone !== undefined) {
+    return true;
+  }
+  if (mine !== true) {
+    const detail =
+      "Whoever wrote the folder may have written them. You can read and search them. They cannot be continued, and nothing of them is sent to a model.";
+    return confirm("Import the sessions in .ullage of this folder?", detail, "Import");
+  }
+  return confirm("Are all of these sessions yours, and yours alone?", importQuestion(brought, tracked), "They are mine");
+}

@@ -1,0 +1,139 @@
+/** What is attached to the prompt that is being written, as chips; and what of a paste or a drop can be attached. */
+
+import { isAttachable, nameInUri } from "../../src/files/fileFacts";
+import type { AttachmentRef } from "../../src/protocol";
+import { visibleLine } from "../../src/visible";
+import { element, icon, iconButton, setChildren } from "../dom";
+
+const ICONS: Record<AttachmentRef["kind"], string> = { file: "file", problems: "warning", pasted: "file-media" };
+
+export interface Attachment {
+  name: string;
+  ref: AttachmentRef;
+}
+
+/** What is attached, as chips that can be taken away. */
+export class Attachments {
+  readonly element = element("div", { className: "chips", attributes: { "aria-label": "Attached" } });
+  private attached: readonly Attachment[] = [];
+
+  /** @param refuse says what could not be attached. */
+  constructor(
+    remembered: readonly Attachment[],
+    private readonly changed: () => void,
+    private readonly refuse: (message: string) => void,
+  ) {
+    this.draw(remembered);
+  }
+
+  get all(): readonly Attachment[] {
+    return this.attached;
+  }
+
+  get refs(): readonly AttachmentRef[] {
+    return this.attached.map(({ ref }) => ref);
+  }
+
+  /** Attaches it, once. */
+  add(name: string, ref: AttachmentRef): void {
+    const key = JSON.stringify(ref);
+    if (!this.attached.some((known) => JSON.stringify(known.ref) === key)) {
+      this.set([...this.attached, { name, ref }]);
+    }
+  }
+
+  /** Attaches what was attached to a prompt of before. */
+  addAgain(ref: AttachmentRef): void {
+    this.add(ref.kind === "file" ? nameInUri(ref.uri) : ref.kind === "pasted" ? PASTED : "problems", ref);
+  }
+
+  /**
+   * Attaches what was pasted or dropped: images, and files of the workspace. What cannot be attached is said, and not dropped in silence. Where
+   * there are words, too (a cell of a table, say), the words are meant.
+   */
+  async take(event: Event, given: DataTransfer | null): Promise<void> {
+    const images = pastedImages(given);
+    const uris = fileUris(given);
+    const others = otherFiles(given);
+    if (images.length === 0 && uris.length === 0 && others.length === 0) {
+      return;
+    }
+    event.preventDefault();
+    uris.forEach((uri) => this.add(nameInUri(uri), { kind: "file", uri }));
+    if (uris.length === 0 && others.length > 0) {
+      this.refuse(`${others.join(", ")} cannot be attached this way. Images can; attach files of the workspace with @.`);
+    }
+    for (const data of uris.length > 0 ? [] : await Promise.all(images.map(base64Of))) {
+      this.add(PASTED, { kind: "pasted", data });
+    }
+  }
+
+  clear(): void {
+    this.set([]);
+  }
+
+  private set(attached: readonly Attachment[]): void {
+    this.draw(attached);
+    this.changed();
+  }
+
+  private draw(attached: readonly Attachment[]): void {
+    this.attached = attached;
+    this.element.hidden = attached.length === 0;
+    setChildren(this.element, ...attached.map((attachment) => this.drawChip(attachment)));
+  }
+
+  private drawChip(attachment: Attachment): HTMLElement {
+    const remove = iconButton({
+      label: `Detach ${visibleLine(attachment.name)}`,
+      icon: "close",
+      onClick: () => this.set(this.attached.filter((known) => known !== attachment)),
+    });
+    return element(
+      "span",
+      { className: "chip" },
+      icon(ICONS[attachment.ref.kind]),
+      element("bdi", { textContent: visibleLine(attachment.name) }),
+      remove,
+    );
+  }
+}
+
+/** What an image is called that was pasted. */
+const PASTED = "pasted image";
+
+const TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
+
+/** The images of a paste; none where it has words, too. */
+function pastedImages(clipboard: DataTransfer | null): File[] {
+  if (clipboard === null || clipboard.getData("text/plain") !== "") {
+    return [];
+  }
+  return [...clipboard.files].filter(({ type }) => TYPES.has(type));
+}
+
+/** Names of files that are no images that can be attached; none where words came, too. */
+function otherFiles(given: DataTransfer | null): string[] {
+  if (given === null || given.getData("text/plain") !== "") {
+    return [];
+  }
+  return [...given.files].filter(({ type }) => !TYPES.has(type)).map(({ name }) => name);
+}
+
+/** Files and new documents of the editor or its explorer that were dropped or pasted. */
+function fileUris(given: DataTransfer | null): string[] {
+  const listed = given?.getData("application/vnd.code.uri-list") || given?.getData("text/uri-list") || "";
+  return listed.split(/\r?\n/).filter((uri) => isAttachable(uri));
+}
+
+/** Bytes that become text at one go: a call takes only so many arguments. */
+const CHUNK = 8_192;
+
+async function base64Of(file: File): Promise<string> {
+  const bytes = new Uint8Array(await file.arrayBuffer());
+  const parts: string[] = [];
+  for (let at = 0; at < bytes.length; at += CHUNK) {
+    parts.push(String.fromCharCode(...bytes.subarray(at, at + CHUNK)));
+  }
+  return btoa(parts.join(""));
+}

@@ -1,0 +1,189 @@
+/**
+ * The gauge beside the prompt box, and the card above it: what `/context` and `/help` show, and what went wrong. One card at a time; it is no part of
+ * the conversation.
+ */
+
+import { formatDollars, formatShare, formatTokens, formatTokensExactly } from "../../src/format";
+import type { Gauge } from "../../src/protocol";
+import { contextParts, savingAhead, shareOf, sumOf, whenByItself } from "../../src/session/gauge";
+import type { Actions, WayOut } from "../actions";
+import { element, icon, iconButton, setChildren, textButton } from "../dom";
+import { SLASH_COMMANDS } from "./slashCommands";
+
+const KEYS = [
+  ["Enter", "Send; while it works: queue"],
+  ["Shift+Enter", "New line"],
+  ["Ctrl+Enter", "While it works: add the prompt to the running turn"],
+  ["↑", "Earlier prompts"],
+  ["@", "Attach a file or the problems"],
+  ["Esc", "Close what is open; else stop"],
+  ["Ctrl+Shift+Enter", "Allow once"],
+  ["Ctrl+Shift+Backspace", "Refuse"],
+  ["Ctrl+Alt+Shift+U", "Go to the next approval"],
+  ["Ctrl+Alt+U", "From anywhere: to the prompt box"],
+] as const;
+
+/** The card above the prompt box. */
+export class Cards {
+  readonly element = element("div", { className: "card-place" });
+
+  constructor(private readonly actions: Actions) {}
+
+  /** Says what went wrong, with a way out where there is one. */
+  showError(message: string, wayOut?: WayOut): void {
+    const leave = () => {
+      this.hide();
+      wayOut?.run();
+    };
+    this.show(
+      "It did not work",
+      element(
+        "div",
+        { className: "card-error", attributes: { role: "alert" } },
+        icon("warning"),
+        element("span", { textContent: message }),
+      ),
+      wayOut && element("div", { className: "button-row" }, textButton({ label: wayOut.label, className: "primary", onClick: leave })),
+    );
+  }
+
+  showHelp(): void {
+    const commands = SLASH_COMMANDS.map(({ name, argument, summary }) =>
+      drawRow(`/${name}${argument === undefined ? "" : ` ${argument}`}`, summary),
+    );
+    this.show(
+      "Commands and keys",
+      element("table", { className: "help" }, element("tbody", {}, ...commands, ...KEYS.map(([key, what]) => drawRow(key, what)))),
+    );
+  }
+
+  showContext(gauge: Gauge): void {
+    const compact = textButton({
+      label: "Compact now",
+      className: "primary",
+      onClick: () => {
+        this.hide();
+        void this.actions.send("ullage/session/compact", {});
+      },
+    });
+    const commands = (["ullage.previewCompaction", "ullage.showTimeline"] as const).map((command) =>
+      textButton({
+        label: command === "ullage.previewCompaction" ? "Preview" : "Timeline",
+        className: "secondary",
+        title: command === "ullage.previewCompaction" ? "See what compacting would do" : "See all compactions of this session",
+        onClick: () => {
+          this.hide();
+          this.actions.runCommand(command);
+        },
+      }),
+    );
+    this.show(
+      `Context ${gauge.estimated ? "~" : ""}${formatShare(shareOf(gauge))} full`,
+      element("p", {
+        className: "muted",
+        textContent: `${formatTokensExactly(gauge.used)} of ${formatTokensExactly(gauge.line)} tokens. The model's window is ${formatTokensExactly(gauge.size)}.`,
+      }),
+      drawCategories(gauge),
+      element("p", { className: "muted", textContent: factsOf(gauge).join(" · ") }),
+      element("div", { className: "button-row" }, compact, ...commands),
+    );
+  }
+
+  /** Gives whether there was one. */
+  hide(): boolean {
+    const shown = this.element.hasChildNodes();
+    this.element.replaceChildren();
+    return shown;
+  }
+
+  private show(title: string, ...content: (HTMLElement | undefined)[]): void {
+    const close = iconButton({ label: "Close", icon: "close", onClick: () => void this.hide() });
+    const head = element("div", { className: "card-head" }, element("strong", { textContent: title }), close);
+    const card = element("section", { className: "card", attributes: { "aria-label": title } }, head, ...content);
+    setChildren(this.element, card);
+  }
+}
+
+function drawCategories(gauge: Gauge): HTMLElement {
+  const parts = contextParts(gauge);
+  const whole = sumOf(parts);
+  const rows = parts.map(({ what, tokens, share }) => {
+    const fill = element("span", { className: "meter-fill" });
+    fill.style.width = `${(tokens / whole) * 100}%`;
+    return element(
+      "tr",
+      {},
+      element("th", { scope: "row", textContent: what, title: what }),
+      element(
+        "td",
+        { className: "category-bar" },
+        element("span", { className: "meter-bar", attributes: { "aria-hidden": "true" } }, fill),
+      ),
+      element("td", { className: "number", textContent: formatTokensExactly(tokens) }),
+      element("td", { className: "number muted", textContent: share }),
+    );
+  });
+  const sum = element(
+    "tr",
+    {},
+    element("th", { scope: "row", textContent: "in all" }),
+    element("td", { className: "category-bar" }),
+    element("td", { className: "number", textContent: formatTokensExactly(whole) }),
+    element("td", {}),
+  );
+  return element(
+    "table",
+    { className: "categories", attributes: { "aria-label": "What the context is made of" } },
+    element("tbody", {}, ...rows),
+    parts.length > 0 && element("tfoot", {}, sum),
+  );
+}
+
+function factsOf(gauge: Gauge): string[] {
+  const price = gauge.freesCost ? ` for about ${formatDollars(gauge.freesCost)}` : "";
+  const guess = gauge.estimated ? gauge.estimatedTokens : undefined;
+  return [
+    guess == null ? "" : `${formatTokensExactly(guess)} of these are estimated until the server has counted them`,
+    gauge.cacheHitRate == null ? "" : `${formatShare(gauge.cacheHitRate)} read from cache`,
+    gauge.cost == null ? "" : `${formatDollars(gauge.cost)} so far`,
+    gauge.frees > 0 ? `Compacting would free about ${formatTokens(gauge.frees)}${price}` : "Almost nothing to free",
+    savingAhead(gauge) ?? "",
+    whenByItself(gauge),
+  ].filter((fact) => fact !== "");
+}
+
+function drawRow(key: string, what: string): HTMLElement {
+  return element("tr", {}, element("td", {}, element("kbd", { textContent: key })), element("td", { textContent: what }));
+}
+
+/** The gauge inside the panel: a bar and a percentage. What the context is made of opens from it. */
+export class ContextMeter {
+  private readonly fill = element("span", { className: "meter-fill" });
+  private readonly text = element("span", { className: "meter-text" });
+  readonly element = element(
+    "button",
+    { type: "button", className: "meter" },
+    element("span", { className: "meter-bar", attributes: { "aria-hidden": "true" } }, this.fill),
+    this.text,
+  );
+  private drawn: Gauge | undefined;
+
+  constructor(onClick: () => void) {
+    this.element.addEventListener("click", onClick);
+  }
+
+  update(gauge: Gauge): void {
+    if (gauge === this.drawn) {
+      return;
+    }
+    this.drawn = gauge;
+    const share = shareOf(gauge);
+    const percent = `${gauge.estimated ? "~" : ""}${formatShare(share)}`;
+    const left = formatTokens(Math.max(0, gauge.line - gauge.used));
+    this.element.className = `meter ${gauge.level}`;
+    this.element.title = `Context ${percent} full, ${left} tokens left. Show what it is made of`;
+    this.element.setAttribute("aria-label", this.element.title);
+    this.text.textContent = percent;
+    this.fill.style.width = `${Math.min(100, share * 100)}%`;
+  }
+}

@@ -1,0 +1,324 @@
+/** The prompt box: writing, sending, stopping, commands after `/`, attachments after `@`, earlier prompts with the arrow keys. */
+
+import { effortLabel } from "../../src/model/choices";
+import type { ForkPrompt } from "../../src/protocol";
+import type { Actions } from "../actions";
+import { element, icon, iconButton } from "../dom";
+import type { SessionView } from "../state";
+import { type Attachment, Attachments } from "./attachments";
+import { ContextMeter } from "./cards";
+import { matchSlashCommands, parseSlashCommand, type SlashCommand } from "./slashCommands";
+import { type Completion, CompletionMenu, PromptHistory } from "./typing";
+
+export interface ComposerHost {
+  actions: Actions;
+  runSlashCommand(command: SlashCommand): void;
+  showContext(): void;
+  /** The prompt was sent: its turn is what the user wants to see. */
+  sent(): void;
+  /** Says what could not be done. */
+  refuse(message: string): void;
+  remember(draft: string, attached: readonly Attachment[]): void;
+}
+
+const MENTION = /(^|\s)@([^\s@]*)$/;
+
+export class Composer {
+  readonly element: HTMLElement;
+  private readonly box = element("textarea", {
+    className: "prompt",
+    rows: 1,
+    dir: "auto",
+    attributes: { "aria-label": "Prompt", "aria-haspopup": "listbox" },
+  });
+  private readonly attachments: Attachments;
+  private readonly menu = new CompletionMenu(this.box);
+  private readonly history = new PromptHistory();
+  private readonly meter: ContextMeter;
+  private readonly model = element("button", { type: "button", className: "model-button" });
+  private readonly effort = element("button", { type: "button", className: "effort-button" });
+  private readonly stop: HTMLButtonElement;
+  private readonly send: HTMLButtonElement;
+  private session: SessionView | undefined;
+  private online = false;
+  private lastQuery = 0;
+  private drawnButtons = "";
+  private isDraftChecked = false;
+
+  constructor(
+    private readonly host: ComposerHost,
+    private readonly draft: string,
+    attached: readonly Attachment[],
+  ) {
+    const { actions } = host;
+    this.attachments = new Attachments(
+      attached,
+      () => this.remember(),
+      (message) => host.refuse(message),
+    );
+    this.meter = new ContextMeter(() => host.showContext());
+    this.model.addEventListener("click", () => actions.runCommand("ullage.selectModel"));
+    this.effort.addEventListener("click", () => actions.runCommand("ullage.selectEffort"));
+    this.stop = iconButton({
+      label: "Stop",
+      title: "Stop (Esc)",
+      icon: "debug-stop",
+      className: "stop",
+      onClick: () => void actions.send("ullage/session/cancel", {}),
+    });
+    this.send = iconButton({ label: "Send", icon: "arrow-up", className: "send", onClick: () => void this.submit("queue") });
+    const attach = iconButton({ label: "Attach a file or the problems", icon: "mention", onClick: () => this.insert("@") });
+    const bar = element(
+      "div",
+      { className: "composer-bar" },
+      attach,
+      this.model,
+      this.effort,
+      this.meter.element,
+      element("span", { className: "space" }),
+      this.stop,
+      this.send,
+    );
+    const frame = element("div", { className: "composer" }, this.attachments.element, this.box, bar);
+    frame.addEventListener("click", (event) => event.target === frame && this.focus());
+    this.element = element("div", { className: "composer-place" }, this.menu.element, frame);
+    this.box.value = draft;
+    this.box.addEventListener("input", () => this.changed());
+    this.box.addEventListener("keydown", (event) => this.keyDown(event));
+    this.box.addEventListener("paste", (event) => void this.attachments.take(event, event.clipboardData));
+    this.element.addEventListener("dragover", (event) => event.preventDefault());
+    this.element.addEventListener("drop", (event) => void this.attachments.take(event, event.dataTransfer));
+    this.element.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget !== this.box && relatedTarget !== this.menu.element) {
+        this.menu.show([]);
+      }
+    });
+  }
+
+  update(session: SessionView | undefined, online: boolean): void {
+    this.online = online && session !== undefined && session.foreign !== true;
+    if (session !== undefined && session.items !== this.session?.items) {
+      this.history.setEntries(session.items.filter((item) => item.kind === "user").map((item) => item.text));
+    }
+    if (session !== undefined && online && !this.isDraftChecked) {
+      this.isDraftChecked = true;
+      this.dropSentDraft(session);
+    }
+    this.session = session;
+    if (session !== undefined) {
+      this.meter.update(session.gauge);
+      this.drawModel(session.model.displayName || session.model.name);
+      this.drawEffort(effortLabel(session.model));
+    }
+    this.meter.element.hidden = session === undefined;
+    this.model.hidden = session === undefined;
+    this.effort.hidden = session === undefined || this.effort.textContent === "";
+    this.drawButtons();
+  }
+
+  private drawModel(name: string): void {
+    if (this.model.textContent !== name) {
+      this.model.replaceChildren(name, icon("chevron-down"));
+      this.model.title = `${name} – choose the model of this session`;
+    }
+  }
+
+  /** Where it is left to the model, only that it can be chosen. */
+  private drawEffort(label: string): void {
+    const shown = label === "Default" ? "Effort" : label;
+    if (this.effort.textContent !== shown) {
+      this.effort.replaceChildren(shown, ...(shown === "" ? [] : [icon("chevron-down")]));
+      this.effort.title = `Effort: ${label} – choose how much work goes into answers`;
+      this.effort.setAttribute("aria-label", `Effort: ${label}`);
+    }
+  }
+
+  focus(): void {
+    this.box.focus();
+  }
+
+  /** Puts a prompt of before into the box, to be written in another way. What was being written stays, below it. */
+  put({ text, attachments }: ForkPrompt): void {
+    for (const ref of attachments) {
+      this.attachments.addAgain(ref);
+    }
+    if (text === "") {
+      this.focus();
+      return;
+    }
+    const written = this.box.value.trim();
+    this.replaceText(written === "" || written === text.trim() ? text : `${text}\n\n${this.box.value}`);
+    this.box.setSelectionRange(text.length, text.length);
+  }
+
+  private get busy(): boolean {
+    return this.session !== undefined && this.session.state !== "idle";
+  }
+
+  /** Of a window that was closed in haste, the editor may remember a draft that was sent since. */
+  private dropSentDraft({ items }: SessionView): void {
+    const sent = items.some((item) => item.kind === "user" && item.text === this.draft.trim());
+    if (sent && this.box.value === this.draft) {
+      this.box.value = "";
+      this.attachments.clear();
+      this.resized();
+    }
+  }
+
+  private drawButtons(): void {
+    const label = this.busy ? "Queue" : "Send";
+    const drawn = JSON.stringify([this.busy, this.online, this.box.value.trim() === ""]);
+    if (drawn === this.drawnButtons) {
+      return;
+    }
+    this.drawnButtons = drawn;
+    this.stop.hidden = !this.busy;
+    this.send.disabled = !this.online || this.box.value.trim() === "";
+    this.send.title = `${label} (Enter)`;
+    this.send.setAttribute("aria-label", label);
+    this.box.placeholder = this.busy ? "Add to what it is doing…" : "Ask, or give it a task…";
+  }
+
+  private async submit(delivery: "queue" | "steer"): Promise<void> {
+    const text = this.box.value;
+    if (text.trim() === "" || !this.online) {
+      return;
+    }
+    const { refs } = this.attachments;
+    const command = parseSlashCommand(text);
+    this.replaceText("");
+    if (command !== undefined) {
+      this.host.runSlashCommand(command);
+      return;
+    }
+    this.attachments.clear();
+    this.host.sent();
+    const taken = await this.host.actions.prompt(text.trim(), refs, delivery);
+    if (!taken && this.box.value === "") {
+      this.replaceText(text);
+    }
+  }
+
+  private keyDown(event: KeyboardEvent): void {
+    if (event.isComposing) {
+      return;
+    }
+    const plain = !event.shiftKey && !event.altKey && !event.ctrlKey && !event.metaKey;
+    if (plain && this.menu.takeKey(event.key)) {
+      event.preventDefault();
+    } else if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
+      event.preventDefault();
+      void this.submit(this.busy && (event.ctrlKey || event.metaKey) ? "steer" : "queue");
+    } else if (plain && (event.key === "ArrowUp" || event.key === "ArrowDown") && this.walkHistory(event.key)) {
+      event.preventDefault();
+    }
+  }
+
+  /** Only from an empty box or from an earlier prompt that was not changed: else the arrows move the cursor. */
+  private walkHistory(key: "ArrowUp" | "ArrowDown"): boolean {
+    const text = this.box.value;
+    if (text !== "" && !this.history.isShowing(text)) {
+      return false;
+    }
+    const found = key === "ArrowUp" ? this.history.earlier(text) : this.history.later();
+    if (found !== undefined) {
+      this.box.value = found;
+      this.resized();
+    }
+    return found !== undefined;
+  }
+
+  private changed(): void {
+    if (!this.history.isShowing(this.box.value)) {
+      this.history.reset();
+    }
+    this.resized();
+    void this.complete();
+  }
+
+  private remember(): void {
+    this.host.remember(this.box.value, this.attachments.all);
+  }
+
+  /** Follows the text: height, buttons, what is remembered. */
+  private resized(): void {
+    this.box.style.height = "auto";
+    this.box.style.height = `${this.box.scrollHeight}px`;
+    this.remember();
+    this.drawButtons();
+  }
+
+  private async complete(): Promise<void> {
+    this.lastQuery += 1;
+    const query = this.lastQuery;
+    const beforeCursor = this.box.value.slice(0, this.box.selectionStart);
+    const commands = matchSlashCommands(beforeCursor);
+    if (commands.length > 0) {
+      this.menu.show(commands.map(({ name, argument, summary }) => this.commandCompletion(name, argument, summary)));
+      return;
+    }
+    const mention = MENTION.exec(beforeCursor)?.[2];
+    const completions = mention === undefined ? [] : await this.mentionCompletions(mention);
+    if (query === this.lastQuery) {
+      this.menu.show(completions);
+    }
+  }
+
+  private commandCompletion(name: SlashCommand["name"], argument: string | undefined, summary: string): Completion {
+    return {
+      label: `/${name}${argument === undefined ? "" : ` ${argument}`}`,
+      detail: summary,
+      icon: "terminal",
+      accept: () => {
+        const typedInFull = this.box.value === `/${name}`;
+        this.replaceText(`/${name} `);
+        if (argument === undefined || typedInFull) {
+          void this.submit("queue");
+        }
+      },
+    };
+  }
+
+  private async mentionCompletions(typed: string): Promise<Completion[]> {
+    const files = await this.host.actions.findFiles(typed).catch(() => []);
+    const problems: Completion = {
+      label: "problems",
+      detail: "What the editor reports",
+      icon: "warning",
+      accept: () => this.acceptMention("problems", () => this.attachments.add("problems", { kind: "problems" })),
+    };
+    const found = files.map(({ path, uri, open }): Completion => {
+      const name = path.slice(path.lastIndexOf("/") + 1);
+      const folder = path.slice(0, -name.length - 1);
+      const accept = () => this.acceptMention(path, () => this.attachments.add(name, { kind: "file", uri }));
+      return { label: name, detail: [folder, open ? "open" : ""].filter(Boolean).join(" · "), icon: "file", accept };
+    });
+    return "problems".startsWith(typed.toLowerCase()) ? [problems, ...found] : found;
+  }
+
+  private acceptMention(name: string, attach: () => void): void {
+    const cursor = this.box.selectionStart;
+    const before = this.box.value.slice(0, cursor).replace(MENTION, `$1@${name.replaceAll("$", "$$$$")} `);
+    const after = this.box.value.slice(cursor);
+    attach();
+    this.replaceText(before + after);
+    this.box.setSelectionRange(before.length, before.length);
+  }
+
+  private insert(text: string): void {
+    const cursor = this.box.selectionStart;
+    const before = this.box.value.slice(0, cursor);
+    const spaced = before === "" || /\s$/.test(before) ? text : ` ${text}`;
+    this.focus();
+    this.box.setRangeText(spaced, cursor, this.box.selectionEnd, "end");
+    this.changed();
+  }
+
+  private replaceText(text: string): void {
+    this.menu.show([]);
+    this.history.reset();
+    this.box.value = text;
+    this.resized();
+    this.focus();
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * What stands above the conversation: which session this is, and banners for what holds now. The server is down or warns of something, or the
+ * practice model answers.
+ */
+
+import type { ForkOrigin } from "../src/protocol";
+import type { ServerStatus } from "../src/server/answers";
+import type { Actions } from "./actions";
+import { element, icon, iconButton, setChildren, textButton } from "./dom";
+import type { PanelState, SessionView } from "./state";
+
+/** The title of the session, and the way to the others. New ones are made from the view's toolbar. */
+export class SessionHeader {
+  private readonly title = element("span", { className: "session-title" });
+  private readonly button = element("button", { type: "button", className: "session-button" }, this.title, icon("chevron-down"));
+  private readonly originTitle = element("span", { className: "session-origin-title" });
+  private readonly origin = element(
+    "button",
+    { type: "button", className: "session-origin" },
+    icon("repo-forked"),
+    element("span", { textContent: "Forked from" }),
+    this.originTitle,
+  );
+  private readonly foreign = element(
+    "div",
+    { className: "session-origin", attributes: { role: "note" } },
+    icon("lock"),
+    element("span", { textContent: "Imported, perhaps written by somebody else. Read only" }),
+  );
+  readonly element: HTMLElement;
+  private drawn: string | undefined;
+  private forkedFrom: ForkOrigin | undefined;
+
+  constructor(actions: Actions) {
+    this.button.addEventListener("click", () => actions.runCommand("ullage.openSession"));
+    this.origin.addEventListener("click", () => {
+      if (this.forkedFrom !== undefined) {
+        actions.runCommand("ullage.openSession", this.forkedFrom.sessionId);
+      }
+    });
+    this.element = element("header", { className: "session-header" }, this.button, this.origin, this.foreign);
+  }
+
+  update(session: SessionView): void {
+    const drawn = JSON.stringify([session.title, session.forkedFrom, session.foreign]);
+    if (drawn === this.drawn) {
+      return;
+    }
+    this.drawn = drawn;
+    const title = session.title || "New session";
+    this.title.textContent = title;
+    this.button.title = `${title} – open another session`;
+    this.button.setAttribute("aria-label", `Session: ${title}. Open another`);
+    this.forkedFrom = session.forkedFrom ?? undefined;
+    this.origin.hidden = this.forkedFrom === undefined;
+    this.foreign.hidden = session.foreign !== true;
+    this.originTitle.textContent = this.forkedFrom?.title || "New session";
+    this.origin.title = `Forked from ${this.originTitle.textContent} – open it`;
+  }
+}
+
+/** What holds now and is not part of the conversation. */
+export class Banners {
+  readonly element = element("div", { className: "banners" });
+  private drawnServer: ServerStatus | undefined;
+  private drawnFromBefore = false;
+  private drawnWarnings: readonly string[] = [];
+  private drawnPractice = false;
+  /** Warnings that the user has read and closed. */
+  private readonly closed = new Set<string>();
+
+  constructor(private readonly actions: Actions) {}
+
+  update(state: PanelState): void {
+    const practice = state.session?.model.practice === true && state.session.items.length > 0;
+    if (
+      state.server === this.drawnServer &&
+      state.isFromBefore === this.drawnFromBefore &&
+      state.warnings === this.drawnWarnings &&
+      practice === this.drawnPractice
+    ) {
+      return;
+    }
+    this.drawnServer = state.server;
+    this.drawnFromBefore = state.isFromBefore;
+    this.drawnWarnings = state.warnings;
+    this.drawnPractice = practice;
+    const warnings = state.warnings.filter((text) => !this.closed.has(text)).map((text) => this.warningBanner(text));
+    setChildren(this.element, this.serverBanner(state), ...warnings, practice && this.practiceBanner());
+  }
+
+  /** Without a session the start screen says it (`startScreen.ts`). */
+  private serverBanner({ server, session, isFromBefore }: PanelState): HTMLElement | undefined {
+    if (session === undefined || (server.state === "running" && !isFromBefore)) {
+      return undefined;
+    }
+    if (server.state === "stopped") {
+      return element(
+        "div",
+        { className: "banner error", attributes: { role: "alert" } },
+        icon("error"),
+        element("span", { className: "banner-text", textContent: server.message ?? "The Ullage server has stopped." }),
+        textButton({ label: "Restart", className: "primary", onClick: () => this.actions.runCommand("ullage.restartServer") }),
+        textButton({ label: "Logs", className: "secondary", onClick: () => this.actions.runCommand("ullage.showLogs") }),
+      );
+    }
+    return element(
+      "div",
+      { className: "banner", attributes: { role: "status" } },
+      icon("loading", "codicon-modifier-spin"),
+      element("span", { className: "banner-text", textContent: server.message ?? whatLasts(server) }),
+    );
+  }
+
+  private warningBanner(text: string): HTMLElement {
+    const aboutSettings = /\bullage\.\w+\.\w+/.test(text);
+    const aboutImport = text.includes("Import Sessions");
+    const close = iconButton({
+      label: "Close",
+      icon: "close",
+      onClick: () => {
+        this.closed.add(text);
+        banner.remove();
+      },
+    });
+    const banner = element(
+      "div",
+      { className: "banner warning", attributes: { role: "status" } },
+      icon("warning"),
+      element("span", { className: "banner-text", textContent: text }),
+      aboutSettings &&
+        textButton({ label: "Open settings", className: "secondary", onClick: () => this.actions.runCommand("ullage.openSettings") }),
+      aboutImport &&
+        textButton({ label: "Import", className: "secondary", onClick: () => this.actions.runCommand("ullage.importSessions") }),
+      close,
+    );
+    return banner;
+  }
+
+  private practiceBanner(): HTMLElement {
+    return element(
+      "div",
+      { className: "banner practice", attributes: { role: "note" } },
+      icon("beaker"),
+      element(
+        "span",
+        { className: "banner-text" },
+        "Demo: a script answers here, not an AI. ",
+        textButton({ label: "Connect a model", className: "link", onClick: () => this.actions.runCommand("ullage.setUpModel") }),
+      ),
+    );
+  }
+}
+
+/** What one waits for until the session is there. */
+export function whatLasts(server: ServerStatus): string {
+  return server.state === "running" ? "Opening the session…" : "Starting the Ullage server…";
+}

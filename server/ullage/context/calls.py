@@ -1,0 +1,227 @@
+"""Tool calls as the log has them: each result beside the call that it answers, and what both say of themselves.
+
+What a shell command is about is told by its text: good enough to rank and to word it, never to allow it. So is which files it prints, as
+agents without a tool for reading do it: `cat a.py`, `sed -n '1,80p' a.py && nl -ba b.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ullage.context.blocks import Json, ToolUse
+from ullage.context.entries import AssistantReply, Logged, ToolReturned
+
+COMMAND_CHARACTERS = 90
+
+PATH_KEYS = ("path", "file_path", "notebook_path")
+"""How tools call the file that they are about: Ullage's and most others'; Claude Code's; Claude Code's for notebooks."""
+COMMAND_KEYS = ("command", "cmd")
+"""How tools call what they run: Ullage's, Claude Code's and older Codex'; Codex's since `exec_command`. Either may be a list of words."""
+
+EXIT_CODE = re.compile(r"(?i)\(?(?:process |command )?exit(?:ed)?(?: with)?(?: (?:code|status))?[:= ]+(-?\d{1,3})\W*")
+
+NOTE = re.compile(r"\A(?:\s*#[^\n]*\n)+")
+GOING_THERE = re.compile(r"""\A\s*cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;|\n)\s*""")
+SENT_AWAY = re.compile(r"(?<!\s)\s*[12&]?>\s*(?:&[12]|/dev/null)(?![\w/.])")
+SHOWN_IN_PART = re.compile(r"(?<!\s)\s*\|\s*(?:tail|head|cat|less|more)\b[^|&;\n]*\Z")
+
+QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
+PARTS = re.compile(r"&&|\|\||[;|\n]|\$\(|`")
+LEADING = re.compile(r"\A[\s({]*(?:(?:do|then|else|time|sudo|\w+=\S*)\s+)*")
+INTO_A_FILE = re.compile(r"(?<![-=<>&\d])>{1,2}(?!&)")
+PIPED = re.compile(r"(?<!\|)\|(?!\|)[^|]*\Z")
+
+LOOKING = re.compile(
+    r"cat|ls|head|tail|less|more|e?grep|rg|ag|find|fd|wc|pwd|which|type|file|stat|du|df|tree|echo|printf|cd|diff|sort|uniq|cut|tr|jq|nl|"
+    r"column|awk|true|test|\[|date|whoami|uname|basename|dirname|realpath|env|printenv|history|for|while|if|done|fi|esac|case|sleep"
+)
+"""Programs that are mostly run to see something, and the words of the shell around them."""
+LOOKING_SUBCOMMANDS = {
+    "git": re.compile(r"log|show|diff|status|blame|branch|rev-parse|rev-list|ls-files|ls-tree|cat-file|remote|grep|reflog|describe"),
+    "gh": re.compile(r"view|list|status|diff|checks"),
+    "sed": re.compile(r"-n"),
+}
+"""Where it depends on one of the words that follow."""
+FAILURE = re.compile(
+    r"\bFAIL(?:ED|URE)?\b|^\W*(?:\[[\w:.-]+\] ?)?(?:ERROR|[Ee]rror|fatal|panic)\b[:\[ ]|\b[1-9]\d* (?:failed|failures?|errors?)\b",
+    re.MULTILINE,
+)
+FAILURE_CHARACTERS = 600
+"""Of the end of what a command printed, where it says how it went."""
+WORDS_LOOKED_AT = 6
+"""Of a command, for its subcommand: options and their values may stand before it."""
+
+_SHELL_OPTIONS = ("-c", "-lc")
+
+_PRINTING = re.compile(r"""(?:^|&&|\|\||[;\n])[ \t]*(?:cat|nl|head|tail|sed\s+-n)\s([^|;&<>\n]*)((?<![0-9])>|<<)?""")
+"""Up to the next command; what reads from a pipe names no file, and what is sent into a file is not shown."""
+
+_FILE = re.compile(r"(?<![\w-])[\w.@~+/-]*[\w@+]\.[A-Za-z]\w{0,9}(?!\w)")
+"""A name with an ending, with or without folders; an option or a line range is none."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call that has its result. `seq` is the result's entry. What is worked out is kept, since calls are asked again and again."""
+
+    seq: int
+    input: Mapping[str, Json]
+    returned: ToolReturned
+
+    @cached_property
+    def command(self) -> str | None:
+        """The command that the call ran; None where it ran none."""
+        for key in COMMAND_KEYS:
+            command = self.input.get(key)
+            if isinstance(command, str) and command.strip():
+                return command.strip()
+        return None
+
+    @cached_property
+    def plain(self) -> str | None:
+        """The command without what only says where it ran and how much of its output was wanted; None where there is none."""
+        return None if self.command is None else plain(self.command)
+
+    @cached_property
+    def only_looks(self) -> bool:
+        """Whether it ran a command that changes and checks nothing."""
+        return self.command is not None and only_looks(self.command)
+
+    @cached_property
+    def hides_its_end(self) -> bool:
+        """Whether it ran a command of whose end the log does not tell (`make | tail`)."""
+        return self.command is not None and hides_its_end(self.command)
+
+    @property
+    def is_of_a_file(self) -> bool:
+        """Whether it names one file that it is about."""
+        return any(isinstance(self.input.get(key), str) for key in PATH_KEYS)
+
+    @cached_property
+    def source(self) -> str:
+        """What was called, in a line: the command, shortened, or the tool with its path."""
+        if self.plain is not None:
+            return one_line(self.plain, COMMAND_CHARACTERS)
+        path = next((path for key in PATH_KEYS if isinstance(path := self.input.get(key), str)), None)
+        return self.returned.tool if path is None else f"{self.returned.tool} {path}"
+
+    @cached_property
+    def exit_code(self) -> int | None:
+        """The exit code that the first or last line of the result names, where a command ran; None where none is named."""
+        content = self.returned.content
+        if self.command is None or ("exit" not in content and "Exit" not in content):
+            return None
+        content = content.strip()
+        for line in (content[content.rfind("\n") + 1 :], content.partition("\n")[0]):
+            found = EXIT_CODE.fullmatch(line.strip())
+            if found:
+                return int(found.group(1))
+        return None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call says of itself that it failed."""
+        return self.returned.is_error or self.exit_code not in (None, 0)
+
+    @cached_property
+    def seems_failed(self) -> bool:
+        """Whether it failed, or hides how it ended and printed at its end that it failed."""
+        return self.failed or (self.hides_its_end and not self.only_looks and tells_of_failure(self.returned.content))
+
+    def look_ahead(self) -> None:
+        """Works out now what takes longest."""
+        _ = self.plain, self.only_looks, self.exit_code, self.seems_failed
+
+
+def answered_calls(entries: Sequence[Logged]) -> list[Call]:
+    """The calls with a result, in the order of the results. A result whose call is not among `entries` has no input."""
+    uses: dict[str, ToolUse] = {}
+    calls: list[Call] = []
+    for logged in entries:
+        entry = logged.entry
+        if isinstance(entry, AssistantReply):
+            uses.update((block.id, block) for block in entry.blocks if isinstance(block, ToolUse))
+        elif isinstance(entry, ToolReturned):
+            use = uses.get(entry.tool_use_id)
+            calls.append(Call(logged.seq, use.input if use else {}, entry))
+    return calls
+
+
+def strings_of(value: Json | Mapping[str, Json]) -> Iterator[str]:
+    """Every string in a JSON value, keys aside."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from strings_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings_of(inner)
+
+
+def one_line(text: str, characters: int) -> str:
+    """`text` on one line, at most so long; an ellipsis stands for what was cut off."""
+    start = " ".join(text[: characters * 4].split())
+    if len(start) <= characters and len(text) <= characters * 4:
+        return start
+    return start[: characters - 1].rstrip() + "…"
+
+
+def plain(command: str) -> str:
+    """The command without what only says where it ran and how much of its output was wanted: two that do the same read alike."""
+    text = GOING_THERE.sub("", NOTE.sub("", command)).strip()
+    text = SENT_AWAY.sub("", text)
+    while (shorter := SHOWN_IN_PART.sub("", text)) != text:
+        text = shorter
+    return text.strip() or command.strip()
+
+
+def only_looks(command: str) -> bool:
+    """Whether it changes and checks nothing, as far as can be seen: it lists, prints or searches."""
+    bare = SENT_AWAY.sub("", QUOTED.sub("''", NOTE.sub("", command)))
+    if INTO_A_FILE.search(bare):
+        return False
+    return all(map(_looks, filter(None, (part.strip() for part in PARTS.split(bare)))))
+
+
+def hides_its_end(command: str) -> bool:
+    """Whether its exit code is that of a program which only shows what the one before it printed."""
+    return "pipefail" not in command and PIPED.search(QUOTED.sub("''", command)) is not None
+
+
+def tells_of_failure(output: str) -> bool:
+    """Whether the end of what a command printed says that it failed."""
+    return FAILURE.search(output[-FAILURE_CHARACTERS:]) is not None
+
+
+def _looks(part: str) -> bool:
+    words = LEADING.sub("", part).split()[:WORDS_LOOKED_AT]
+    if not words:
+        return True
+    program = words[0].rpartition("/")[2]
+    subcommand = LOOKING_SUBCOMMANDS.get(program)
+    if subcommand is not None:
+        return any(map(subcommand.fullmatch, words[1:]))
+    return LOOKING.fullmatch(program) is not None
+
+
+def printing_arguments(input: Mapping[str, Json]) -> list[str]:
+    """What the printing commands in a call's input are called with; none where it runs no command."""
+    for key in COMMAND_KEYS:
+        if key in input:
+            return [arguments for arguments, sent in _PRINTING.findall(_command(input[key])) if not sent]
+    return []
+
+
+def files_printed(input: Mapping[str, Json]) -> tuple[str, ...]:
+    """The files that the command in a call's input prints, as it names them, each once."""
+    return tuple(dict.fromkeys(name for arguments in printing_arguments(input) for name in _FILE.findall(arguments)))
+
+
+def _command(value: Json) -> str:
+    """What the shell runs, where words call one (`["bash", "-lc", "..."]`); else the words themselves."""
+    words = [word for word in value if isinstance(word, str)] if isinstance(value, list) else [value] if isinstance(value, str) else []
+    return words[-1] if len(words) > 1 and words[-2] in _SHELL_OPTIONS else " ".join(words)

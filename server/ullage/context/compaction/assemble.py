@@ -1,0 +1,155 @@
+"""A compaction from what is wanted to its entry: the draft, the ways to write its text in their order, whether it is smaller, its files.
+
+The same live and in replay. Weighing is given as a function: what the whole context would hold with one more entry (tokens). Nothing here
+asks a model or reads a file; live that is done between these steps, in replay something stands in for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ullage.context.blocks import Usage
+from ullage.context.engines.engine import Covered, Handoff, handoff_room, planned_entry
+from ullage.context.entries import Compaction, Rung, Trigger
+from ullage.context.moves.plan import Count, Plan, spare
+from ullage.context.policy import Policy
+from ullage.context.redact import redact
+from ullage.context.view.log_places import place_of
+from ullage.context.view.projection import EpochKey, Projection
+from ullage.context.view.quotations import is_anything_excluded, without_excluded
+
+Weigh: TypeAlias = Callable[[Compaction], int]
+"""What the context would hold with one more compaction (tokens)."""
+
+
+class NothingToCompact(Exception):
+    """A compaction would not make the context smaller. Nothing has changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A compaction that is asked for."""
+
+    id: str
+    trigger: Trigger
+    focus: str = ""
+    by_program: bool = False
+    """No model is asked: reading a cold prefix for a summary would cost what the compaction is to save."""
+    saves: float | None = None
+    """Dollars, of one that is to save, as announced."""
+    foreseen: bool = False
+    """It is only shown what it would be: nothing that goes wrong counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A compaction that is ready but for the files. Valid while the policy and the epoch are those it was made under."""
+
+    wanted: Wanted
+    plan: Plan
+    rung: Rung
+    handoff: Handoff
+    usage: Usage | None
+    cost: float | None
+    skipped: tuple[str, ...]
+    tokens_before: int
+    line: int
+    """Tokens at which the context counts as full, as it was planned for."""
+    epoch: EpochKey
+    """Without upkeep, which leaves a draft as good as it was."""
+    policy: Policy
+    """The one that planned it."""
+    key: EpochKey
+    """The whole epoch. What the API wrote serves in no other: it is bound to each message before it."""
+
+    def as_wanted(self, wanted: Wanted) -> Draft:
+        """The same draft for another reason: one prepared in the background serves whoever needs it first."""
+        return replace(self, wanted=wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a compaction would come to, had the program to write its summary; `rung` is the one that would be tried first."""
+
+    entry: Compaction
+    rung: Rung
+
+
+def entry_of(draft: Draft) -> Compaction:
+    """The log entry of a draft, before files are read again."""
+    wanted = draft.wanted
+    entry = planned_entry(
+        wanted.id,
+        wanted.trigger,
+        draft.plan,
+        draft.handoff,
+        draft.rung,
+        policy=draft.policy.name,
+        tokens_before=draft.tokens_before,
+        focus=wanted.focus,
+    )
+    return replace(entry, usage=draft.usage, cost=draft.cost, skipped=draft.skipped, saves=wanted.saves)
+
+
+def ways(plan: Plan, wanted: Wanted) -> Iterator[Rung]:
+    """The ways to write a planned summary, in their order; each must make the context smaller, else the next one is tried."""
+    if plan.asked is not None and not wanted.by_program and wanted.trigger != "reactive":  # then the model has just refused all this
+        yield "api"
+        yield "model"
+    yield "digest"
+    yield "tail"
+
+
+def covered_by(
+    view: Projection, plan: Plan, model_text: str | None, focus: str, line: int, files: Mapping[str, str] | None = None
+) -> Covered:
+    """What a summary is to be written of. `view` may hold more than there was when it was planned."""
+    entries = view.entries
+    cut, end = place_of(entries, (plan.summarise_to or 0) + 1), place_of(entries, plan.through + 1)
+    covered, tail = entries[: min(cut, end)], entries[min(cut, end) : end]
+    if is_anything_excluded(view):
+        covered, tail = (without_excluded(view, part) for part in (covered, tail))
+    return Covered(covered, plan, model_text, focus, handoff_room(line), files or {}, tail)
+
+
+def handoff_by(policy: Policy, covered: Covered) -> Handoff:
+    """The text of a summary, by the policy's engine, without secrets. Raises what the engine raises, and `TypeError`."""
+    told = policy.engine.handoff(covered)
+    if not isinstance(told, Handoff):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
+        raise TypeError(f"its handoff is {type(told).__name__}")
+    # Whoever wrote it: what a model tells may hold what it read.
+    return replace(told, text=redact(told.text), acknowledgement=redact(told.acknowledgement), resume=redact(told.resume))
+
+
+def with_resume(entry: Compaction, policy: Policy, resume: str) -> Compaction:
+    """With how to go on, where the policy says that."""
+    return entry if policy.restore is None else replace(entry, resume="\n\n".join(filter(None, (entry.resume, resume))))
+
+
+def shrinks(draft: Draft, resume: str, weigh: Weigh) -> bool:
+    """Whether the context would be smaller with the draft, before any file is read again."""
+    return weigh(with_resume(entry_of(draft), draft.policy, resume)) < draft.tokens_before
+
+
+def sparing(entry: Compaction, draft: Draft, view: Projection, count: Count, weigh: Weigh) -> Compaction | None:
+    """The entry without what it does to entries that were pinned since it was planned; None where nothing is left to gain."""
+    plan = draft.plan
+    spared = spare(plan, view, count)
+    if spared is None:
+        return None
+    if (spared.cleared, spared.snipped, spared.carried) == (plan.cleared, plan.snipped, plan.carried):
+        return entry
+    now = entry_of(replace(draft, plan=spared))
+    entry = replace(entry, cleared=now.cleared, snipped=now.snipped, summarised=now.summarised)
+    return entry if weigh(replace(entry, restored=())) < entry.tokens_before else None
+
+
+def fitted(entry: Compaction, weigh: Weigh) -> Compaction:
+    """Restored files give way, last first, until the compaction makes the context smaller; then its size is set."""
+    after = weigh(entry)
+    while entry.restored and after >= entry.tokens_before:
+        entry = replace(entry, restored=entry.restored[:-1])
+        after = weigh(entry)
+    return replace(entry, estimated_after=after)

@@ -1,0 +1,292 @@
+"""Whether to compact now: one decision over values, the same live and in replay.
+
+`State` is all that it looks at. `next_compaction` says when the next one comes by itself, which the gauge shows; `decide` says what is
+done at a boundary, and goes by the same value. What stands in a `State` is gathered by whoever asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import Literal, TypeAlias
+
+from ullage.context.counting.accounting import Counted
+from ullage.context.counting.gauge import USUAL_GROWTH
+from ullage.context.economy import Outlook
+from ullage.context.entries import Trigger
+from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policy import Policy
+
+Why: TypeAlias = Literal["line", "window", "undone", "grown", "unanswered", "failed", "off"]
+"""What decides: the threshold; the window, as good as full before that; that the user undid the newest compaction; that the newest one
+left so much that more has to come; that the model has not answered since the newest one; that several failed and it rests; or it is never
+made."""
+Postponed: TypeAlias = Literal["none", "turn", "session"]
+"""For how long the user wants none made to save: not at all, until the next turn has ended, as long as the session is open."""
+
+ASK_AGAIN_SHARE = 0.05
+"""Of the threshold. A policy that found nothing to do at its threshold is asked again within the turn once so much has come since."""
+
+TAKEN_BACK_SHARE = 0.25
+"""Of the threshold. Where the user undid the newest compaction, none is made by itself before so much more has come or the window is as
+good as full: a few turns, as many as there are between the warning and the threshold."""
+
+
+@dataclass(frozen=True, slots=True)
+class EarlySaving:
+    """A compaction before the threshold that would save money. It is made only where this stood at the gauge before."""
+
+    when: Literal["prompt", "pause"]
+    """The earliest: with the user's next prompt, or once nobody has asked anything for some minutes, and with the prompt after that."""
+    dollars: float
+    """About what it saves, with what forgetting costs taken off."""
+    postponed: Postponed = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class NextCompaction:
+    """The claim: a call that holds `at` tokens or more, as the gauge counts them, is compacted for first, unless `why` says otherwise."""
+
+    why: Why
+    at: int | None
+    """None where none is made by itself."""
+    while_editing: bool = False
+    """Whether a pause of the user in typing is enough, since the next turn would usually reach it."""
+    saving: EarlySaving | None = None
+
+    def is_due(self, tokens: int) -> bool:
+        """Whether a call that will hold so many is compacted for first."""
+        return self.at is not None and self.why not in ("unanswered", "failed") and tokens >= self.at
+
+
+@dataclass(frozen=True, slots=True)
+class Fullness:
+    """How full the context is (tokens)."""
+
+    counted: Counted
+    used: int
+    """The one number: by the measure of the policy in force."""
+    line: int
+    """Where the context counts as full, by the same measure."""
+    window: int
+    hold: int
+    """The window over which no call is made: the same, unless a refusal named a smaller one, which only a call can show to be wrong."""
+
+    @property
+    def is_hearsay(self) -> bool:
+        """Whether the window, and so the threshold, is what a refusal named."""
+        return self.hold != self.window
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All that the decision looks at, at one boundary."""
+
+    policy: Policy
+    full: Fullness
+    auto: bool = True
+    """Whether the user lets anything be compacted without being asked."""
+    replied: bool = True
+    """Whether the model has answered since the newest compaction: without that another one would change nothing."""
+    left_by_newest: int = 0
+    """Tokens that the newest summary in force left; 0 where there is none."""
+    grown_since_undo: int | None = None
+    """Tokens by which the context has grown since the user undid the newest compaction; None where they did not."""
+    rests: float = 0.0
+    """Seconds until it is tried again after several failures; 0 where it is at once."""
+    usual_growth: int = USUAL_GROWTH
+    """Tokens that a turn usually adds."""
+    in_vain: bool = False
+    """Whether the very same log gave nothing when it was tried."""
+    nothing_below: int = 0
+    """Tokens below which the policy, which found nothing to do, is not asked again in the same turn."""
+    by_model: bool = False
+    """Whether a model would write the summary, so that one is prepared ahead."""
+    prepared: bool = False
+    """Whether one is ready that leaves the newest turn alone."""
+    saving: EarlySaving | None = None
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether anything is compacted without being asked for."""
+        return self.auto and not self.policy.never
+
+    @property
+    def has_to_hold(self) -> int:
+        """Tokens that there must be, where the newest summary left much (of what is pinned, say).
+
+        Each compaction costs a summary and the cache, and would free next to nothing before.
+        """
+        if self.policy is not ULLAGE or not self.left_by_newest:
+            return 0
+        return ceil(self.left_by_newest + self.full.line * ASK_AGAIN_SHARE)
+
+    def undone_left(self, share: float) -> int:
+        """Tokens that have to come yet after an undo, until that share of the threshold has; 0 where nothing was undone."""
+        return 0 if self.grown_since_undo is None else max(0, int(self.full.line * share) - self.grown_since_undo)
+
+    def is_held(self, more: int) -> bool:
+        """Whether the window itself, whatever the threshold, is as good as full with `more` tokens to come."""
+        return self.full.counted.used + more >= self.full.hold * self.policy.line.hold_share
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing is done."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prepare:
+    """The call is made; a compaction is drafted beside it, so that nobody waits for its summary."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """It is compacted before the call."""
+
+    trigger: Trigger
+    why: Why | Literal["saves", "refused"]
+    must: bool = False
+    """The window is as good as full: where the policy has nothing to do, Ullage's own engine stands in."""
+    by_program: bool = False
+    """No model is asked: reading a cold prefix for a summary would cost what the compaction is to save."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """The call is not made: the context is full. `why` tells the user what to do."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refuse:
+    """The call is not made, and no compaction could help. `why` tells the user what to do."""
+
+    why: str
+
+
+Decision: TypeAlias = Wait | Prepare | Compact | Hold | Refuse
+
+
+def decide(state: State, more: int = 0, *, tried: bool = False) -> Decision:
+    """What is done before a call that will hold `more` tokens than there are now (a prompt to come).
+
+    `tried`: a compaction was made at this boundary, or did not come about.
+    """
+    full, held = state.full, state.is_held(more)
+    if tried:
+        return _held(state, more) if held else Wait("it was tried")
+    if full.used + more < full.line and not held:
+        return _below_the_line(state, more)
+    refused = _where_nothing_helps(state)
+    if refused is not None:
+        return refused
+    following = next_compaction(state)
+    if following.is_due(full.used + more) and (held or more or full.used >= state.nothing_below):
+        return Compact("threshold", following.why, must=held)
+    if held:
+        return _held(state, more)
+    return Wait("nothing to do was found") if following.is_due(full.used + more) else ahead(state)
+
+
+def decide_after_refusal(state: State) -> Decision:
+    """What is done after the API said that the prompt is too long."""
+    if state.policy.never:
+        return Refuse(f"The model refused the conversation as too long. {ways_out(state)}.")
+    return Compact("reactive", "refused", must=True)
+
+
+def next_compaction(state: State) -> NextCompaction:
+    """When the next one comes by itself, as things are."""
+    if not state.by_itself:
+        return NextCompaction("off", None)
+    full = state.full
+    counted = full.counted.used
+    window = full.used + max(0, ceil(full.hold * state.policy.line.hold_share) - counted)
+    undone = state.undone_left(TAKEN_BACK_SHARE)
+    grown = full.used + max(0, state.has_to_hold - counted)
+    why, at = decided(full.line, window, full.used + undone if undone else 0, grown if grown > full.line else 0)
+    if state.rests > 0:
+        return NextCompaction("failed", at)
+    if not state.replied:
+        return NextCompaction("unanswered", at)
+    near = full.used + state.usual_growth >= full.line and not undone and counted >= state.has_to_hold
+    return NextCompaction(why, at, near and not state.in_vain, state.saving)
+
+
+def may_save(state: State) -> bool:
+    """Whether one before the threshold may be made at all."""
+    return state.policy.saves and state.by_itself and state.replied and state.rests <= 0 and state.grown_since_undo is None
+
+
+def early_saving(outlook: Outlook, token: float, postponed: Postponed, *, prepared: bool) -> EarlySaving:
+    """One before the threshold, as the gauge announces it. `token`: dollars for one uncached input token."""
+    ready = outlook.when == "cold" or (outlook.when == "now" and prepared)
+    return EarlySaving("prompt" if ready else "pause", max(0.0, outlook.saved * token), postponed)
+
+
+def decided(line: int, window: int, undone: int, grown: int) -> tuple[Why, int]:
+    """Why and where, of what may decide (tokens; 0 where it does not): the latest of line, undo and growth, but the window at last."""
+    reasons: tuple[tuple[Why, int], ...] = (("line", line), ("grown", grown), ("undone", undone))
+    why, at = max(reasons, key=lambda each: each[1])
+    return ("window", window) if window < at and why == "line" else (why, min(at, window))
+
+
+def ways_out(state: State) -> str:
+    """What the user can do, as a sentence without its end."""
+    ways = ["Compact with a click on the gauge or /compact"]
+    if state.policy.never:
+        ways.append(f"choose another policy than {state.policy.name} with ullage.compaction.policy")
+    elif not state.by_itself:
+        ways.append("turn on ullage.compaction.auto")
+    return f"{', '.join(ways)}, or begin a new session"
+
+
+def _below_the_line(state: State, more: int) -> Decision:
+    """One that saves is made with a prompt only, where it was told before and nobody has to wait."""
+    saving = next_compaction(state).saving
+    if more and saving is not None and saving.postponed == "none" and saving.when == "prompt":
+        return Compact("economy", "saves", by_program=not state.prepared)
+    return ahead(state)
+
+
+def ahead(state: State) -> Decision:
+    """Whether one is prepared, where none is made now."""
+    if state.full.used < state.full.line * state.policy.line.warn_share:
+        return Wait("there is room")
+    if not state.by_itself or not state.by_model:
+        return Wait("none is made by itself, or nobody would have to wait for it")
+    if not state.replied or state.undone_left(ASK_AGAIN_SHARE):
+        return Wait("the newest compaction stands against it")
+    return Prepare("the threshold is near")
+
+
+def _held(state: State, more: int) -> Hold:
+    if state.rests > 0:
+        return Hold(
+            f"The context is full and compacting failed several times. It is tried again in {state.rests:.0f} s; until then "
+            "compact by hand with a click on the gauge, or begin a new session."
+        )
+    return Hold(f"The context is full: about {state.full.counted.used + more:,} of {state.full.hold:,} tokens. {ways_out(state)}.")
+
+
+def _where_nothing_helps(state: State) -> Refuse | None:
+    """Where system and tools alone are over the threshold or the window no compaction brings the context under it."""
+    full, fixed = state.full, state.full.counted.fixed
+    if fixed >= full.hold * state.policy.line.hold_share:
+        return Refuse(
+            f"The instructions, rules and tools alone take about {fixed:,} tokens; the model has {full.hold:,} in all. "
+            "Shorten AGENTS.md or CLAUDE.md, or choose a model with a larger window."
+        )
+    if fixed < full.line or full.is_hearsay or state.policy.measure != "usage" or not state.by_itself:
+        return None
+    return Refuse(
+        f"The instructions, rules and tools alone take about {fixed:,} tokens, more than the {full.line:,} at which "
+        "the context counts as full. Shorten AGENTS.md or CLAUDE.md, raise ullage.compaction.cap if it is low, "
+        "or choose a model with a larger window."
+    )

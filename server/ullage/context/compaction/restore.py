@@ -1,0 +1,295 @@
+"""What the agent gets back after a summary: which files are read again, how much of each, and how to go on.
+
+The same live and in replay. Signs in the log and in the editor say which files the agent is likely to need. `Choosing` says which text it
+wants next and is given that. Where signs and texts come from (the disk, a transcript) does not matter here: nothing is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Literal, TypeAlias
+
+from ullage.context.blocks import Text, ToolUse
+from ullage.context.calls import files_printed
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.entries import (
+    DELETED,
+    NO_ROOM,
+    ONLY_NAME,
+    AssistantReply,
+    Entry,
+    Logged,
+    Notice,
+    RestoredFile,
+    ToolReturned,
+    UserPrompt,
+)
+from ullage.context.outline import outline, parts
+from ullage.context.policy import RestoreNumbers
+from ullage.context.quoting import in_a_line
+from ullage.context.view.fates import whole_in_view
+from ullage.context.view.projection import Projection
+
+SignKind: TypeAlias = Literal["read", "edited", "mentioned", "disk", "unsaved", "problems", "uncommitted"]
+"""Read or edited by the agent or edited by the user; named in the last messages; changed on disk by something else; open in the editor with
+text that is not saved; with problems that its language server reports as errors; changed since the last commit."""
+
+WEIGHTS: Mapping[SignKind, float] = {
+    "read": 1.0,
+    "edited": 1.0,
+    "mentioned": 0.25,
+    "disk": 0.25,
+    "unsaved": 2.0,
+    "problems": 1.0,
+    "uncommitted": 0.5,
+}
+"""Of one sign that is new. Reads and edits weigh the same: over recorded sessions no other proportion between a half and two did better;
+what mentions weigh made hardly a difference. The editor's signs are not in any recorded session; their weights are a guess: unsaved text
+counts as two edits of this moment."""
+
+HALVED_AFTER = 80.0
+"""Entries of the log after which a sign counts half as much, then a third, a quarter ... Anything between 40 and 320 did as well."""
+
+MENTIONS_IN = 60
+"""Entries at the end of the log in which it counts that somebody names a file."""
+RUN = re.compile(r"[\w@+.-]+")
+FILE_NAME = re.compile(r"[\w@+.-]*\w\.\w+")
+"""At the beginning of such a run."""
+LONGEST_NAME = 255
+"""Characters: no file system takes more."""
+
+INSTRUCTIONS = ("SKILL.md", "AGENTS.md", "CLAUDE.md")
+"""Files that say how to work. Once the agent has read one it is bound by it as by the user's word, so these come first."""
+
+CONSIDERED = 20
+"""Files that are looked at, the likeliest first, until as many as wanted are read again."""
+
+DISK_HANDICAP = 120.0
+"""Seconds by which a change on disk counts as older: a formatter or a checkout must not push out what somebody edited."""
+FRAME_TOKENS = 60
+"""For the tags around a file and the words between its parts, which together take a little more than one by one."""
+OUTLINE_SHARE = 0.4
+"""Of the room of a file that is not shown whole; the rest is for the parts near the edits."""
+SMALLEST_ROOM = 200
+"""Tokens. With less than that nothing of a long file is worth showing."""
+
+_CLOSING_TAG = re.compile(r"<(?=\s*/\s*file\b)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Sign:
+    """One sign that a file is in use. `age` is how many entries of the log ago it was."""
+
+    path: str
+    kind: SignKind
+    age: int
+
+
+def signs_in(entries: Sequence[Logged]) -> Iterator[Sign]:
+    """What the log shows: files that tools touched, those that shell commands printed, and which of them were spoken of lately."""
+    last = entries[-1].seq if entries else 0
+    used = list(_uses(entries, last))
+    yield from used
+    yield from _mentions(entries[-MENTIONS_IN:], last, {sign.path for sign in used})
+
+
+def _uses(entries: Sequence[Logged], last: int) -> Iterator[Sign]:
+    for logged in entries:
+        entry, age = logged.entry, last - logged.seq
+        if isinstance(entry, ToolReturned) and entry.media:
+            continue  # no text that could be read again
+        if isinstance(entry, ToolReturned | Notice):
+            yield from (Sign(touch.path, "read" if touch.kind == "read" else "edited", age) for touch in entry.touched)
+        elif isinstance(entry, AssistantReply):
+            for block in entry.blocks:
+                if isinstance(block, ToolUse):
+                    yield from (Sign(path, "read", age) for path in files_printed(block.input))
+
+
+def _mentions(entries: Sequence[Logged], last: int, paths: Collection[str]) -> Iterator[Sign]:
+    """A file is known by its name alone where no other has it, else by its path."""
+    named: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        named[path.rpartition("/")[2]].append(path)
+    for logged in entries:
+        text = _words(logged.entry)
+        for name in dict.fromkeys(_file_names(text)):
+            same = named.get(name, ())
+            yield from (Sign(path, "mentioned", last - logged.seq) for path in same if len(same) == 1 or path in text)
+
+
+def _file_names(text: str) -> Iterator[str]:
+    """What could be names of files. The time is that of reading the text, also where it is one run of letters without end."""
+    for run in RUN.findall(text):
+        found = FILE_NAME.match(run) if "." in run and len(run) <= LONGEST_NAME else None
+        if found is not None:
+            yield found.group()
+
+
+def _words(entry: Entry) -> str:
+    if isinstance(entry, UserPrompt):
+        return entry.text
+    if isinstance(entry, AssistantReply):
+        return "\n".join(block.text for block in entry.blocks if isinstance(block, Text))
+    return ""
+
+
+def likely(signs: Iterable[Sign], most: int) -> tuple[str, ...]:
+    """At most so many files, the likeliest first: instructions that were read, then those with the most and newest signs."""
+    found = list(signs)
+    score: dict[str, float] = defaultdict(float)
+    for sign in found:
+        score[sign.path] += WEIGHTS[sign.kind] / (1 + max(sign.age, 0) / HALVED_AFTER)
+    read = {sign.path for sign in found if sign.kind == "read"}
+    ranked = sorted(score, key=lambda path: (not _instructs(path) or path not in read, -score[path], path))
+    return tuple(ranked[:most])
+
+
+def _instructs(path: str) -> bool:
+    return path.rpartition("/")[2] in INSTRUCTIONS
+
+
+@dataclass(frozen=True, slots=True)
+class FileEdit:
+    """One change of a file: where, when (Unix seconds) and by whom. `disk` is whatever is no editor and no tool of the agent."""
+
+    path: str
+    at: float
+    by: Literal["agent", "user", "disk"]
+
+
+def choose(edits: Sequence[FileEdit], numbers: RestoreNumbers) -> tuple[str, ...]:
+    """The paths to read again: last edited first, each once, at most `numbers.files`."""
+    ranked = sorted(edits, key=lambda edit: (-_when(edit), edit.by == "disk", edit.path))
+    return tuple(dict.fromkeys(edit.path for edit in ranked))[: numbers.files]
+
+
+def _when(edit: FileEdit) -> float:
+    return edit.at - DISK_HANDICAP if edit.by == "disk" else edit.at
+
+
+def logged_edits(entries: Sequence[Logged], when: Callable[[Logged], float]) -> list[FileEdit]:
+    """The agent's edits as the log has them, newest first, one a file."""
+    edits: dict[str, FileEdit] = {}
+    for logged in reversed(entries):
+        if isinstance(logged.entry, ToolReturned):
+            for touch in logged.entry.touched:
+                if touch.kind != "read":
+                    edits.setdefault(touch.path, FileEdit(touch.path, when(logged), "agent"))
+    return list(edits.values())
+
+
+@dataclass(frozen=True, slots=True)
+class FileNow:
+    """A file as it is now. `text` is None where it is gone, `sha256` is None where its version is not known."""
+
+    text: str | None
+    sha256: str | None = None
+    near_line: int = 0
+    """Where it was edited last, counted from 1; 0 where it was not, or that is not known."""
+
+
+def candidates(
+    signs: Iterable[Sign], edits: Sequence[FileEdit], numbers: RestoreNumbers, pinned: Collection[str] = (), out: Collection[str] = ()
+) -> tuple[str, ...]:
+    """The likeliest first; more than are read again where some of them are in view already. `out`: what the user took out."""
+    if numbers.by == "last edited":
+        return choose([edit for edit in edits if edit.path not in out], numbers)
+    found = likely((sign for sign in signs if sign.path not in out), CONSIDERED)
+    return tuple(path for path in dict.fromkeys((*sorted(pinned), *found)) if path not in out)
+
+
+class Choosing:
+    """The files to be read again after one compaction. `after` is the view that it leaves, `edited` what is known to have been edited."""
+
+    def __init__(self, after: Projection, candidates: Sequence[str], edited: Collection[str], numbers: RestoreNumbers) -> None:
+        self._in_view = whole_in_view(after)
+        self._left = list(reversed(candidates))
+        self._edited = edited
+        self._numbers = numbers
+        self._budget = numbers.total_tokens
+        self.files: tuple[RestoredFile, ...] = ()
+        """What was taken so far."""
+
+    def wants(self) -> str | None:
+        """The path whose text is to be given next; None where enough was taken or nothing is left."""
+        return self._left[-1] if self._left and len(self.files) < self._numbers.files else None
+
+    def give(self, now: FileNow | None) -> None:
+        """The file that was wanted; None where it has no text that could be shown, or nothing is known of it."""
+        path = self._left.pop()
+        if now is None or (now.text is None and path not in self._edited):  # gone, and was only read: nothing to know about it
+            return
+        if now.text is not None and now.sha256 is not None and self._in_view.get(path) == now.sha256:
+            return
+        lines = [now.near_line] if now.near_line else []
+        file = take(path, now.text, lines, self._numbers, self._budget, now.sha256 or "")
+        self._budget -= estimate_text(file.text)
+        self.files += (file,)
+
+
+def in_room(numbers: RestoreNumbers, free: int) -> RestoreNumbers:
+    """The numbers where so many tokens are free below the threshold before any file is read again."""
+    if numbers.room_share is None:
+        return numbers
+    return replace(numbers, total_tokens=min(numbers.total_tokens, max(0, int(numbers.room_share * free))))
+
+
+def take(path: str, text: str | None, near_lines: Sequence[int], numbers: RestoreNumbers, budget: int, sha256: str = "") -> RestoredFile:
+    """What the model gets of one file, in about `budget` tokens and never more than `numbers.file_tokens`.
+
+    The whole text where it fits; else an outline and the parts around `near_lines` (where it was edited, counted from 1; its beginning
+    where there are none); else only its name.
+    `text` is None where the file is gone. `sha256` is of the whole text.
+    """
+    if text is None:
+        return RestoredFile(path, _empty(path, "deleted or renamed since"), DELETED, sha256, whole=False)
+    room = min(numbers.file_tokens, budget) - FRAME_TOKENS
+    if estimate_text(text) <= room:
+        return RestoredFile(path, _framed(path, "read again now, whole", text), "whole", sha256)
+    if room < SMALLEST_ROOM:
+        return RestoredFile(
+            path, _empty(path, "not read again, there is no room; read it where it is needed"), NO_ROOM, sha256, whole=False
+        )
+    found = outline(path, text, int(room * OUTLINE_SHARE))
+    near = parts(text, near_lines, room - estimate_text(found))
+    shown = "\n\n".join(part for part in (f"outline, with line numbers:\n{found}" if found else "", near) if part)
+    lines = text.count("\n") + 1
+    what = _shown_of_it(bool(found), bool(near), edited=bool(near_lines))
+    note = f"read again now, {lines:,} lines: {what}; read the rest where it is needed"
+    return RestoredFile(path, _framed(path, note, shown), what, sha256, whole=False)
+
+
+def resume_text(todo: str, rules_changed: bool, at_work: bool) -> str:
+    """How to go on after a compaction. `todo` is the task list as Markdown, empty where there is none."""
+    lines: list[str] = []
+    if todo.strip():
+        lines += ["The task list as it stands:", todo.strip(), ""]
+    if rules_changed:
+        lines.append("The rules files have changed; the system prompt has them as they are now.")
+    lines.append("The messages before this point gave way to the record above, to make room.")
+    if at_work:
+        lines.append("You were at work: go on from where the record and the messages after it end, without commenting on this.")
+    else:
+        lines.append("Nothing is to be done because of this: the user speaks next.")
+    return "\n".join(lines)
+
+
+def _shown_of_it(outlined: bool, in_part: bool, *, edited: bool) -> str:
+    """What is shown of a file that is too long to be shown whole."""
+    part = "parts near the edits" if edited else "the beginning"
+    return " and ".join(each for each in (outlined and "outline", in_part and part) if each) or ONLY_NAME
+
+
+def _framed(path: str, note: str, text: str) -> str:
+    """The text between tags that nothing inside it can close."""
+    inside = _CLOSING_TAG.sub("&lt;", text)
+    return f'<file path="{escape(in_a_line(path))}" note="{escape(note)}">\n{inside}\n</file>'
+
+
+def _empty(path: str, note: str) -> str:
+    return f'<file path="{escape(in_a_line(path))}" note="{escape(note)}" />'

@@ -1,0 +1,180 @@
+"""Commands with how they ended, and errors with what was done about them, as far as the log tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ullage.context.calls import EXIT_CODE, Call, one_line
+from ullage.context.quoting import in_a_line
+from ullage.context.view.fold import NO_OUTPUT
+
+OUTCOME_CHARACTERS = 60
+ERROR_CHARACTERS = 120
+SEARCHED_CHARACTERS = 3_000
+"""The end of a failed output is where the error stands; the start is looked at as well."""
+LAST_OPEN = 3
+CHANGED_NAMED = 4
+NOT_RUN = ("Sibling tool call errored",)
+"""What Claude Code says of a call that it left out since another one beside it had failed."""
+CHANGES_LOOKED_AT = 60
+"""Since an error came up, for the files among them that are named with it."""
+MATCHED_CHARACTERS = 500
+"""Of a line; a longer one is packed data."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandFact:
+    """One command: how often it ran and how it ended the last time."""
+
+    command: str
+    runs: int
+    ended: str
+    """`ok`, `failed`, `exit N`, `ran` where the log does not tell how it ended, or `refused by the user`."""
+    last_line: str
+    """The last line that it printed, shortened; may be empty."""
+    seq: int
+    only_looks: bool = False
+    """It listed, printed or searched: what it showed is past, and what matters of it is among the names."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorFact:
+    """An error that a tool returned and what followed."""
+
+    text: str
+    source: str
+    """The command or tool that gave it."""
+    seq: int
+    fix: str
+    """What was changed before the same call worked; empty where it has not worked since."""
+    tried: tuple[str, ...]
+    """Files that were changed since, where it has not worked yet."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is not known to be fixed."""
+        return not self.fix
+
+
+def command_history(calls: Sequence[Call]) -> tuple[CommandFact, ...]:
+    """One fact a command, the last run last. Where it ran and how much of its output was wanted makes no other command of it."""
+    latest: dict[str, tuple[Call, int]] = {}
+    for call in calls:
+        if call.plain is None:
+            continue
+        _, runs = latest.pop(call.plain, (call, 0))
+        latest[call.plain] = (call, runs + 1)
+    return tuple(_command_fact(call, runs) for call, runs in latest.values())
+
+
+def _command_fact(call: Call, runs: int) -> CommandFact:
+    last = last_line(call.returned.content) if call.returned.refusal is None else ""
+    return CommandFact(call.source, runs, _ended(call), last, call.seq, call.only_looks)
+
+
+def error_history(calls: Sequence[Call]) -> tuple[ErrorFact, ...]:
+    """The errors in order; the same one from the same call only once, where it came last.
+
+    That a tool could not read or edit a file as it was asked to is none: the agent saw it and went on in another way.
+    """
+    pending: dict[str, _Pending] = {}
+    settled: list[ErrorFact] = []
+    changes: list[str] = []
+    for call in calls:
+        if call.returned.refusal is not None or (call.command is None and call.is_of_a_file):
+            changes += _changed(call)
+            continue
+        source = call.plain or call.source
+        if call.seems_failed:
+            text = error_line(call.returned.content)
+            if text in NOT_RUN:
+                continue
+            known = pending.pop(source, None)
+            if known is not None and known.text != text:
+                settled.append(known.fact(f"gave way to another error (#{call.seq})", changes))
+                known = None
+            pending[source] = known or _Pending(text, call.source, call.seq, len(changes))
+            pending[source].seq = call.seq
+        elif source in pending:
+            was = pending.pop(source)
+            changed = was.changed(changes)
+            how = f"after changes in {', '.join(changed)}" if changed else "without a change of files"
+            settled.append(was.fact(f"worked later (#{call.seq}), {how}", changes))
+        changes += _changed(call)
+    facts = {(fact.source, fact.text): fact for fact in settled}
+    facts.update({(each.source, each.text): each.fact("", changes) for each in pending.values()})
+    return tuple(sorted(facts.values(), key=lambda fact: fact.seq))
+
+
+def _changed(call: Call) -> list[str]:
+    return [in_a_line(touch.path) for touch in call.returned.touched if touch.kind != "read"]
+
+
+def last_open(errors: Sequence[ErrorFact]) -> tuple[ErrorFact, ...]:
+    """Those that no summary may lose."""
+    return tuple(error for error in errors if error.is_open)[-LAST_OPEN:]
+
+
+@dataclass(slots=True)
+class _Pending:
+    text: str
+    source: str
+    seq: int
+    changes_before: int
+
+    def changed(self, changes: Sequence[str]) -> tuple[str, ...]:
+        """The first files that were changed since it came up."""
+        since = changes[self.changes_before : self.changes_before + CHANGES_LOOKED_AT]
+        return tuple(dict.fromkeys(since))[:CHANGED_NAMED]
+
+    def fact(self, fix: str, changes: Sequence[str]) -> ErrorFact:
+        return ErrorFact(self.text, self.source, self.seq, fix, self.changed(changes))
+
+
+def _ended(call: Call) -> str:
+    if call.returned.refusal is not None:
+        return "refused by the user"
+    if call.exit_code:
+        return f"exit {call.exit_code}"
+    if call.seems_failed:
+        return "failed"
+    return "ran" if call.hides_its_end else "ok"
+
+
+NAMING = re.compile(r"error|exception|fatal|panic", re.IGNORECASE)
+TELLING = re.compile(
+    rf"{NAMING.pattern}|(?<!\w)(?:fail|cannot|not found|no such|denied|refused|undefined|timed out|warning(?!\w))", re.IGNORECASE
+)
+NAMED_ERROR = re.compile(r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b.*:|^(?:error|fatal|panic)\b[^:]*:|\berror(?:\[\w+\])?: ", re.IGNORECASE)
+
+
+def error_line(output: str) -> str:
+    """The line that says what went wrong, shortened: the last that names an error, else the first with a telling word, else the first."""
+    searched = output
+    if len(output) > 2 * SEARCHED_CHARACTERS:
+        searched = f"{output[:SEARCHED_CHARACTERS]}\n{output[-SEARCHED_CHARACTERS:]}"
+    lines = [line.strip() for line in searched.splitlines() if any(map(str.isalnum, line))]
+    lines = [line for line in lines if not EXIT_CODE.fullmatch(line)] or lines
+    telling = [line for line in lines if TELLING.search(line)]
+    named = [line for line in telling if NAMING.search(line) and NAMED_ERROR.search(line[:MATCHED_CHARACTERS])]
+    told = named[-1] if named else (telling or lines or ["(no output)"])[0]
+    return one_line(WRAPPED.sub("", told), ERROR_CHARACTERS)
+
+
+WRAPPED = re.compile(r"^<\w+>|</\w+>$")
+"""Some agents wrap what a tool says of its failure in a tag."""
+
+
+ADDED_LINES = (NO_OUTPUT, "Shell cwd was reset to ")
+"""What the tools of Ullage and of Claude Code add of their own."""
+
+
+def last_line(output: str) -> str:
+    """The last line with a word in it, shortened; empty where there is none. What a tool adds itself is no such line."""
+    for line in reversed(output[-2_000:].splitlines()):
+        stripped = line.strip()
+        if any(map(str.isalnum, stripped)) and not stripped.startswith(ADDED_LINES) and not EXIT_CODE.fullmatch(stripped):
+            return one_line(stripped, OUTCOME_CHARACTERS)
+    return ""

@@ -1,0 +1,139 @@
+"""What counts as a fact in a text: paths, identifiers, hashes and error lines. And whether a fact still stands in the text that is left.
+
+All four kinds are found in time that grows with the text alone, so a long result costs no more a character than a short one. The log,
+the assistant's own words and the text kept are searched by the same rules, so a fact that stands in all of a text is found in it.
+The user's messages are facts too (`retention.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal, NamedTuple, TypeAlias
+
+FactKind: TypeAlias = Literal["path", "identifier", "hash", "error", "user message"]
+
+FACT_KINDS: tuple[FactKind, ...] = ("path", "identifier", "hash", "error", "user message")
+"""In the order of reports."""
+
+
+class Fact(NamedTuple):
+    """Something that may be needed again. `text` is what it is known by: of a path the last two components, of an error line and of
+    a user message the beginning."""
+
+    kind: FactKind
+    text: str
+
+
+QUOTED_CHARACTERS = 60
+"""So much of a user message or an error line has to stand there verbatim, line breaks and runs of blanks aside."""
+
+_WORD = re.compile(r"\w+")
+
+_IDENTIFIER = re.compile(r"(?=\w*(?:[a-z][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]))[A-Za-z_]\w{3,99}")
+"""A whole word of four characters or more with an inner capital or underscore: the joints by which style guides tell the words of a
+name apart (PEP 8 "Naming Styles", Go's "MixedCaps"). A name of one plain word (`main`, `Append`) cannot be told from prose."""
+
+_HASH = re.compile(r"[0-9a-f]{7,64}")
+"""A whole word of 7 to 64 hexadecimal digits, as git's own web view takes it (gitweb, `oid_nlen_regex("7,64")`). Decimal ones too: an
+abbreviated commit may be one (Gitea dropped that exception in pull request 2143), and the numbers of comments and jobs are
+as opaque and as needed as commits are."""
+
+_PATH_LIKE = re.compile(r"[\w.@~+/*-]+\(?")
+"""Stars are taken along, so that the end of a glob (`*_test.go`) is not taken for a file."""
+_SUFFIX = re.compile(r"[A-Za-z][A-Za-z0-9]{0,9}")
+_LONGEST_PATH = 300
+_KNOWN_SUFFIX = re.compile(
+    r"c|cc|cfg|conf|cpp|cs|css|csv|env|go|h|hpp|html|ini|ipynb|java|js|json|jsonl|jsx|kt|lock|log|lua|md|mjs|mod|php|proto|"
+    r"ps1|py|pyi|rb|rs|rst|scala|sh|sql|sum|svelte|svg|swift|tmpl|toml|ts|tsx|txt|vue|xml|yaml|yml|zig"
+)
+"""What makes a file of a name without a folder; `client.send` is none. With a folder before it any suffix does."""
+
+_ERROR = re.compile(
+    r"(?:^|(?<=[\s:`\]]))(?:[A-Z]\w{0,60}(?:Error|Exception)|[Ee]rror|ERROR|fatal|panic|FAIL(?:ED)?)(?:\[\w{1,20}\])?: \S[^\n]{8,}",
+    re.MULTILINE,
+)
+"""From the word that reports it to the end of the line: `fatal: ...` (git), `error[E0308]: ...` (rustc), `main.c:3:1: error: ...` (the GNU
+coding standards' form), `ValueError: ...`, `panic: ...`, `FAIL: ...`. Where in a file it was is left out, since lines move."""
+
+
+def paths_in(text: str) -> set[str]:
+    """The last two components of each file path, one where it has no more."""
+    return {tail for token in set(_PATH_LIKE.findall(text)) if (tail := _path_tail(token))}
+
+
+def basenames_in(text: str) -> set[str]:
+    """The last component of everything that may be a path, so that no file is missed that is named without its folder."""
+    return {_bare(token).rstrip("(.").rpartition("/")[2] for token in set(_PATH_LIKE.findall(text)) if "." in token}
+
+
+def identifiers_in(text: str) -> set[str]:
+    """The names of things in code."""
+    return _identifiers(set(_WORD.findall(text)))
+
+
+def facts_in(text: str) -> set[Fact]:
+    """All facts of a text."""
+    words = set(_WORD.findall(text))
+    found = {Fact("path", path) for path in paths_in(text)}
+    found.update(Fact("identifier", name) for name in _identifiers(words))
+    found.update(Fact("hash", word) for word in words if _HASH.fullmatch(word))
+    found.update(Fact("error", quoted(line)) for line in _ERROR.findall(text))
+    return found
+
+
+def quoted(text: str) -> str:
+    """The beginning of `text` on one line, by which it is known again."""
+    start = " ".join(text[: QUOTED_CHARACTERS * 20].split())
+    return start[:QUOTED_CHARACTERS].rstrip(" .`'\"")
+
+
+def tail_of(path: str) -> str:
+    """The last two components of a path of any system, or the one that there is."""
+    return "/".join([part for part in path.replace("\\", "/").split("/") if part][-2:])
+
+
+def _identifiers(words: Iterable[str]) -> set[str]:
+    return {word for word in words if _IDENTIFIER.fullmatch(word)}
+
+
+def _path_tail(token: str) -> str | None:
+    path = _bare(token)
+    if "." not in path or "*" in path or len(path) > _LONGEST_PATH or path.startswith("//") or path.endswith("("):
+        return None
+    folder, slash, name = path.rstrip(".").rpartition("/")
+    stem, _, suffix = name.rpartition(".")
+    if not stem.strip(".") or not _SUFFIX.fullmatch(suffix) or (not slash and not _KNOWN_SUFFIX.fullmatch(suffix)):
+        return None
+    return tail_of(f"{folder}/{name}")
+
+
+def _bare(token: str) -> str:
+    """Without the stars that print it bold."""
+    return token.removeprefix("**").removesuffix("**")
+
+
+class KeptText:
+    """`text` is all that the model still sees of what was before: the summary, what was restored and the messages that stayed."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._one_line = " ".join(text.split())
+        self._facts = facts_in(text)
+        self._basenames = basenames_in(text)
+
+    def holds(self, fact: Fact) -> bool:
+        """Whether the fact can be read in the text.
+
+        A path by its last two components or its basename, an identifier as a whole word, a hash also as a part of a longer one (an id
+        in part stands where the whole id stands), an error line and a user message by their beginning.
+        """
+        match fact.kind:
+            case "path":
+                return fact in self._facts or fact.text.rpartition("/")[2] in self._basenames
+            case "identifier":
+                return fact in self._facts
+            case "hash":
+                return fact.text in self._text
+            case "error" | "user message":
+                return fact.text in self._one_line

@@ -1,0 +1,122 @@
+"""A recorded session's entries as a policy would have had them in a log of its own: results as it lets them arrive, its compactions
+between them.
+
+Seqs are the log's own; `origin` tells which entry of the transcript each stands for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ullage.context.blocks import SystemPart, Thinking
+from ullage.context.engines.engine import Engine
+from ullage.context.entries import (
+    AssistantReply,
+    Clipped,
+    Compaction,
+    Entry,
+    Logged,
+    Notice,
+    Prelude,
+    ToolReturned,
+    UserPrompt,
+)
+from ullage.context.moves.clip import Arrival
+from ullage.context.summary.words import names_left_out
+from ullage.context.view.projection import Projection
+
+UNSEEN_PRELUDE = (
+    "[The system prompt, rules and tools of the recorded program are not in its transcript; they take about {tokens:,} tokens.]"
+)
+"""Stands for what precedes the messages where it is not recorded."""
+
+_SEALED = "not recorded"
+"""As the signature of thinking whose own is not recorded, so that it is carried as it was."""
+
+
+def output_path(tool_use_id: str) -> str:
+    """Where the whole of a clipped output would be."""
+    return f".ullage/tool-results/{tool_use_id}.txt"
+
+
+class Carried:
+    """One session's log under one policy. `prelude` stands for what precedes the messages, unless the transcript holds one."""
+
+    def __init__(self, engine: Engine, prelude: str) -> None:
+        self.projection = Projection()
+        self.origin: dict[int, Logged] = {}
+        """The transcript's entry for each of the log's; compactions have none."""
+        self._engine = engine
+        self._arriving: list[tuple[Logged, ToolReturned]] = []
+        if prelude:
+            self._append(0.0, Prelude((SystemPart("system", prelude),), ()))
+
+    @property
+    def next_seq(self) -> int:
+        """Of the next entry."""
+        return len(self.projection.entries) + 1
+
+    def take(self, recorded: Logged) -> None:
+        """The next entry of the transcript. Results wait for the others of their message (`settle`)."""
+        entry = recorded.entry
+        if isinstance(entry, ToolReturned):
+            self._arriving.append((recorded, entry))
+            return
+        if isinstance(entry, Clipped):
+            self._clip(entry)
+            return
+        self.settle()
+        if isinstance(entry, AssistantReply):
+            self._follow(recorded, _signed(entry))
+        elif isinstance(entry, UserPrompt | Notice | Prelude):
+            self._follow(recorded, entry)
+
+    def settle(self) -> None:
+        """The results that are there arrive, all at once, as the policy lets them."""
+        if not self._arriving:
+            return
+        arrived, self._arriving = self._arriving, []
+        clips = self._engine.arrive([Arrival(each.tool_use_id, each.content) for _, each in arrived], output_path)
+        for (recorded, returned), clip in zip(arrived, clips, strict=True):
+            entry = returned
+            if clip.content != returned.content:
+                whole = returned.full_output or output_path(returned.tool_use_id)
+                left_out = names_left_out(returned.content, clip.content)
+                entry = replace(returned, content=clip.content, full_output=whole, names_left_out=left_out)
+            self._follow(recorded, entry)
+
+    def with_compaction(self, compaction: Compaction, at: float) -> Projection:
+        """What the log would show with one more entry; nothing changes."""
+        return self.projection.with_appended(Logged(self.next_seq, at, compaction))
+
+    def compact(self, after: Projection) -> None:
+        """Goes on from what `with_compaction` gave."""
+        self.projection = after
+
+    def _clip(self, clipped: Clipped) -> None:
+        """A result that was clipped further, in the transcript, before it was first sent: so it arrives."""
+        for index, (recorded, returned) in enumerate(self._arriving):
+            if recorded.seq == clipped.seq:
+                self._arriving[index] = (recorded, replace(returned, content=clipped.content, full_output=clipped.full_output))
+
+    def _follow(self, recorded: Logged, entry: Entry) -> None:
+        self.origin[self.next_seq] = recorded
+        self._append(recorded.at, entry)
+
+    def _append(self, at: float, entry: Entry) -> None:
+        self.projection.append(Logged(self.next_seq, at, entry))
+
+
+def _signed(reply: AssistantReply) -> AssistantReply:
+    if all(block.signature for block in reply.blocks if isinstance(block, Thinking)):
+        return reply
+    blocks = tuple(
+        replace(block, signature=_SEALED) if isinstance(block, Thinking) and not block.signature else block for block in reply.blocks
+    )
+    return replace(reply, blocks=blocks)
+
+
+def tells_prelude(entries: Sequence[Logged]) -> bool:
+    """Whether the transcript holds what precedes the messages."""
+    return any(isinstance(logged.entry, Prelude) for logged in entries)

@@ -1,0 +1,331 @@
+"""The cheapest schedule of compactions for a recorded session: when to compact, for somebody who knows what is to come.
+
+Only the places are chosen. What a compaction leaves in the context, and what writing it costs, is taken from what a policy's compactions
+left and cost on average in that session. Prices, window, time stamps and the rules of the prompt cache are those of the simulation.
+The schedule is found by dynamic programming over the place of the last compaction: what comes after it does not depend on those before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ullage.context.blocks import Usage
+from ullage.context.engines.engine import Unchanging
+from ullage.context.policy import Policy
+from ullage.replay.cache import TTL_SECONDS, Prefix, Ttl
+from ullage.replay.cost import PricedCall, dollars_of, total_usage
+from ullage.replay.recorded_models import minimum_cached, prices_of
+from ullage.replay.runs import CompactionPoint, RequestPoint, Run
+from ullage.replay.shapes import HABITS
+from ullage.replay.simulating.carried import Carried
+from ullage.replay.simulating.laid_out import LaidOut
+from ullage.replay.simulating.outcome import Leaves, Outcome
+from ullage.replay.simulating.prepared import Prepared, Settings
+from ullage.replay.simulating.simulation import outcome_of
+from ullage.replay.transcript import RecordedCompaction
+
+OPTIMUM = "optimum"
+"""Its name among the policies."""
+
+MOST_PLACES = 500
+"""Of a session with more requests only every second, third ... is looked at as a place for a compaction: what there is to gain by moving
+one by a request or two is a matter of cents, and the time it takes to look grows with the square of the places."""
+
+
+_Parts: TypeAlias = tuple[int, int, int, int]
+"""Of one call: tokens at full price, read from the cache, written to it, and of output."""
+
+ASKED_AT = (0.5, 0.75)
+"""Of a session in which a policy made no compaction: where it is asked for one, to see what it would leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One request as it would be were everything carried. Tokens throughout."""
+
+    seq: int
+    at: float
+    model: str
+    ttl: Ttl
+    context: int
+    shared: int
+    """In common with the request before; what the first one found."""
+    system: int
+    """System prompt and tools, which every compaction leaves in place."""
+    output: int
+    window: int
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """`places` are the indices of the steps before which the context is compacted, ascending."""
+
+    places: tuple[int, ...]
+    dollars: float
+    unfit: int = 0
+    """Requests that no compaction could have brought within the window."""
+
+
+class Choice:
+    """A session and what compactions leave in it, ready to be asked what a schedule costs."""
+
+    def __init__(self, steps: Sequence[Step], leaves: Leaves, *, writes_cost: bool = True) -> None:
+        self._steps = steps
+        self._leaves = leaves
+        self._writes_cost = writes_cost
+        self._before = _before_by_model(steps)
+        models = {step.model for step in steps}
+        self._minimum = {model: minimum_cached(model) for model in models}
+        self._prices = {model: prices_of(model) for model in models}
+
+    def context(self, start: int, index: int) -> int:
+        """Tokens of request `index` where the last compaction came before request `start` (0: there was none)."""
+        carried = self._steps[index].context
+        if start == 0:
+            return carried
+        # A compaction makes nothing larger.
+        left = min(self._leaves.context, self._steps[start].context)
+        return max(left + carried - self._steps[start].context, self._steps[index].system)
+
+    def request(self, start: int, index: int) -> Usage:
+        """What request `index` is charged, as above."""
+        return self._usage(index, self._request(start, index))
+
+    def summary(self, start: int, place: int) -> tuple[Usage, ...]:
+        """The calls for the summary of a compaction before request `place`, where the one before it came before request `start`."""
+        return tuple(self._usage(place, parts) for parts in self._summary(start, place))
+
+    def _request(self, start: int, index: int) -> _Parts:
+        asked_now = start == index > 0 and self._leaves.asks and self._leaves.own_text is None
+        return self._parts(index, self.context(start, index), self._read(start, index, fresh=asked_now), self._steps[index].output)
+
+    def _summary(self, start: int, place: int) -> Iterator[_Parts]:
+        leaves = self._leaves
+        if not leaves.asks:
+            return
+        more = leaves.question + leaves.answer + leaves.check
+        if leaves.own_text is not None:
+            yield leaves.own_text + leaves.question, 0, 0, leaves.answer
+            if leaves.check:
+                yield leaves.own_text + more, 0, 0, leaves.answer
+            return
+        context = self.context(start, place)
+        full, read, written, answer = self._parts(place, context, self._read(start, place), leaves.answer)
+        yield full + leaves.question, read, written, answer
+        if leaves.check:
+            found = context if context >= self._minimum[self._steps[place].model] else 0
+            yield context - found + more, found, 0, answer
+
+    def cost_of(self, places: Sequence[int]) -> Schedule:
+        """A schedule by name: what it costs."""
+        dollars, unfit, start = 0.0, 0, 0
+        for index in range(len(self._steps)):
+            if index in places:
+                dollars += self._summary_cost(start, index)
+                start = index
+            dollars += self._request_cost(start, index)
+            unfit += self.context(start, index) > self._steps[index].window
+        return Schedule(tuple(sorted(places)), dollars, unfit)
+
+    def cheapest(self) -> Schedule:
+        """The schedule with the fewest requests that do not fit, and among these the one that costs least; of long sessions see
+        `MOST_PLACES`."""
+        count = len(self._steps)
+        best: list[tuple[int, float]] = [(0, 0.0), *[(count + 1, 0.0)] * max(count - 1, 0)]
+        came_from = [0] * max(count, 1)
+        end: tuple[int, float] = (count + 1, 0.0)
+        last = 0
+        stride = max(-(-count // MOST_PLACES), 1)
+        for start in range(0, max(count, 1), stride):
+            unfit, dollars = best[start]
+            for index in range(start, count):
+                if (unfit, dollars) >= end:
+                    break  # it only grows
+                if index > start and index % stride == 0:
+                    here = (unfit, dollars + self._summary_cost(start, index))
+                    if here < best[index]:
+                        best[index], came_from[index] = here, start
+                unfit += self.context(start, index) > self._steps[index].window
+                dollars += self._request_cost(start, index)
+            else:
+                if (unfit, dollars) < end:
+                    end, last = (unfit, dollars), start
+        places: list[int] = []
+        while last > 0:
+            places.append(last)
+            last = came_from[last]
+        return Schedule(tuple(reversed(places)), end[1], end[0])
+
+    def run(self, session_id: str, schedule: Schedule) -> Run:
+        """A schedule as a run among those of policies."""
+        requests: list[RequestPoint] = []
+        compactions: list[CompactionPoint] = []
+        calls: list[PricedCall] = []
+        summaries: list[PricedCall] = []
+        cold: list[PricedCall] = []
+        start = 0
+        for index, step in enumerate(self._steps):
+            if index in schedule.places:
+                asked = self.summary(start, index)
+                summaries += [PricedCall(step.model, usage) for usage in asked]
+                cold += [PricedCall(step.model, Usage(usage.total_input_tokens, usage.output_tokens)) for usage in asked]
+                before = self.context(start, index)
+                start = index
+                compactions.append(self._compaction(step, self._steps[index - 1].seq, before, self.context(start, index)))
+            usage = self.request(start, index)
+            context = self.context(start, index)
+            requests.append(RequestPoint(step.seq, step.at, context, usage, context <= step.window))
+            calls.append(PricedCall(step.model, usage))
+        return Run(
+            policy=OPTIMUM,
+            session_id=session_id,
+            requests=tuple(requests),
+            compactions=tuple(compactions),
+            usage=total_usage(point.usage for point in requests),
+            dollars=dollars_of(calls),
+            summaries=dollars_of(summaries),
+            summaries_cold=dollars_of(cold),
+            window=max((step.window for step in self._steps), default=0),
+        )
+
+    def _compaction(self, step: Step, after_seq: int, before: int, after: int) -> CompactionPoint:
+        rung = "model" if self._leaves.asks else "moves"
+        return CompactionPoint(after_seq, step.at, "threshold", rung, before, after, 0, False, "")
+
+    def _request_cost(self, start: int, index: int) -> float:
+        return self._dollars(index, self._request(start, index))
+
+    def _summary_cost(self, start: int, place: int) -> float:
+        return sum(self._dollars(place, parts) for parts in self._summary(start, place))
+
+    def _dollars(self, index: int, parts: _Parts) -> float:
+        """As `Prices.cost` has it; nothing where no prices are known."""
+        step = self._steps[index]
+        prices = self._prices[step.model]
+        if prices is None:
+            return 0.0
+        full, read, written, output = parts
+        to_write = prices.cache_write_5m if step.ttl == "5m" else prices.cache_write_1h
+        dollars = full * prices.input + read * prices.cache_read + written * to_write + output * prices.output
+        if prices.long_prompt is not None and full + read + written > prices.long_prompt:
+            dollars *= prices.long_prompt_factor
+        return dollars / 1_000_000
+
+    def _read(self, start: int, index: int, *, fresh: bool = False) -> int:
+        """What is found in the cache. `fresh`: the same model has just been asked something with the same system prompt."""
+        step = self._steps[index]
+        if index == 0:
+            return step.shared
+        before = self._before[index]
+        system = step.system if step.system >= self._minimum[step.model] else 0
+        lives = before is not None and step.at < self._steps[before].at + TTL_SECONDS[self._steps[before].ttl]
+        if not lives or before is None:
+            return system if fresh else 0
+        if start == index > 0 or before < start:
+            return system
+        # What the two have in common: all that the first one held, unless something before was changed since.
+        common = min(self.context(start, each) - self._steps[each].context + self._steps[each + 1].shared for each in range(before, index))
+        return common if common >= max(self._minimum[step.model], system) else system
+
+    def _parts(self, index: int, context: int, read: int, output: int) -> _Parts:
+        if context < self._minimum[self._steps[index].model]:
+            return context, 0, 0, output
+        read = min(read, context)
+        return (0, read, context - read, output) if self._writes_cost else (context - read, read, 0, output)
+
+    def _usage(self, index: int, parts: _Parts) -> Usage:
+        full, read, written, output = parts
+        is_short = self._steps[index].ttl == "5m"
+        return Usage(full, output, read, written if is_short else 0, 0 if is_short else written)
+
+
+def _before_by_model(steps: Sequence[Step]) -> list[int | None]:
+    """For each step the last one before it of the same model."""
+    latest: dict[str, int] = {}
+    found: list[int | None] = []
+    for index, step in enumerate(steps):
+        found.append(latest.get(step.model))
+        latest[step.model] = index
+    return found
+
+
+def cheapest_of(runs: Sequence[Run]) -> Iterator[Run]:
+    """The cheapest of several runs of one session that could have been made, under the name `optimum`; nothing where there is none.
+
+    What a policy really did is a schedule too, and may be cheaper than what it left on average lets one expect.
+    """
+    possible = [run for run in runs if not run.failure and run.requests]
+    if possible:
+        best = min(possible, key=lambda run: (sum(not point.fits for point in run.requests), run.total))
+        yield replace(best, policy=OPTIMUM, line=0, violations=(), seconds=0.0)
+
+
+def best_schedule(session: Prepared, outcomes: Sequence[Outcome], default: Policy, settings: Settings) -> Iterator[Run]:
+    """The cheapest run of a session under the name `optimum`: by the choice of a schedule with what each policy's compactions leave, or
+    what one of the policies did itself. Nothing where the session has no counted request.
+
+    Where none of them made any, `default` is asked what its compactions would leave.
+    """
+    leaves = [outcome.leaves for outcome in outcomes if outcome.leaves is not None]
+    steps = tuple(steps_of(session, settings))
+    if not leaves:
+        asked = _asked(session, default, settings).leaves
+        # What cannot be compacted is left as large as it is.
+        leaves = [asked or Leaves(default.name, max((step.context for step in steps), default=0))]
+    writes_cost = HABITS[session.transcript.source].writes_cost
+    choices = [Choice(steps, each, writes_cost=writes_cost) for each in leaves]
+    session_id = session.transcript.session_id
+    found = [choice.run(session_id, choice.cheapest()) for choice in choices]
+    yield from cheapest_of([*found, *(outcome.run for outcome in outcomes)])
+
+
+def steps_of(session: Prepared, settings: Settings) -> Iterator[Step]:
+    """The requests of a session were nothing compacted."""
+    carried = Carried(Unchanging(), "")
+    laid_out = LaidOut(carried, session.sizes, session.memo.block)
+    windows = session.windows(settings)
+    sent: set[bytes] = set()
+    for logged in session.transcript.entries:
+        request = session.requests.get(logged.seq)
+        if request is not None:
+            carried.settle()
+            laid_out.learn(request.sizes, changes=request.changes)
+            end = laid_out.end(carried.projection)
+            shape = request.recorded.shape
+            found = request.recorded.recorded.cache_read_tokens
+            is_first = not sent
+            shared = _shared(end, sent)
+            if is_first and found in {mark.prefix.tokens for mark in shape.marks}:
+                shared = found
+            yield Step(
+                logged.seq,
+                shape.at,
+                shape.model,
+                shape.marks[0].ttl,
+                end.tokens,
+                shared,
+                laid_out.system.tokens,
+                shape.output_tokens,
+                windows[shape.model],
+            )
+        carried.take(logged)
+
+
+def _shared(end: Prefix, sent: set[bytes]) -> int:
+    """Tokens that an earlier request had too; `sent` learns what this one has."""
+    shared = 0
+    for prefix in end.backwards():
+        if prefix.digest in sent:
+            shared = prefix.tokens
+            break
+        sent.add(prefix.digest)
+    return shared
+
+
+def _asked(session: Prepared, policy: Policy, settings: Settings) -> Outcome:
+    entries = session.transcript.entries
+    places = sorted({int(len(entries) * share) for share in ASKED_AT} - {0})
+    asked = tuple(RecordedCompaction(place, "", None, None, None) for place in places)
+    return outcome_of(session.with_compactions(asked), policy, replace(settings, at="recorded", summary="digest"))

@@ -1,0 +1,105 @@
+"""A recorded session, prepared for any number of policies, and the settings that say how it is carried through them.
+
+What does not depend on the policy is worked out once. Estimates are kept too: a view is counted again and again, and only its last
+messages are new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import dataclass, replace
+
+from ullage.context.blocks import Block, Message, Text, ToolResult
+from ullage.context.counting.media import shown_tokens
+from ullage.context.counting.tokens import MESSAGE_TOKENS, TOOL_BLOCK_TOKENS, estimate_block, estimate_text
+from ullage.context.economy import Economy
+from ullage.replay.recorded_models import window_in
+from ullage.replay.recorded_sizes import RecordedSizes, Size, recorded_sizes
+from ullage.replay.retaining import Needed, SessionSearch
+from ullage.replay.runs import Places, Summaries
+from ullage.replay.shapes import OPENING, SYSTEM
+from ullage.replay.simulating.carried import tells_prelude
+from ullage.replay.transcript import RecordedCompaction, Transcript
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How sessions are carried through policies. `as_model` is the model that the session was put on, where it is not its own;
+    `window` tokens take the place of the model's."""
+
+    at: Places = "policy"
+    summary: Summaries = "digest"
+    as_model: str | None = None
+    window: int | None = None
+    economy: Economy = "fullest"
+    """How much policies that save do to save."""
+
+
+USUAL = Settings()
+
+
+class Prepared:
+    """A session with all that is worked out of it once, whatever the policies."""
+
+    def __init__(self, transcript: Transcript, needed: Needed | None = None) -> None:
+        self.transcript = transcript
+        self.sizes: RecordedSizes = recorded_sizes(transcript)
+        self.needed = needed or Needed(transcript, SessionSearch(transcript))
+        self.memo = Memo()
+        self.requests = {each.recorded.seq: each for each in self.sizes.requests}
+        self.precedes = 0 if tells_prelude(transcript.entries) else self._tokens_before_the_messages()
+
+    def with_compactions(self, compactions: tuple[RecordedCompaction, ...]) -> Prepared:
+        """The same session, compacted elsewhere; what it was really counted with stays."""
+        other = copy(self)
+        other.transcript = replace(self.transcript, compactions=compactions)
+        other.needed = Needed(replace(self.transcript, entries=()))
+        return other
+
+    def windows(self, settings: Settings) -> dict[str, int]:
+        """Tokens that each model of the session takes."""
+        models = {request.recorded.shape.model for request in self.sizes.requests}
+        return {model: settings.window or window_in(self.transcript, model, settings.as_model) for model in models}
+
+    def _tokens_before_the_messages(self) -> int:
+        first: Mapping[str, Size] = self.sizes.requests[0].sizes if self.sizes.requests else {}
+        return sum(self.sizes.of(identity, first).tokens for identity in (SYSTEM, OPENING))
+
+
+class Memo:
+    """Tokens without any ratio. What was counted is kept alive, so that it is known by its identity."""
+
+    def __init__(self) -> None:
+        self._texts: dict[int, tuple[str, int]] = {}
+        self._blocks: dict[int, tuple[object, int]] = {}
+        self._characters: dict[int, tuple[Message, int]] = {}
+
+    def text(self, text: str) -> int:
+        """Of a text."""
+        known = self._texts.get(id(text))
+        if known is None:
+            known = self._texts[id(text)] = (text, estimate_text(text))
+        return known[1]
+
+    def block(self, block: Block) -> int:
+        """Of a block with its framing."""
+        if isinstance(block, Text):
+            return self.text(block.text)
+        if isinstance(block, ToolResult):
+            return TOOL_BLOCK_TOKENS + self.text(block.content) + shown_tokens(block)
+        known = self._blocks.get(id(block))
+        if known is None:
+            known = self._blocks[id(block)] = (block, estimate_block(block))
+        return known[1]
+
+    def message(self, message: Message) -> int:
+        """Of a message with its framing."""
+        return MESSAGE_TOKENS + sum(self.block(block) for block in message.blocks)
+
+    def characters(self, message: Message, of: Callable[[Message], int]) -> int:
+        """Of a message, counted by `of`, which is always the same."""
+        known = self._characters.get(id(message))
+        if known is None:
+            known = self._characters[id(message)] = (message, of(message))
+        return known[1]

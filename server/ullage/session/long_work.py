@@ -1,0 +1,161 @@
+"""Doing what takes long without holding anybody up.
+
+- Work on the event loop lets others in between, however many do something long at once (`Breath`, `Round`).
+- Work is done in the background, owned by somebody (`Background`).
+- A call of the store is made again while another program has the log locked (`patiently`).
+- Very many values that live as long as their session are made without having the garbage collector walk them again and again
+  (`uncollected`). A whole walk of a long session's values takes a tenth of a second and more, and holds up every thread. Values that are
+  never walked go when nobody refers to them any more, but for those that refer to each other: a session that is let go of needs
+  `walked_again`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from contextlib import contextmanager
+from time import perf_counter
+from types import TracebackType
+from typing import ClassVar, Self, TypeVar
+
+from ullage.store.errors import StoreBusy
+
+logger = logging.getLogger(__name__)
+
+SHARED_SECONDS = 0.005
+"""How long all of them together keep the loop before everybody else comes in between."""
+
+
+MANY = 2_000
+"""Entries or messages: fewer are walked in some milliseconds."""
+
+
+AGAIN_SECONDS = 0.25
+"""Between two tries."""
+
+
+PATIENCE = 480
+"""Tries, two minutes: whoever locks a log for longer has forgotten it, and the user should hear of that."""
+
+
+_T = TypeVar("_T")
+
+
+class Breath:
+    """One that does something long. Those that do so at the same time share `SHARED_SECONDS` in equal parts."""
+
+    _working: ClassVar[int] = 0
+
+    def __init__(self) -> None:
+        self._since = perf_counter()
+
+    def __enter__(self) -> Self:
+        Breath._working += 1
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        Breath._working -= 1
+
+    async def take(self) -> None:
+        """Lets others go first where its part is used up. To be called often."""
+        if perf_counter() - self._since > SHARED_SECONDS / Breath._working:
+            await asyncio.sleep(0)
+            self._since = perf_counter()
+
+
+class Round:
+    """One round of the event loop, and how much of it those have used who do a piece of work of some milliseconds.
+
+    A hundred sessions whose turns end together would keep the loop for as long as all of their pieces take. So only as many are done in a
+    round as fit in `SHARED_SECONDS`, and at least one; the others come in the next rounds, in the order in which they asked.
+    """
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._began = 0.0
+
+    async def has_room(self) -> None:
+        """Waits for a round that has."""
+        while self._is_used_up():  # noqa: ASYNC110 - those who wait go round in their order
+            await asyncio.sleep(0)
+
+    def _is_used_up(self) -> bool:
+        loop = asyncio.get_running_loop()
+        if self._loop is loop:
+            return perf_counter() - self._began > SHARED_SECONDS
+        self._loop, self._began = loop, perf_counter()
+        loop.call_soon(self._over)
+        return False
+
+    def _over(self) -> None:
+        self._loop = None
+
+
+ROUND = Round()
+"""The present one: there is one loop, which all sessions share."""
+
+
+class Background:
+    """Work that is done beside everything else. A failure in it goes to the server's log."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def keep(self, work: Coroutine[None, None, None]) -> None:
+        """Runs it until it is done, or until `close`."""
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    async def close(self) -> None:
+        """Cancels what still runs, and waits for its end."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            logger.error("background work failed", exc_info=task.exception())
+
+
+@contextmanager
+def uncollected(values: int = MANY) -> Generator[None]:
+    """While so many values are made nothing is collected, and what there is afterwards is never walked; a few are made as always, and so
+    is what comes of a failure."""
+    if values < MANY:
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        gc.enable()
+
+
+def walked_again() -> None:
+    """Frees what refers to itself alone by now, of all that there is; from here on the collector knows it again."""
+    gc.unfreeze()
+    gc.collect()
+
+
+async def patiently(call: Callable[[], Awaitable[_T]]) -> _T:
+    """What the call gives. Raises `StoreBusy` where the log is not free in time, and whatever else the call raises."""
+    for _ in range(PATIENCE):
+        try:
+            return await call()
+        except StoreBusy:
+            await asyncio.sleep(AGAIN_SECONDS)
+    return await call()
+
+
+async def patiently_at_once(call: Callable[[], _T]) -> _T:
+    """The same of a call that is quick enough for the event loop."""
+
+    async def made() -> _T:
+        return call()
+
+    return await patiently(made)

@@ -1,0 +1,275 @@
+"""The models that the sessions of one workspace ask, and what is known of how each counts.
+
+Which session asks which says `open_sessions.py`. Texts are counted by a model's tokenizer in the background: one after the other, in
+another thread, each once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from ullage.context.counting.categories import FixedParts
+from ullage.context.counting.tokens import REMEMBERED, Calibration
+from ullage.models.choose import Provider, offered_models
+from ullage.models.counting import CountText
+from ullage.models.errors import AuthenticationFailed, ModelError
+from ullage.models.model import Effort, EffortChoice, Model, ModelCard, TokenizerVersion
+from ullage.models.model_card import OfferedModel
+from ullage.models.serialise import MediaBytes
+from ullage.session.errors import SessionError
+from ullage.session.items import ModelInfo
+from ullage.session.settings import Settings
+from ullage.store.errors import StoreFailed
+from ullage.store.user_state import UserState
+
+logger = logging.getLogger(__name__)
+
+
+LONGEST = 400_000
+"""Characters: about a second. A longer text stays an estimate, as it does where the tokenizer fails."""
+
+
+class ModelInUse:
+    """The model of one session; `changed` is called whenever it is another one, or more is known of it."""
+
+    def __init__(self, model: Model, changed: Callable[[], None]) -> None:
+        self.model: Model = model
+        self.card: ModelCard = model.expected()
+        self._changed = changed
+
+    def use(self, model: Model) -> None:
+        """Another model answers from the next call on."""
+        self.model = model
+        self.card = model.expected()
+        self._changed()
+
+    async def learn(self) -> None:
+        """Takes over what the endpoint says of the model, or has said since; until then the table's figures are used."""
+        model = self.model
+        card = await model.card()
+        if model is self.model and card != self.card:
+            self.card = card
+            self._changed()
+
+    @property
+    def info(self) -> ModelInfo:
+        """For the panel."""
+        card = self.card
+        return ModelInfo(card.name, card.display_name, card.practice, card.source, card.efforts, card.effort)
+
+
+class ChooseModel(Protocol):
+    """Makes the model of that name for the user's settings and key."""
+
+    def __call__(
+        self,
+        *,
+        provider: Provider,
+        name: str,
+        effort: Effort | None,
+        base_url: str,
+        api_key: str | None,
+        media: MediaBytes,
+        is_confirmed: Callable[[str], bool],
+    ) -> Model:
+        """`effort` is None where it is left to the model. `media` gives the bytes of what it is shown.
+
+        Raises `ValueError` or `OSError` where the surroundings of the practice model are broken.
+        """
+        ...
+
+
+class ModelsInWorkspace:
+    """One model for each name and effort, made when it is first asked for; the learned ratios and the tokenizers of all of them."""
+
+    def __init__(
+        self,
+        api_key: str | None,
+        choose: ChooseModel,
+        media: MediaBytes,
+        user_state: UserState,
+        find_tokenizer: Callable[[TokenizerVersion], CountText | None],
+        counted: Callable[[], None],
+    ) -> None:
+        """`counted` is told when a tokenizer has counted something."""
+        self._api_key = api_key
+        self._choose = choose
+        self._media = media
+        self._user_state = user_state
+        self._find_tokenizer = find_tokenizer
+        self._counted = counted
+        self.calibrations: dict[str, Calibration] = {}
+        """By the model's name: what was learned of how it counts, now and in earlier sessions."""
+        self._models: dict[tuple[str, Effort | None], Model] = {}
+        self._leaving: set[asyncio.Task[None]] = set()
+        """What frees the connections of models that are no longer asked."""
+        self._fixed: dict[str, FixedParts] = {}
+        """By the model's name, at the endpoint in use."""
+        self._counts: dict[TokenizerVersion, TokenCounts | None] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def start(self) -> None:
+        """From now on tokenizers may count, beside the running loop."""
+        self._loop = asyncio.get_running_loop()
+
+    async def close(self) -> None:
+        """Lets go of all models, and keeps the ratios that were learned."""
+        await asyncio.gather(*(counts.close() for counts in self._counts.values() if counts is not None))
+        self._remember_ratios()
+        self._let_go()
+        await asyncio.gather(*self._leaving)
+
+    def model(self, name: str, effort: EffortChoice, settings: Settings) -> Model:
+        """The model of that name at the user's endpoint, asked for that effort where it takes it."""
+        asked = None if effort == "default" else effort
+        if (name, asked) not in self._models:
+            self._models[name, asked] = self._choose(
+                name=name,
+                effort=asked,
+                provider=settings.provider,
+                base_url=settings.base_url,
+                api_key=self._api_key,
+                media=self._media,
+                is_confirmed=self._user_state.is_confirmed_address,
+            )
+        model = self._models[name, asked]
+        self._calibrate(model.expected().name)
+        return model
+
+    async def offered(self, settings: Settings, address: str | None) -> Sequence[OfferedModel]:
+        """The models at the user's endpoint, or at `address`, which is asked without the key. Raises `SessionError`."""
+        try:
+            return await offered_models(
+                provider=settings.provider,
+                base_url=settings.base_url,
+                api_key=self._api_key,
+                address=address,
+                is_confirmed=self._user_state.is_confirmed_address,
+            )
+        except ModelError as error:
+            raise SessionError("key_refused" if isinstance(error, AuthenticationFailed) else "endpoint_failed", str(error)) from error
+
+    def forget(self) -> None:
+        """The endpoint is another one: every model is made anew when it is next asked for. Calls that run are not cut off."""
+        self._fixed.clear()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        for model in self._models.values():
+            leaving = asyncio.create_task(model.aclose())
+            self._leaving.add(leaving)
+            leaving.add_done_callback(self._leaving.discard)
+        self._models.clear()
+
+    def counts_of(self, card: ModelCard) -> TokenCounts | None:
+        """Who counts for that model. May be asked for the first time on the loop and in a thread that reads a session, both at once."""
+        version = card.tokenizer
+        if version is None:
+            return None
+        if version not in self._counts and self._loop is not None:
+            count = self._find_tokenizer(version)
+            made = None if count is None else TokenCounts(count, self._counted)
+            counts = self._counts.setdefault(version, made)
+            if counts is not None and counts is made:
+                counts.begin(self._loop)
+        return self._counts.get(version)
+
+    def fixed_of(self, card: ModelCard) -> FixedParts:
+        """What system prompt and tools were last counted as for that model."""
+        return self._fixed.setdefault(card.name, FixedParts())
+
+    def _calibrate(self, model_name: str) -> None:
+        learned, of_counts = self._user_state.ratio(model_name), self._user_state.ratio(model_name, "counted_ratios")
+        if learned is not None:
+            calibration = Calibration(learned) if of_counts is None else Calibration(learned, of_counts)
+            self.calibrations.setdefault(model_name, calibration)
+
+    def _remember_ratios(self) -> None:
+        for name, calibration in self.calibrations.items():
+            try:
+                self._user_state.remember_ratio(name, calibration.ratio)
+                if calibration.counted_ratio != Calibration().counted_ratio:
+                    self._user_state.remember_ratio(name, calibration.counted_ratio, "counted_ratios")
+            except StoreFailed as error:
+                logger.warning("the learned token ratios could not be kept: %s", error)
+                return
+
+
+class TokenCounts:
+    """What one tokenizer counted; a `Counts`. `counted` is called on the loop once all that was wanted is known.
+
+    Texts may be asked for from any thread; what was counted becomes known on the loop alone, once `begin` has named it.
+    """
+
+    def __init__(self, count: CountText, counted: Callable[[], None]) -> None:
+        self._count = count
+        self._counted = counted
+        self._known: dict[str, int | None] = {}
+        self._wanted: deque[str] = deque()
+        self._asked: set[str] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._work: asyncio.Task[None] | None = None
+        self.version = 0
+        """Goes up with each text that was counted."""
+        self.remember_at_most = REMEMBERED
+        """Texts; the oldest are forgotten."""
+
+    def known(self, text: str) -> int | None:
+        """Tokens of `text`; None where it was not counted (yet)."""
+        return self._known.get(text)
+
+    def want(self, texts: Sequence[str]) -> None:
+        """They are counted soon, in this order."""
+        new = [text for text in texts if text and text not in self._known and text not in self._asked and len(text) <= LONGEST]
+        if not new:
+            return
+        self._asked.update(new)
+        self._wanted.extend(dict.fromkeys(new))
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._go_on)
+
+    def begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        """From now on it counts."""
+        self._loop = loop
+        loop.call_soon_threadsafe(self._go_on)
+
+    async def close(self) -> None:
+        """Counts no more. A text that is being counted is counted to its end in its thread, and nobody hears of it."""
+        self._loop = None
+        if self._work is not None:
+            self._work.cancel()
+            await asyncio.gather(self._work, return_exceptions=True)
+
+    async def settled(self) -> None:
+        """Waits until all that was wanted is known."""
+        await asyncio.sleep(0)  # what was asked for just now begins with the loop's next round
+        while self._work is not None:
+            await asyncio.shield(self._work)
+
+    def _go_on(self) -> None:
+        if self._work is None and self._wanted and self._loop is not None:
+            self._work = self._loop.create_task(self._count_all(), name="count tokens")
+
+    async def _count_all(self) -> None:
+        try:
+            while self._wanted:
+                text = self._wanted.popleft()
+                self._known[text] = await asyncio.to_thread(self._counted_or_none, text)
+                self.version += 1
+                self._asked.discard(text)
+                if len(self._known) > self.remember_at_most:
+                    del self._known[next(iter(self._known))]
+        finally:
+            self._work = None
+        self._counted()
+
+    def _counted_or_none(self, text: str) -> int | None:
+        try:
+            return self._count(text)
+        except Exception as error:  # noqa: BLE001 - whatever it does not like of a text: the estimate stands
+            logger.warning("a text of %d characters could not be counted: %s: %s", len(text), type(error).__name__, error)
+            return None

@@ -1,0 +1,203 @@
+"""Searching what was said in all sessions of a workspace, by one index: for the user (`find`), and for the model's `recall` tool.
+
+Searching can take a while after much was logged, so it is done in another thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from ullage.context.blocks import AssistantBlock, Media, Text, Thinking, ToolUse
+from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, ToolReturned, UserPrompt
+from ullage.context.quoting import in_a_line, quoted
+from ullage.context.view.epoch import Epoch
+from ullage.context.view.log_places import entry_at
+from ullage.context.view.quotations import to_be_read
+from ullage.context.view.taken_out import (
+    EXCLUDED_MESSAGE,
+    EXCLUDED_RESULT,
+    all_taken_out,
+    as_they_read,
+    gone_by,
+    out_of_sight,
+    paths_out,
+    without_texts,
+)
+from ullage.session.history.places import items_of_entry
+from ullage.store.log_store import LogStore
+from ullage.store.origins import is_foreign
+from ullage.store.search import SearchHit, SearchIndex
+from ullage.tools.recall import RecallHit
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One place where the words stand. `item_id` is None where no item shows it; `at` is Unix seconds."""
+
+    session_id: str
+    session_title: str
+    item_id: str | None
+    at: float
+    what: str
+    excerpt: str
+
+
+async def find(log: LogStore, index: SearchIndex, words: str, limit: int) -> Sequence[Found]:
+    """Best first, at most `limit`. Raises `StoreFailed`. In another thread: after much was logged it takes a while."""
+    return await asyncio.to_thread(_find, log, index, words, limit)
+
+
+def _find(log: LogStore, index: SearchIndex, words: str, limit: int) -> Sequence[Found]:
+    titles = {record.id: f"{record.title} (imported)" if is_foreign(record.id) else record.title for record in log.sessions()}
+    return [
+        Found(hit.session_id, titles.get(hit.session_id, ""), _item(log, hit, words), hit.at, hit.what, hit.excerpt)
+        for hit in index.search(words, limit)
+    ]
+
+
+def _item(log: LogStore, hit: SearchHit, words: str) -> str | None:
+    if hit.tool_use_id is not None:
+        return hit.tool_use_id
+    for logged in log.between(hit.session_id, hit.seq, hit.seq):
+        found = block_with(logged.entry, hit.what, words) if isinstance(logged.entry, AssistantReply) else None
+        return found or next(iter(items_of_entry(logged.entry)), None)
+    return None
+
+
+def block_with(reply: AssistantReply, what: str, words: str) -> str | None:
+    """The item of that reply in which the words stand: thinking, a text or a call. None where none of that kind has any of them."""
+    wanted = words.casefold().split()
+    best, most = None, 0
+    for index, block in enumerate(reply.blocks):
+        match block:
+            case Text() if what == "assistant":
+                item_id, text = f"{reply.id}.{index}", block.text
+            case Thinking() if what == "thinking":
+                item_id, text = f"{reply.id}.{index}", block.thinking
+            case ToolUse() if what == f"call of {block.name}":
+                item_id, text = block.id, json.dumps(dict(block.input), ensure_ascii=False)
+            case _:
+                continue
+        count = sum(word in text.casefold() for word in wanted)
+        if best is None or count > most:
+            best, most = item_id, count
+    return best
+
+
+class SessionRecall:
+    """Implements `ullage.tools.recall.Recall` for one session. All methods raise `StoreFailed`.
+
+    `entries` is the log of the session. What the user took out of the conversation is not given back, nor what records tell of it: of any
+    session, as its own log says. A fork that was made before has in force what its original took out later, and gives it back to itself
+    alone as long as the original is there.
+    """
+
+    def __init__(self, session_id: str, log: LogStore, index: SearchIndex, entries: Callable[[], Sequence[Logged]]) -> None:
+        self._session_id = session_id
+        self._log = log
+        self._index = index
+        self._entries = entries
+
+    async def search(self, words: str, limit: int) -> Sequence[RecallHit]:
+        """Best matches first, over all sessions of the workspace that the user has had; at most `limit`."""
+        found = await asyncio.to_thread(self._search, words, limit, self._entries())
+        return [self._hit(hit) for hit in found]
+
+    async def result(self, tool_use_id: str) -> str | None:
+        """The whole result of a tool call, unclipped; None where there is none of that id."""
+        return await asyncio.to_thread(self._result, tool_use_id, self._entries())
+
+    async def media(self, tool_use_id: str) -> Sequence[Media]:
+        """The images and documents of that call of this session; what was taken out is not given back."""
+        out = await asyncio.to_thread(_OutOfSight, self._entries())
+        for logged in reversed(self._entries()):
+            entry = logged.entry
+            if isinstance(entry, ToolReturned) and entry.tool_use_id == tool_use_id:
+                return () if logged.seq in out.hidden else entry.media
+        return ()
+
+    async def range(self, first_seq: int, last_seq: int) -> str:
+        """The entries of this session from `first_seq` to `last_seq` (both included) as text."""
+        logged = await asyncio.to_thread(self._log.between, self._session_id, first_seq, last_seq)
+        out = await asyncio.to_thread(_OutOfSight, self._entries())
+        return "\n\n".join(f"[{who}, entry {item.seq}]\n{quoted(said)}" for item in logged for who, said in out.texts(item))
+
+    def _search(self, words: str, limit: int, entries: Sequence[Logged]) -> Sequence[SearchHit]:
+        return self._index.search(words, limit, None, self._session_id, self._hidden(out_of_sight(entries)), foreign=False)
+
+    def _result(self, tool_use_id: str, entries: Sequence[Logged]) -> str | None:
+        own = out_of_sight(entries)
+        hidden = (entry_at(entries, seq) for seq in own)
+        if any(isinstance(entry, ToolReturned) and entry.tool_use_id == tool_use_id for entry in hidden):
+            return EXCLUDED_RESULT
+        found = self._index.result(tool_use_id, self._session_id, self._hidden(own))
+        if found is None and self._index.result(tool_use_id, self._session_id) is not None:
+            return EXCLUDED_RESULT
+        return found
+
+    def _hidden(self, own: AbstractSet[int]) -> Mapping[str, AbstractSet[int]]:
+        """By session, what is not to be found; `own` is that of this one, which may have grown just now."""
+        return {**self._index.out_of_sight(), self._session_id: own}
+
+    def _hit(self, hit: SearchHit) -> RecallHit:
+        return RecallHit(hit.session_id, hit.seq, hit.at, hit.what, hit.excerpt, hit.tool_use_id, hit.session_id == self._session_id)
+
+
+class _OutOfSight:
+    """What the user took out of a session, and how what stays reads without it."""
+
+    def __init__(self, entries: Sequence[Logged]) -> None:
+        epoch = Epoch()
+        records: set[int] = set()
+        for logged in entries:
+            epoch = epoch.after(logged)
+            if isinstance(logged.entry, Compaction) and logged.entry.summarised is not None:
+                records.add(logged.seq)
+        self._active = to_be_read(as_they_read(epoch), entries)
+        self.seqs = all_taken_out(self._active.values())
+        self.hidden = self.seqs | records if any(map(gone_by, self._active.values())) else self.seqs
+        """What is not to be found: that, and records, which may tell of it."""
+        self.paths = paths_out(self._active.values())
+        """The files whose texts in an entry are not to be seen."""
+
+    def texts(self, logged: Logged) -> Iterator[tuple[str, str]]:
+        """What an entry says, as far as it is to be seen, each with who says it."""
+        if logged.seq in self.seqs:
+            yield ("result", EXCLUDED_RESULT) if isinstance(logged.entry, ToolReturned) else ("message", EXCLUDED_MESSAGE)
+        elif logged.seq not in self.hidden:
+            yield from _texts(without_texts(logged.entry, self.paths.get(logged.seq, ())))
+        elif logged.seq in self._active:
+            yield from _texts(self._active[logged.seq])
+
+
+def _texts(entry: Entry) -> Iterator[tuple[str, str]]:
+    match entry:
+        case UserPrompt():
+            yield "user", entry.text
+            for attachment in entry.attachments:
+                yield f"attachment {in_a_line(attachment.name)}", attachment.text
+        case AssistantReply():
+            for block in entry.blocks:
+                yield from _said(block)
+        case ToolReturned():
+            yield f"result of {in_a_line(entry.tool)} ({entry.tool_use_id})", entry.content
+        case Notice():
+            yield "notice", entry.text
+        case Compaction(summarised=summarised) if summarised is not None:
+            yield "summary", summarised.words
+        case _:
+            return
+
+
+def _said(block: AssistantBlock) -> Iterator[tuple[str, str]]:
+    match block:
+        case Text():
+            yield "assistant", block.text
+        case ToolUse():
+            yield f"call of {in_a_line(block.name)} ({block.id})", json.dumps(dict(block.input), ensure_ascii=False)
+        case _:  # thinking is not repeated
+            return

@@ -1,0 +1,131 @@
+"""How single entries show in the timeline: images and PDFs, compactions, why a call failed, and what a policy takes away before calls.
+
+The last is one quiet line that counts, for each stretch without another compaction. A card for each would flood the timeline: some policies
+do it before every call. Where all these stand in the timeline is `timeline.py`'s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ullage.context.blocks import Media
+from ullage.context.counting.media import in_words
+from ullage.context.entries import Compaction, CompactionFailed, ToolReturned, UserPrompt
+from ullage.session.items import CompactionItem, Failure, NoticeItem, RestoredFileItem, ShownMedia
+from ullage.store.plain_files import shown_path
+from ullage.tools.file_tools import NOT_FOUND
+
+
+def of_prompt(prompt: UserPrompt) -> tuple[ShownMedia, ...]:
+    """Those that were attached."""
+    return tuple(_shown(each.name, each.text, each.media) for each in prompt.attachments if each.media is not None)
+
+
+def of_result(result: ToolReturned) -> tuple[ShownMedia, ...]:
+    """Those that the model got with the result."""
+    name = result.touched[0].path if len(result.touched) == 1 else ""
+    return tuple(_shown(name, result.content, media) for media in result.media)
+
+
+def _shown(name: str, told: str, media: Media) -> ShownMedia:
+    return ShownMedia(name, _as_told(told, in_words(media)), shown_path(media))
+
+
+def _as_told(told: str, words: str) -> str:
+    """The words as the model got them, with the tokens that it takes for that model."""
+    start = told.find(words)
+    return words if start < 0 else told[start:].partition("\n")[0]
+
+
+@dataclass(slots=True)
+class _Line:
+    id: str
+    at: float
+    policy: str
+    made: dict[str, tuple[int, int]] = field(default_factory=dict[str, tuple[int, int]])
+    """Results cleared and messages snipped, by the id of the compaction."""
+    undone: set[str] = field(default_factory=set[str])
+
+    def item(self) -> NoticeItem:
+        counted = [counts for id, counts in self.made.items() if id not in self.undone]
+        cleared, snipped = sum(each for each, _ in counted), sum(each for _, each in counted)
+        parts = [
+            _counted(cleared, "tool result set aside", "tool results set aside"),
+            _counted(snipped, "message cut from the middle", "messages cut from the middle"),
+        ]
+        told = " and ".join(part for part in parts if part) or "what it set aside is back"
+        return NoticeItem(self.id, self.at, "info", f"Before calls, by the policy {self.policy}: {told}")
+
+
+class UpkeepLines:
+    """The lines of one session."""
+
+    def __init__(self) -> None:
+        self._current: _Line | None = None
+        self._line_of: dict[str, _Line] = {}
+
+    def made(self, entry: Compaction, at: float) -> NoticeItem:
+        """The line with one more compaction in it."""
+        if self._current is None or self._current.policy != entry.policy:
+            self._current = _Line(f"{entry.id}.line", at, entry.policy)
+        self._current.made[entry.id] = (entry.message_counts.cleared, entry.message_counts.snipped)
+        self._line_of[entry.id] = self._current
+        return self._current.item()
+
+    def end(self) -> None:
+        """Another compaction stands in between: what comes now gets a line of its own."""
+        self._current = None
+
+    def changed(self, compaction_id: str, *, undone: bool) -> NoticeItem | None:
+        """The line after an undo or a redo; None where that compaction stands in none."""
+        line = self._line_of.get(compaction_id)
+        if line is None:
+            return None
+        if undone:
+            line.undone.add(compaction_id)
+        else:
+            line.undone.discard(compaction_id)
+        return line.item()
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"{count} {one if count == 1 else many}" if count else ""
+
+
+def failure_of(result: ToolReturned) -> Failure | None:
+    """Why a call failed that was refused, or that named a file that is not there."""
+    if not result.is_error:
+        return None
+    return "refused" if result.refusal is not None else "not_found" if NOT_FOUND.match(result.content) else None
+
+
+def compaction_item(entry: Compaction, at: float) -> CompactionItem:
+    """A finished compaction."""
+    return CompactionItem(
+        id=entry.id,
+        at=at,
+        status="completed",
+        trigger=entry.trigger,
+        rung=entry.rung,
+        tokens_before=entry.tokens_before,
+        tokens_after=entry.estimated_after,
+        summary=entry.summarised.words if entry.summarised else "",
+        restored=tuple(RestoredFileItem(file.path, file.note, file.is_read) for file in entry.restored),
+        cleared=entry.message_counts.cleared,
+        snipped=entry.message_counts.snipped,
+        summarised=entry.message_counts.summarised,
+        focus=entry.focus,
+        skipped=entry.skipped,
+        cost=entry.cost,
+        error="",
+        policy=entry.policy,
+        excluded_files=tuple(file.path for file in entry.without_files),
+        saves=entry.saves,
+    )
+
+
+def failed_compaction_item(entry: CompactionFailed, at: float) -> CompactionItem:
+    """A compaction that changed nothing, and why."""
+    status = "cancelled" if entry.cancelled else "failed"
+    before, reason = entry.tokens_before, entry.reason
+    return CompactionItem(entry.id, at, status, entry.trigger, None, before, None, "", (), 0, 0, 0, entry.focus, (), None, reason)

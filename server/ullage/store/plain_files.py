@@ -1,0 +1,215 @@
+"""Plain files beside the log, which the agent and the user may read: whole outputs, images and documents, transcripts.
+
+- A clipped tool result has its whole output here.
+- The bytes of an image or a document that the model was shown lie in a file named for their hash: the log has only that. They are written
+  before the entry that names them is logged, and never changed: so the log stays small, and undo, a restart or another session that shows
+  the same file give back the very bytes. Nothing is removed but with the last session that names it (`erase.py`); a file that a crash left
+  without an entry stays until the folder is deleted.
+- A transcript has the messages of a request as they were before a summary: one JSON Lines file an epoch, one message a line. It is for
+  people and for the agent's own tools, not for Ullage: nothing is ever read back from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from itertools import count
+from pathlib import Path
+
+from ullage.context.blocks import (
+    Block,
+    CompactionBlock,
+    Document,
+    Image,
+    Json,
+    Media,
+    Message,
+    RedactedThinking,
+    Text,
+    Thinking,
+    ToolResult,
+    ToolUse,
+)
+from ullage.context.redact import redact
+from ullage.store import folder as ullage_folder
+from ullage.store.shared_files import write_whole
+
+_NAME_CHARACTERS = 100
+"""Longer ids are cut: file systems end at 255 bytes."""
+
+
+class ResultFiles:
+    """The files of one workspace; without a folder they are held in memory and end with the process."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = None if folder is None else ullage_folder.results(folder)
+        self._in_memory: dict[str, str] = {}
+
+    def save(self, tool_use_id: str, output: str) -> str | None:
+        """Keeps the output; gives its absolute path (with `/`), None where there is no folder.
+
+        A file that is there already stays: some servers give the same id twice, and the second gets a number then.
+        Raises `StoreFailed`; no half file is left then.
+        """
+        if self._folder is None:
+            self._in_memory[tool_use_id] = output
+            return None
+        name = safe_name(tool_use_id)
+        path = self._folder / f"{name}.txt"
+        for number in count(2):
+            if not path.exists():
+                break
+            path = self._folder / f"{name}-{number}.txt"
+        write_whole(path, output)
+        return path.as_posix()
+
+    def read(self, tool_use_id: str, full_output: str | None) -> str | None:
+        """The output that was saved under the id, at the path that `save` gave; None where there is none (any more)."""
+        if self._folder is None or full_output is None:
+            return self._in_memory.get(tool_use_id)
+        try:
+            return _within(self._folder, full_output).read_bytes().decode("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def remove(self, full_output: str) -> None:
+        """Removes the file at the path that `save` gave, for good; does nothing where it cannot be removed."""
+        if self._folder is None:
+            return
+        try:
+            _within(self._folder, full_output).unlink(missing_ok=True)
+        except OSError:
+            return
+
+
+def _within(folder: Path, full_output: str) -> Path:
+    """Only the name counts: a damaged log must not lead out of the folder, and the folder may have been another one when it was kept."""
+    return folder / Path(full_output).name
+
+
+def safe_name(identifier: str) -> str:
+    """The identifier as a file name.
+
+    Models choose ids: one that is more than letters, digits, `_` and `-` is changed, with a hash at its end so that no two
+    become the same.
+    """
+    safe = re.sub(r"[^A-Za-z0-9_-]", "_", identifier)[:_NAME_CHARACTERS]
+    if safe and safe == identifier:
+        return safe
+    digest = hashlib.sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{safe}-{digest[:12]}"
+
+
+class MediaFiles:
+    """The files of one workspace; without a folder they are held in memory and end with the process. For any thread."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = None if folder is None else ullage_folder.media(folder)
+        self._in_memory: dict[str, bytes] = {}
+
+    def keep(self, data: bytes, media: Media) -> None:
+        """Keeps the bytes; durable when it returns. Raises `StoreFailed`, and no half file is left then."""
+        if self._folder is None:
+            self._in_memory[media.sha256] = data
+        elif self.read(media) is None:  # what is there whole is not written twice
+            write_whole(self._folder / file_name(media), data)
+
+    def read(self, media: Media) -> bytes | None:
+        """The very bytes; None where they are gone, or others stand in their place."""
+        if self._folder is None:
+            return self._in_memory.get(media.sha256)
+        try:
+            data = (self._folder / file_name(media)).read_bytes()
+        except OSError:
+            return None
+        return data if sha256_of(data) == media.sha256 else None
+
+    def remove(self, media: Media) -> None:
+        """Removes the file for good; does nothing where it cannot be removed."""
+        self._in_memory.pop(media.sha256, None)
+        if self._folder is None:
+            return
+        try:
+            (self._folder / file_name(media)).unlink(missing_ok=True)
+        except OSError:
+            return
+
+
+def sha256_of(data: bytes) -> str:
+    """The hash by which bytes are named (hex)."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def shown_path(media: Media) -> str:
+    """Where the file lies, relative to the folder that is kept for the workspace, with `/`."""
+    return f"{ullage_folder.MEDIA}/{file_name(media)}"
+
+
+def file_name(media: Media) -> str:
+    """`<hash>.png`."""
+    return f"{media.sha256}.{media.media_type.removeprefix('image/') if isinstance(media, Image) else 'pdf'}"
+
+
+def write_transcript(folder: Path | None, session_id: str, epoch: int, messages: Sequence[Message]) -> Path | None:
+    """Writes `transcripts/<session>-<epoch>.jsonl` in the folder that is kept for the workspace, secrets redacted; gives its path.
+
+    None where there is no folder. Raises `StoreFailed`; no half file is left then.
+    """
+    if folder is None:
+        return None
+    path = ullage_folder.transcript(folder, session_id, epoch)
+    write_whole(path, "".join(f"{_line(message, folder)}\n" for message in messages))
+    return path
+
+
+def _line(message: Message, folder: Path) -> str:
+    content: list[Json] = [_block(block, folder) for block in message.blocks]
+    return json.dumps({"role": message.role, "content": content}, ensure_ascii=False)
+
+
+def _block(block: Block, folder: Path) -> dict[str, Json]:
+    match block:
+        case Text():
+            return {"type": "text", "text": redact(block.text)}
+        case Thinking():  # the signature is of no use to a reader
+            return {"type": "thinking", "thinking": redact(block.thinking)}
+        case RedactedThinking():
+            return {"type": "redacted_thinking"}
+        case ToolUse():
+            return {
+                "type": "tool_use",
+                "id": block.id,
+                "name": block.name,
+                "input": {key: _redacted(value) for key, value in block.input.items()},
+            }
+        case CompactionBlock():
+            return {"type": "compaction", "content": redact(block.content)}
+        case Image() | Document():
+            return _file_of(block, folder)
+        case ToolResult():
+            files: list[Json] = [_file_of(media, folder) for media in block.media]
+            return {
+                "type": "tool_result",
+                "tool_use_id": block.tool_use_id,
+                "content": redact(block.content),
+                "is_error": block.is_error,
+                **({"media": files} if files else {}),
+            }
+
+
+def _file_of(media: Media, folder: Path) -> dict[str, Json]:
+    """An image or a document by its file, which stays where it is."""
+    kind = "image" if isinstance(media, Image) else "document"
+    return {"type": kind, "file": (folder / shown_path(media)).as_posix()}
+
+
+def _redacted(value: Json) -> Json:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list):
+        return [_redacted(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _redacted(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,162 @@
+"""The statements on sessions and entries: adding them to the log, and reading them row by row. Who calls makes transactions of them:
+`session_list.py` (sessions as wholes), `session_writer.py`, `session_reader.py` and `prompt_queue.py`.
+
+Each row that is read is looked at before it is believed, and a damaged one is passed over and named. What is said of damage quotes nothing
+of the row: it may be a secret.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ullage.context.entries import Entry, Logged
+from ullage.store.encode import DamagedEntry, decode, encode
+from ullage.store.errors import UnknownSession
+from ullage.store.recovery import LOST, add_entries, lost_of, make_session, ranges
+from ullage.store.rows import EntryRow, SessionRow, entry_sum, updated_sum
+
+CHANGED = "it is not what was written"
+
+
+GONE = "it is no longer in the log"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """A session as the list of sessions shows it. Times are Unix seconds; `updated_at` is of the last entry."""
+
+    id: str
+    title: str
+    created_at: float
+    updated_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedRow:
+    """A row of the log that could not be read and was passed over; it stays in the file, where it is still there."""
+
+    seq: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoggedRow:
+    """An entry of any session with its place in the file. `logged` is None where it could not be read."""
+
+    row: int
+    session_id: str
+    logged: Logged | None
+
+
+def add_session(connection: sqlite3.Connection, record: SessionRecord) -> None:
+    """Adds a session without entries."""
+    row = session_row(record)
+    connection.execute(
+        "INSERT INTO session (id, title, created_at, updated_at, sum, updated_sum) VALUES (?, ?, ?, ?, ?, ?)",
+        (record.id, record.title, record.created_at, record.updated_at, row.sum, row.updated_sum),
+    )
+
+
+def session_row(record: SessionRecord) -> SessionRow:
+    """The session as a row, with its sums."""
+    return make_session(record.id.encode(), record.title.encode(), record.created_at, record.updated_at)
+
+
+def add_after(connection: sqlite3.Connection, session_id: str, after: int, entries: Sequence[Entry], at: float) -> list[Logged]:
+    """Adds entries behind seq `after`, which is the last of the session."""
+    logged = numbered(after, entries, at)
+    add_entries(connection, (row_of(session_id, each) for each in logged))
+    if logged:
+        check = updated_sum(session_id.encode(), at)
+        connection.execute("UPDATE session SET updated_at = ?, updated_sum = ? WHERE id = ?", (at, check, session_id))
+    return logged
+
+
+def numbered(after: int, entries: Sequence[Entry], at: float) -> list[Logged]:
+    """The entries with the seqs that come after that one."""
+    return [Logged(seq, at, entry) for seq, entry in enumerate(entries, after + 1)]
+
+
+def row_of(session_id: str, logged: Logged) -> EntryRow:
+    """The entry as a row, with its sum."""
+    name, body = session_id.encode(), encode(logged.entry).encode()
+    return EntryRow(name, logged.seq, logged.at, body, entry_sum(name, logged.seq, logged.at, body))
+
+
+def storable(title: str) -> str:
+    """The title as it can be stored: half a surrogate pair cannot be, as UTF-8."""
+    return title.encode("utf-8", "replace").decode("utf-8")
+
+
+def damage_in_words(damaged: Iterable[DamagedRow]) -> list[str]:
+    """What is damaged, for the user: a sentence for each reason."""
+    by_reason: dict[str, list[int]] = {}
+    for row in damaged:
+        by_reason.setdefault(row.reason, []).append(row.seq)
+    told: list[str] = []
+    for reason, seqs in by_reason.items():
+        numbers = ", ".join(str(first) if first == last else f"{first} to {last}" for first, last in ranges(seqs))
+        many = len(seqs) > 1
+        entries = f"Entries {numbers} of this session are" if many else f"Entry {numbers} of this session is"
+        told.append(f"{entries} damaged and {'were' if many else 'was'} passed over: {reason}")
+    return told
+
+
+def entry_rows(connection: sqlite3.Connection, session_id: str, after: int, last: int, limit: int = -1) -> list[EntryRow]:
+    """The rows of a session beyond seq `after` up to `last`, at most so many."""
+    rows = connection.execute(
+        "SELECT CAST(session_id AS BLOB), seq, at, CAST(body AS BLOB), sum FROM entry "
+        "WHERE session_id = ? AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?",
+        (session_id, after, last, limit),
+    )
+    return [EntryRow(*row) for row in rows]
+
+
+def rows_of_all(connection: sqlite3.Connection, after: int, limit: int) -> list[LoggedRow]:
+    """What was logged in any session after that row of the file, oldest first."""
+    rows = connection.execute(
+        "SELECT row, CAST(session_id AS BLOB), seq, at, CAST(body AS BLOB), sum FROM entry WHERE row > ? ORDER BY row LIMIT ?",
+        (after, limit),
+    )
+    return [LoggedRow(row, rest[0].decode("utf-8", "replace"), logged_or_none(EntryRow(*rest))) for row, *rest in rows]
+
+
+def last_in_file(connection: sqlite3.Connection, session_id: str) -> int:
+    """The last seq of a session, 0 where it has no entries. Raises `UnknownSession`."""
+    row = connection.execute(
+        "SELECT (SELECT max(seq) FROM entry WHERE session_id = session.id) FROM session WHERE id = ?",
+        (session_id,),
+    ).fetchone()
+    if row is None:
+        raise UnknownSession(session_id)
+    return row[0] or 0
+
+
+def last_given(connection: sqlite3.Connection, session_id: str) -> int:
+    """The last seq that was ever given in the session: no number is given again to another entry, also where the last are lost. Raises
+    `UnknownSession`."""
+    return max((last_in_file(connection, session_id), *known_to_be_lost(connection, session_id)))
+
+
+def known_to_be_lost(connection: sqlite3.Connection, session_id: str) -> set[int]:
+    """The entries of a session that are gone for good, as far as somebody has looked."""
+    found = connection.execute("SELECT value FROM remembered WHERE key = ?", (LOST + session_id,)).fetchone()
+    return set() if found is None else lost_of(json.loads(found[0]))
+
+
+def logged_of(row: EntryRow) -> Logged:
+    """The entry in a row. Raises `DamagedEntry`."""
+    if not row.is_whole:
+        raise DamagedEntry(CHANGED)
+    return Logged(row.seq, row.at, decode(row.body))
+
+
+def logged_or_none(row: EntryRow) -> Logged | None:
+    """The entry in a row; None where it cannot be read."""
+    try:
+        return logged_of(row)
+    except DamagedEntry:
+        return None

@@ -1,0 +1,179 @@
+"""What stays as it is in the sandbox although it lies in a folder that commands may write to: what would be run later, outside of it.
+
+- What starts by itself (`steering.py`): folders and files of editors, agents, shells, hooks and build servers.
+- Of each repository the hooks and the configuration, which names programs (`core.fsmonitor`, `diff.*.textconv`, aliases), and what of
+  the workspace its configuration names (`core.hooksPath`). `git add`, `commit`, `stash`, `checkout` or `merge` write none of it;
+  `git config`, `remote add` and setting an upstream do, and say that they could not.
+- The server's own folders, where the home folder is opened and they lie in it: the log of what was said is never rewritten, and nothing
+  is allowed in the user's name. So `.ullage`, where earlier versions kept them.
+
+Only what exists can be bound. What a command makes new is taken back after it (`taken_back.py`).
+A link in place of a guarded file can be exchanged; where it leads is guarded.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ullage.tools.steering import StartingFiles
+from ullage.workspace.folders import OWN_FOLDER
+from ullage.workspace.without_links import open_regular
+
+MOST_GUARDED = 400
+"""How many things are guarded one by one; each is a mount."""
+
+NAMES_PROGRAM = re.compile(
+    rb"^\s*(?:\[[^\]\n]*\])?\s*(?:(?:hookspath|fsmonitor|sshcommand|editor|pager|program|textconv|command|driver|clean|smudge|process|helper"
+    rb"|path|askpass|cmd|gitproxy|attributesfile|templatedir|external)\s*=|\w[\w-]*\s*=\s*\"?!)([^\n]*)$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""Lines of git's configuration whose value is a program or a file; aliases that begin with `!`."""
+
+IN_GIT_FOLDER = ("hooks", "config", "config.worktree", "commondir")
+"""What runs programs, or says where the files that do are read (`commondir` of a worktree)."""
+
+POINTER = re.compile(rb"gitdir:[ \t]*([^\n]+?)\s*$")
+"""What a file `.git` says in a worktree or a submodule."""
+
+LONGEST_CONFIGURATION = 1_000_000
+"""Bytes of a configuration that are read."""
+
+LONGEST_POINTER = 4096
+"""Bytes; a path on Linux is no longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """Paths with their links resolved, each once."""
+
+    read_only: tuple[Path, ...] = ()
+    held: tuple[Path, ...] = ()
+    """Folders around them, outermost first, that can be written to but not moved away: what is bound cannot be renamed, and moving
+    the folder that it lies in would take it out of the way."""
+
+
+def guarded(
+    roots: Sequence[Path],
+    private: Sequence[Path] = (),
+    allowed: Callable[[Path], bool] = lambda path: False,
+    known: StartingFiles | None = None,
+) -> Guarded:
+    """What is guarded in these workspace folders, as they are now, without what is `allowed` to be changed.
+
+    `private` are the server's own folders (`Folders.private`), `known` what was seen before.
+    """
+    known = known or StartingFiles()
+    read_only: dict[Path, None] = {}
+    held: dict[Path, None] = {}
+    for path in private:
+        _add(read_only, path)
+    for root in roots:
+        for path in [root / OWN_FOLDER, *known.below(root)][:MOST_GUARDED]:
+            if allowed(path) and path.name != OWN_FOLDER:
+                continue
+            if path.name != ".git":
+                _add(read_only, path)
+                continue
+            if path.is_file():
+                _add(read_only, path)
+            for top, folder in _git_folders(path):
+                present = [inside for inside in (folder / name for name in IN_GIT_FOLDER) if _add(read_only, inside)]
+                if present:
+                    held.update(dict.fromkeys(_between(top, folder)))
+                for named in _named_by(folder / "config", path.parent):
+                    _add(read_only, named)
+                    held.update(dict.fromkeys(list(_between(path.parent, named.parent))[1:]))
+    return Guarded(tuple(read_only), tuple(sorted(held, key=lambda path: len(path.parts))))
+
+
+def _named_by(configuration: Path, folder: Path) -> Iterator[Path]:
+    """What exists in the working tree of that which a configuration of git names."""
+    try:
+        with open_regular(configuration.resolve(strict=True)) as file:
+            text = file.read(LONGEST_CONFIGURATION)
+    except OSError:
+        return
+    for value in NAMES_PROGRAM.findall(text):
+        for word in os.fsdecode(value).replace('"', " ").replace("'", " ").replace("!", " ").replace("=", " ").split():
+            try:
+                named = (folder / word).resolve(strict=True)
+            except (OSError, RuntimeError, ValueError):
+                continue
+            if named != folder and named.is_relative_to(folder) and ".git" not in named.relative_to(folder).parts:
+                yield named
+
+
+def _add(paths: dict[Path, None], path: Path) -> bool:
+    """Whether it exists."""
+    try:
+        paths[path.resolve(strict=True)] = None
+    except (OSError, RuntimeError):  # a link that leads to itself is a RuntimeError before Python 3.13
+        return False
+    return True
+
+
+def _git_folders(git: Path) -> Iterator[tuple[Path, Path]]:
+    """The repository's own folder, that of all its worktrees if it is another, and those of its submodules.
+
+    Each after the outermost folder that holds it and belongs to git.
+    """
+    folder = _follow(git)
+    if folder is None:
+        return
+    common = _common(folder)
+    for top in dict.fromkeys((common, folder)):
+        yield top, top
+        for module in _modules(top / "modules"):
+            yield top, module
+
+
+def _follow(git: Path) -> Path | None:
+    """The folder itself, or the one that a file in its place names; None where there is none."""
+    try:
+        if git.is_file():
+            with open_regular(git.resolve()) as file:
+                found = POINTER.match(file.read(LONGEST_POINTER))
+            if found is None:
+                return None
+            git = git.parent / os.fsdecode(found.group(1))
+        folder = git.resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):
+        return None
+    return folder if folder.is_dir() else None
+
+
+def _common(folder: Path) -> Path:
+    """The folder that a worktree shares with the others; the folder itself where it is no worktree's."""
+    try:
+        with open_regular((folder / "commondir").resolve()) as file:
+            named = os.fsdecode(file.read(LONGEST_POINTER).strip())
+        common = (folder / named).resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):
+        return folder
+    return common if common.is_dir() else folder
+
+
+def _modules(folder: Path) -> Iterator[Path]:
+    """The folders of submodules below, whose names may have several parts (`libs/tank`); those of their submodules, too."""
+    try:
+        inside = sorted(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
+    except OSError:
+        return
+    for path in inside:
+        if (path / "HEAD").is_file():
+            yield path
+            yield from _modules(path / "modules")
+        else:
+            yield from _modules(path)
+
+
+def _between(top: Path, folder: Path) -> Iterator[Path]:
+    """The folders from `top` down to `folder`, both included."""
+    yield top
+    if folder != top and folder.is_relative_to(top):
+        yield from (parent for parent in reversed(folder.parents) if parent != top and parent.is_relative_to(top))
+        yield folder

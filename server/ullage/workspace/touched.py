@@ -1,0 +1,114 @@
+"""What the agent has seen of each file, and which files were edited lately.
+
+What was seen is known by the hash of its text. It decides whether an edit may go ahead and whether a change is worth a notice. It is
+computed from the log: the session feeds it the `FileTouch` values of results that are in view. What was edited lately, by whom and where,
+is what is read again first after a compaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from ullage.context.entries import FileTouch
+
+Standing: TypeAlias = Literal["current", "stale", "unseen"]
+"""Whether the agent knows a text as it is now, as it was, or not at all."""
+
+EditedBy: TypeAlias = Literal["agent", "user", "disk"]
+"""The agent's tools, the user in the editor, or anything else that changed the file on disk (git, a formatter)."""
+
+REMEMBERED = 200
+"""Files that are kept; five are restored after a compaction."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    sha256: str
+    whole: bool
+    told_sha256: str
+
+
+class FileReads:
+    """The texts that one session's agent has in view. Paths are as `Folders.show` gives them."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, _Seen] = {}
+
+    def saw(self, touch: FileTouch) -> None:
+        """Notes that the agent saw a file's text (read it, or wrote it itself)."""
+        if touch.kind == "deleted":
+            self._seen.pop(touch.path, None)
+            return
+        before = self._seen.get(touch.path)
+        whole_before = before is not None and before.sha256 == touch.sha256 and before.whole
+        self._seen[touch.path] = _Seen(touch.sha256, not touch.partial or whole_before, touch.sha256)
+
+    def standing(self, path: str, sha256_now: str) -> Standing:
+        """How the agent stands to a file whose text now has that hash."""
+        seen = self._seen.get(path)
+        if seen is None:
+            return "unseen"
+        return "current" if seen.sha256 == sha256_now else "stale"
+
+    def saw_whole(self, path: str) -> bool:
+        """Whether the agent saw all of the text that it last saw."""
+        seen = self._seen.get(path)
+        return seen is not None and seen.whole
+
+    def paths(self) -> tuple[str, ...]:
+        """The files of which something was seen."""
+        return tuple(self._seen)
+
+    def newly_changed(self, path: str, sha256_now: str) -> bool:
+        """Whether the agent should be told that a file is no longer as it saw it: True once for each new text.
+
+        Pass an empty hash for a file that is gone. A file that is back at the text seen needs no telling.
+        """
+        seen = self._seen.get(path)
+        if seen is None or seen.told_sha256 == sha256_now:
+            return False
+        seen.told_sha256 = sha256_now
+        return seen.sha256 != sha256_now
+
+    def keep_only(self, in_view: Iterable[FileTouch]) -> None:
+        """Forgets everything but these touches, in the order of the log: what is still in view after a compaction."""
+        self._seen.clear()
+        for touch in in_view:
+            self.saw(touch)
+
+
+@dataclass(frozen=True, slots=True)
+class RecentEdit:
+    """The latest edit of one file. `at` is Unix seconds; `line` counts from 1, None where it is not known."""
+
+    path: str
+    at: float
+    by: EditedBy
+    line: int | None = None
+
+
+class RecentEdits:
+    """The latest edit of each file. Paths are as `Folders.show` gives them."""
+
+    def __init__(self) -> None:
+        self._edits: dict[str, RecentEdit] = {}
+
+    def record(self, path: str, at: float, by: EditedBy, line: int | None = None) -> None:
+        """Notes an edit. A change on disk of a file that the agent or the user edited stays theirs (their formatter)."""
+        before = self._edits.pop(path, None)
+        if before is not None and by == "disk":
+            by = before.by
+        if before is not None and line is None:
+            line = before.line
+        self._edits[path] = RecentEdit(path, at, by, line)
+        if len(self._edits) > REMEMBERED:
+            del self._edits[self.latest()[-1].path]
+
+    def latest(self) -> tuple[RecentEdit, ...]:
+        """Newest first; what the agent or the user edited stands before what only changed on disk.
+
+        Otherwise a switch of branches, which touches hundreds of files, would push out the work at hand.
+        """
+        return tuple(sorted(self._edits.values(), key=lambda edit: (edit.by == "disk", -edit.at)))

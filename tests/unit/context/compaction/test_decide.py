@@ -1,0 +1,88 @@
+"""The decision whether to compact: it goes by what the gauge says, and says why."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ullage.context.compaction.decide import (
+    Compact,
+    EarlySaving,
+    Fullness,
+    Hold,
+    Prepare,
+    Refuse,
+    State,
+    Wait,
+    decide,
+    decide_after_refusal,
+    next_compaction,
+)
+from ullage.context.counting.accounting import Counted
+from ullage.context.policies.none import NONE
+from ullage.context.policies.ullage import ULLAGE
+
+WINDOW, LINE, FIXED = 200_000, 160_000, 10_000
+
+
+def full(used: int, fixed: int = FIXED) -> Fullness:
+    return Fullness(Counted(used, 0, (("system", fixed), ("user", used - fixed)), None), used, LINE, WINDOW, WINDOW)
+
+
+states = st.builds(
+    State,
+    st.sampled_from([ULLAGE, NONE]),
+    st.builds(full, st.integers(FIXED, WINDOW)),
+    auto=st.booleans(),
+    replied=st.booleans(),
+    left_by_newest=st.sampled_from([0, 50_000, LINE]),
+    grown_since_undo=st.sampled_from([None, 0, 30_000, 90_000]),
+    rests=st.sampled_from([0.0, 60.0]),
+    nothing_below=st.sampled_from([0, LINE + 5_000]),
+    by_model=st.booleans(),
+    prepared=st.booleans(),
+    saving=st.sampled_from([None, EarlySaving("prompt", 0.1), EarlySaving("pause", 0.1), EarlySaving("prompt", 0.1, "turn")]),
+)
+
+
+@given(states, st.sampled_from([0, 500, 60_000]))
+def test_it_compacts_at_the_line_exactly_where_the_gauge_says_so(state: State, more: int):
+    decision = decide(state, more)
+    tokens = state.full.used + more
+    due = next_compaction(state).is_due(tokens) and (tokens >= LINE or state.is_held(more))
+    asked_again = bool(more) or state.is_held(more) or tokens >= state.nothing_below
+    assert (isinstance(decision, Compact) and decision.trigger == "threshold") == (due and asked_again)
+
+
+@given(states, st.sampled_from([0, 500, 60_000]), st.booleans())
+def test_no_call_is_made_that_the_window_cannot_hold(state: State, more: int, tried: bool):
+    decision = decide(state, more, tried=tried)
+    assert decision.why
+    if state.is_held(more):
+        assert isinstance(decision, Compact | Hold)
+        assert not (tried and isinstance(decision, Compact)), "it is tried once at a boundary"
+    elif tried:
+        assert isinstance(decision, Wait)
+
+
+def test_one_that_saves_is_made_with_a_prompt_only_and_by_program_where_none_is_prepared():
+    state = State(ULLAGE, full(100_000), saving=EarlySaving("prompt", 0.1))
+    assert decide(state, 500) == Compact("economy", "saves", by_program=True)
+    assert isinstance(decide(state), Wait)
+
+
+def test_one_is_prepared_near_the_line_where_a_model_writes_it():
+    assert isinstance(decide(State(ULLAGE, full(120_000), by_model=True)), Prepare)
+    assert isinstance(decide(State(ULLAGE, full(119_999), by_model=True)), Wait)
+    assert isinstance(decide(State(ULLAGE, full(120_000), by_model=False)), Wait)
+
+
+def test_where_instructions_alone_are_over_the_line_it_says_so_and_compacts_nothing():
+    decision = decide(State(ULLAGE, full(170_000, fixed=165_000)))
+    assert isinstance(decision, Refuse)
+    assert "165,000" in decision.why
+
+
+def test_after_a_refusal_a_policy_without_a_line_compacts_nothing_by_itself():
+    assert decide_after_refusal(State(ULLAGE, full(100_000))) == Compact("reactive", "refused", must=True)
+    assert isinstance(decide_after_refusal(State(NONE, full(100_000))), Refuse)

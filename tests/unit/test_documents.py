@@ -1,0 +1,26 @@
+"""What the documents name is there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "PROTOCOL.md",
+    *(f"docs/{name}.md" for name in ("replay", "policies", "sandbox", "security")),
+]
+SOURCE = re.compile(r"`([\w./-]+\.(?:py|ts|mjs|css))`")
+PLACES = ("server/ullage", "client-extension", "tests", "bench", "scripts")
+PATHS = [path.relative_to(ROOT).as_posix() for place in PLACES for path in (ROOT / place).rglob("*") if "node_modules" not in path.parts]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_every_source_file_that_a_document_names_is_there(document: str) -> None:
+    named = {name.removeprefix("../") for name in SOURCE.findall((ROOT / document).read_text("utf-8")) if "NAME" not in name}
+    assert named
+    assert {name for name in named if not any(path.endswith(f"/{name}") or path == name for path in PATHS)} == set()
