@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging
-from ullage.context.engines.ullage import UllageEngine
 from ullage.context.entries import UserPrompt
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Asked, Plan
+from ullage.context.policies.ullage import UllageEngine
 from ullage.context.policy import ClearNumbers, LineNumbers, Policy, RestoreNumbers, ShareOfWindow, UllageNumbers
 
 EARLY = Policy(
