@@ -62,5 +62,5 @@ export function messagesOf(request) {
 
 /** The requests for a reply that were accepted. @param {import("./fake-api.mjs").FakeApi} api */
 export async function repliesAsked(api) {
-  return (await api.requests()).filter(({ path, status }) => path === "/v1/messages" && status === 200);
+  return (await api.calls()).filter(({ status }) => status === 200);
 }

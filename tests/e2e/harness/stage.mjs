@@ -103,7 +103,7 @@ async function play({ vscode, context, api }, title, { project = SAMPLE_WORKSPAC
   if (size) await page.setViewportSize(size);
   const screenshot = async (/** @type {string} */ picture) => {
     const path = join(folder, `${picture}.png`);
-    await page.screenshot({ path });
+    await page.screenshot({ path, animations: "disabled" }); // a notification that fades in is there
     return path;
   };
   try {
