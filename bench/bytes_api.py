@@ -66,11 +66,10 @@ class BytesApi(LoopbackApi):
     def __init__(self) -> None:
         super().__init__()
         self.queue: list[Answer] = []
-        self._word = events(text_events(["Yes."]))
 
     async def reply(self, writer: asyncio.StreamWriter) -> None:
         """The next answer."""
-        answer = self.queue.pop(0) if self.queue else self._word
+        answer = self.queue.pop(0) if self.queue else events(text_events(["Yes."]))
         lines = "".join(f"{name}: {value}\r\n" for name, value in answer.headers.items())
         writer.write(f"HTTP/1.1 200 OK\r\n{lines}transfer-encoding: chunked\r\n\r\n".encode())
         for piece in answer.pieces:

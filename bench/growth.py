@@ -20,22 +20,22 @@ from typing import Any
 
 from bench.entries import PRELUDE, Writer
 from bench.sessions import Generated
-from ullage.context.blocks import Text, Usage
+from ullage.context.blocks import Message, Text, Usage
 from ullage.context.counting.accounting import Account
 from ullage.context.counting.tokens import Calibration, estimate_message, estimate_text
 from ullage.context.engines.engine import Covered, Occasion
 from ullage.context.policies.ullage import ULLAGE
-from ullage.context.record.facts import read_ahead
-from ullage.context.record.reading import Reading
+from ullage.context.summary.facts import read_ahead
+from ullage.context.summary.reading import Reading
 from ullage.context.view.projection import Projection
-from ullage.context.view.request import Message, Request
+from ullage.context.view.request import Request
 from ullage.models.model import Model, ModelCard, ModelEvent, Reply, TextDelta
 from ullage.models.serialise import Serialiser
 from ullage.session.items import Update, UserItem
+from ullage.session.long_work import uncollected
 from ullage.session.session import Session
 from ullage.session.sessions import Sessions
 from ullage.session.settings import Settings
-from ullage.session.uncollected import uncollected
 from ullage.store.location import folder_of
 from ullage.store.log_store import LogStore
 from ullage.workspace.editor import Diagnostic
