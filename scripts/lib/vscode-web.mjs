@@ -94,10 +94,11 @@ export async function installExtension(web, place, vsix) {
  * @param {Place} what.place
  * @param {number} what.port 0 for any free one
  * @param {Record<string, unknown>} [what.settings] user settings, beside ours and those that the user changed
+ * @param {number} [what.grace] seconds that a window's processes wait for a tab that has vanished without a word; VS Code's three hours if left out
  * @param {NodeJS.ProcessEnv} [what.env] environment, beside ours
  * @returns {Promise<Running>}
  */
-export async function startVsCodeWeb(web, { folder, place, port, settings = {}, env = {} }) {
+export async function startVsCodeWeb(web, { folder, place, port, settings = {}, grace, env = {} }) {
   await addSettings(place, settings);
   const actualPort = await freePort(port);
   const id = randomUUID();
@@ -110,6 +111,7 @@ export async function startVsCodeWeb(web, { folder, place, port, settings = {}, 
     ...["--auth", "none", "--bind-addr", `${HOST}:${actualPort}`, "--session-socket", socket],
     ...["--disable-workspace-trust", "--disable-telemetry", "--disable-update-check", "--disable-getting-started-override"],
     ...["--extensions-dir", place.extensions, "--user-data-dir", place.userData],
+    ...(grace === undefined ? [] : ["--reconnection-grace-time", String(grace)]),
   ];
   const mark = `ULLAGE_RUN=${id}`;
   const child = spawn(web.node, [web.entry, ...flags, folder], {

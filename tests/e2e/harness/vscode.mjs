@@ -10,6 +10,9 @@ import { processesWith } from "../../../scripts/lib/processes.mjs";
 import { installExtension, replaceSettings, startVsCodeWeb, vsCodeWeb } from "../../../scripts/lib/vscode-web.mjs";
 import { copyWorkspace } from "../../../scripts/lib/workspace.mjs";
 
+/** Seconds. A tab says goodbye while it is taken down; now and then that is lost, and its processes would wait three hours for it. */
+const GRACE = 10;
+
 /**
  * @typedef {object} OpenVsCode
  * @property {string} userData folder of its settings, state and logs
@@ -30,7 +33,7 @@ export async function openVsCode(env = {}) {
   const extensions = await installedExtension(web);
   const home = await mkdtemp(join(tmpdir(), "ullage-e2e-"));
   const place = { userData: join(home, "user-data"), extensions };
-  const running = await startVsCodeWeb(web, { folder: home, place, port: 0, env });
+  const running = await startVsCodeWeb(web, { folder: home, place, port: 0, grace: GRACE, env });
   const base = new URL("/", running.url).href;
   let copies = 0;
   return {
