@@ -355,6 +355,20 @@ class SpentInVain:
 
 
 @dataclass(frozen=True, slots=True)
+class SizeStated:
+    """What the endpoint said that the request up to entry `through` takes: it counted it, or refused it as too long.
+
+    Logged where nothing was answered to it, so that no usage tells the size. Changes nothing in the view: without it the gauge would only
+    estimate that size after a restart.
+    """
+
+    through: int
+    model: str
+    """The name by which it was asked for."""
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Forked:
     """Up to here the log is that of another session, entry by entry under the same seqs: this one was forked from it.
 
@@ -393,6 +407,7 @@ Entry: TypeAlias = (
     | CompactionFailed
     | Reworded
     | SpentInVain
+    | SizeStated
     | EntryPinned
     | FilePinned
     | Forked

@@ -147,6 +147,10 @@ class Conversation:
         """The endpoint has said what a request takes: `counted` goes by that until a reply tells more."""
         self._account.state(stated)
 
+    def stated(self, calibration: Calibration) -> Stated | None:
+        """What the endpoint said, where `counted` goes by that."""
+        return self._account.stated(self.projection, calibration)
+
     @property
     def entries(self) -> Sequence[Logged]:
         """The whole log."""

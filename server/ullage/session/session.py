@@ -52,6 +52,7 @@ from ullage.session.locations import locating
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.prelude import PreludeInUse, RulesInForce
 from ullage.session.prompt_queue import SURELY_FITS, PromptQueue, refuse_too_long
+from ullage.session.stated_sizes import keep_size, restate_size
 from ullage.session.surroundings import Surroundings
 from ullage.session.titles import title_of
 from ullage.session.turn import Turn
@@ -111,7 +112,7 @@ class Session:
         self._notices = FileNotices(surroundings, self._reads, self._rules, restoring)
         self._prelude = PreludeInUse(self._conversation, surroundings.folders, self._tools, renewed)
         self._policy = PolicyInUse(surroundings, self._prelude.renew_tools)
-        self._endpoint_counts = EndpointCounts(self._conversation, surroundings, self._model, lambda: self.busy, self._show_gauge)
+        self._endpoint_counts = EndpointCounts(self._conversation, surroundings, self._model, lambda: self.busy, self._size_counted)
         self._compactor = Compactor(self._conversation, surroundings, self._policy, restoring)
         self._room = Room(
             self._conversation,
@@ -161,6 +162,7 @@ class Session:
             ),
         )
         self._reads.keep_only(touches_in_view(self._conversation.projection))
+        restate_size(self._conversation, surroundings, self._model.card)
         self._room.fullness()  # every text is weighed now, and not when a snapshot is asked for
 
     # What was there before
@@ -363,8 +365,13 @@ class Session:
             return
         self._queue.offer()
         self._display.set_state("idle")
-        self._show_gauge()
+        self._size_counted()
         self._cooling.begin()
+
+    def _size_counted(self) -> None:
+        self._show_gauge()
+        if not self.busy:  # else a reply may still tell more
+            keep_size(self._conversation, self._surroundings, self._model.card)
 
     def _appended(self, logged: Logged) -> None:
         self._spending.add(logged.entry)

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.compaction.assemble import Wanted
-from ullage.context.counting.accounting import Stated
 from ullage.context.entries import AssistantReply, Notice, TurnEnded, UserPrompt
 from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
 from ullage.models.model import ModelCard, ModelEvent, Reply
@@ -22,6 +21,7 @@ from ullage.session.items import NoticeItem, RetryInfo, new_id
 from ullage.session.long_work import ROUND, Breath
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce
+from ullage.session.stated_sizes import take_size
 from ullage.session.surroundings import Surroundings
 from ullage.store.unfinished import UnfinishedReply, unfinished_file
 
@@ -103,7 +103,7 @@ class Turn:
             try:
                 reply = await self._streamed(model.stream(request, min(OUTPUT_TOKENS, card.max_output)), incoming, card)
             except PromptTooLong as refusal:
-                self._take_size(refusal, card)
+                take_size(refusal, self._conversation, self._surroundings, card)
                 raise
             cost = card.cost(reply.usage)
             blocks, self._calls_left_out = cut_to_most_calls(reply.blocks)
@@ -117,16 +117,6 @@ class Turn:
         if card.stated_window is not None:
             await self._model.learn()  # the call may have shown that the window is larger than a refusal said
         return entry
-
-    def _take_size(self, refusal: PromptTooLong, card: ModelCard) -> None:
-        """The gauge shows the size that the refusal names: the user reads both."""
-        if refusal.input_tokens is None:
-            return
-        view, calibration = self._conversation.projection, self._surroundings.calibration(card)
-        categories = self._conversation.counted(calibration).categories
-        self._conversation.state(
-            Stated(view.key, self._conversation.entries[-1].seq, refusal.input_tokens, categories, calibration.fixed),
-        )
 
     async def _streamed(self, events: AsyncIterator[ModelEvent], incoming: Incoming, card: ModelCard) -> Reply:
         """The whole reply, shown as it comes. What there is of one that was cut off is logged."""

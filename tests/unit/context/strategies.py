@@ -41,6 +41,7 @@ from ullage.context.entries import (
     Prelude,
     RestoredFile,
     Reworded,
+    SizeStated,
     Snipped,
     Summarised,
     ToolReturned,
@@ -275,6 +276,7 @@ def _stray(last_seq: int) -> st.SearchStrategy[Entry]:
         st.just(CompactionFailed("f", "threshold", "the model was not reached")),
         st.just(TurnEnded("error", "no network")),
         st.just(Forked("s0", "Tanks")),
+        st.just(SizeStated(1, "m", 99_000)),
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.fake_api import FakeApi, Say
 from tests.unit.models.scripted_server import Answer, ScriptedServer, error
-from tests.unit.session.harness import Stage, items, stage
+from tests.unit.session.harness import MODEL, Stage, items, stage
 from ullage.session.items import NoticeItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
@@ -73,6 +73,43 @@ async def test_what_another_server_names_is_what_the_gauge_shows(folder: Path, w
         await here.sessions.set_model(session.id, "qwen")
         await here.say(session, "word " * 4_000)
         assert named(here, session) == (size, window)
+
+
+async def test_a_refused_size_is_no_estimate_after_a_restart(folder: Path) -> None:
+    async with FakeApi(windows={MODEL: 60_000}) as fake:
+        async with stage(folder, fake=fake) as here:
+            fake.enqueue(Say("Hello"))
+            session = await here.new()
+            await here.say(session, "Hello")
+            await here.say(session, DIGITS * 9_000)
+            before, shown = session.snapshot().gauge, told(session)
+        async with stage(folder, fake=fake) as here:
+            session = await here.sessions.open(session.id)
+            await session.learn_model()
+            gauge = session.snapshot().gauge
+            assert (gauge.used, gauge.estimated) == (before.used, False)
+            assert str(gauge.used) in shown.replace(",", ""), "refused by the API, or held back since it had counted so much"
+            assert named(here, session) == (before.used, before.size)
+
+
+async def test_what_is_counted_after_a_compaction_stands_after_a_restart_and_not_what_was_refused(folder: Path) -> None:
+    async with FakeApi(windows={MODEL: 60_000}) as fake:
+        async with stage(folder, fake=fake, settings=replace(Settings(), policy_name="none")) as here:
+            fake.enqueue(Say("Hello"))
+            session = await here.new()
+            await here.say(session, "ABC DEF GHI " * 4_000)
+            await here.say(session, DIGITS * 6_300)
+            refused = session.snapshot().gauge.used
+            assert (refused > 60_000, "refused the conversation as too long" in told(session)) == (True, True)
+            session.compact("")
+            await here.idle(session)
+            await session._endpoint_counts.settled()  # pyright: ignore[reportPrivateUsage]
+            left = session.snapshot().gauge
+            assert (left.used < refused, left.estimated) == (True, False)
+        async with stage(folder, fake=fake) as here:
+            session = await here.sessions.open(session.id)
+            gauge = session.snapshot().gauge
+            assert (gauge.used, gauge.estimated) == (left.used, False)
 
 
 async def test_numbers_that_cannot_be_are_not_repeated(folder: Path) -> None:

@@ -120,12 +120,14 @@ class Account:
         if known is None or known.key != stated.key or known.by is not stated.by or known.seq <= stated.seq:
             self._stated = stated
 
+    def stated(self, projection: Projection, calibration: Calibration) -> Stated | None:
+        """What the endpoint said of the newest request, where `count` goes by that."""
+        return self._holding(projection, self.count(projection, calibration).priced)
+
     def _since_stated(self, projection: Projection, tally: Tally) -> Sizes | None:
         """By what the endpoint said of a request; None where nothing is known of it, or a reply has priced more since."""
-        stated = self._stated
-        if stated is None or stated.key != projection.key or stated.by is not self._calibration.fixed:
-            return None
-        if tally.priced is not None and tally.priced.seq > stated.seq:
+        stated = self._holding(projection, tally.priced)
+        if stated is None:
             return None
         since = Tally(self._counts, self._images)
         for message in self._later(projection, stated.seq):
@@ -137,6 +139,13 @@ class Account:
             categories[name] = categories.get(name, 0) + tokens
         used = stated.tokens + more.used
         return Sizes(used, more.guess, shared_out(used, categories, self._known(projection, categories)))
+
+    def _holding(self, projection: Projection, priced: Priced | None) -> Stated | None:
+        """What the endpoint said, where it still tells most: of this view, by this model, and no reply has priced more since."""
+        stated = self._stated
+        if stated is None or stated.key != projection.key or stated.by is not self._calibration.fixed:
+            return None
+        return None if priced is not None and priced.seq > stated.seq else stated
 
     def _later(self, projection: Projection, seq: int) -> list[Message]:
         """The messages with something newer than that entry, which are few."""

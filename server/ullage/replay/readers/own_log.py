@@ -20,6 +20,7 @@ from ullage.context.entries import (
     Forked,
     Logged,
     Reworded,
+    SizeStated,
     SpentInVain,
     TurnEnded,
 )
@@ -45,6 +46,7 @@ _SPOKEN_OF_ELSEWHERE = (
     FilePinned,
     Forked,
     Reworded,
+    SizeStated,
     SpentInVain,
     TurnEnded,
 )

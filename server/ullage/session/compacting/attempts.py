@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 
 from ullage.context.compaction.assemble import Draft, NothingToCompact, Wanted
 from ullage.context.compaction.decide import Fullness
-from ullage.context.entries import Compaction, CompactionFailed, SpentInVain, Trigger
+from ullage.context.entries import Compaction, CompactionFailed, SizeStated, SpentInVain, Trigger
 from ullage.context.moves.cuts import newest_turn
 from ullage.context.moves.plan import leaves_alone
 from ullage.context.policies.ullage import ULLAGE
@@ -332,4 +332,4 @@ def _of_use(draft: Draft | None) -> Draft | None:
 
 def last_seq(conversation: Conversation) -> int:
     """Of the newest entry that a compaction could be about; 0 where there is none."""
-    return next((logged.seq for logged in reversed(conversation.entries) if not isinstance(logged.entry, SpentInVain)), 0)
+    return next((logged.seq for logged in reversed(conversation.entries) if not isinstance(logged.entry, SpentInVain | SizeStated)), 0)
