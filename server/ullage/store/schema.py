@@ -68,6 +68,9 @@ VERSION = len(MIGRATIONS)
 _APPLICATION = 0x756C6C00
 """What `PRAGMA application_id` holds from version 2 on, with the version in its last byte."""
 
+_MOST_VERSIONS = 0xFF
+"""So many fit into that byte. A greater number would coincide with bits that are set anyway."""
+
 _OBJECTS = "SELECT type, CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(coalesce(sql, '') AS BLOB) FROM sqlite_schema"
 
 Objects = Mapping[bytes, tuple[str, bytes, bytes]]
@@ -90,7 +93,7 @@ def version_of(connection: sqlite3.Connection) -> int:
 def is_later(connection: sqlite3.Connection) -> bool:
     """Whether a later version wrote it. The number stands in the file twice, since a flipped bit in one looks like that, too."""
     version = version_of(connection)
-    return version > VERSION and _application_id(connection) == _APPLICATION | version
+    return VERSION < version <= _MOST_VERSIONS and _application_id(connection) == _APPLICATION | version
 
 
 def migrate(connection: sqlite3.Connection) -> None:

@@ -69,6 +69,14 @@ def test_a_bit_of_the_database(
         check(folder, written, "ullage.db", bit, tmp_path / "copy")
 
 
+@pytest.mark.parametrize("at", [60, 68])
+def test_each_bit_of_the_version(at_rest: tuple[Path, Written], tmp_path: Path, at: int) -> None:
+    """It stands at two places in SQLite's header: one of them alone makes no file of a later version."""
+    folder, written = at_rest
+    for bit in range(8 * at, 8 * at + 32):
+        check(folder, written, "ullage.db", bit, tmp_path / "copy")
+
+
 @pytest.mark.deep
 def test_a_bit_of_the_write_ahead_log(killed: tuple[Path, Written], tmp_path: Path) -> None:
     folder, written = killed
