@@ -28,6 +28,9 @@ class QuickClient(asyncio.SubprocessProtocol):
         self.notifications = 0
         self.states: dict[str, str] = {}
         self.ended = asyncio.Event()
+        self._handed = asyncio.Event()
+        self._handed.set()
+        self._handed_at = 0.0
         self._changed = asyncio.Event()
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._asked = 0
@@ -40,7 +43,22 @@ class QuickClient(asyncio.SubprocessProtocol):
     def send_bytes(self, data: bytes) -> None:
         """As it is."""
         pipe: Any = self.transport.get_pipe_transport(0)
+        self._handed_at = time.perf_counter()
         pipe.write(data)
+
+    async def all_handed(self) -> float:
+        """When the last byte of what was sent went into the pipe."""
+        await self._handed.wait()
+        return self._handed_at
+
+    def pause_writing(self) -> None:
+        """The pipe is full."""
+        self._handed.clear()
+
+    def resume_writing(self) -> None:
+        """The pipe has taken everything."""
+        self._handed_at = time.perf_counter()
+        self._handed.set()
 
     def send(self, message: Mapping[str, Any]) -> None:
         """A message."""
@@ -102,6 +120,8 @@ class QuickClient(asyncio.SubprocessProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The process runs."""
         self.transport = transport  # pyright: ignore[reportAttributeAccessIssue]
+        pipe: Any = self.transport.get_pipe_transport(0)
+        pipe.set_write_buffer_limits(0)
 
     def process_exited(self) -> None:
         """It does not any more."""

@@ -243,10 +243,14 @@ async def large_document(here: Place) -> None:
 
 
 async def stopped_behind(here: Place) -> None:
-    """A stop that was sent after all that; how long its answer takes is noted."""
+    """A stop that was sent after all that; when it is answered is noted, from its last byte in the pipe and from when it was sent."""
     began = time.perf_counter()
-    await here.client.ask("ullage/session/cancel", {"sessionId": here.calm})
-    here.notes.append(f"stop {1e3 * (time.perf_counter() - began):.0f} ms")
+    answer = asyncio.ensure_future(here.client.ask("ullage/session/cancel", {"sessionId": here.calm}))
+    await asyncio.sleep(0)  # so that it is sent
+    handed = await here.client.all_handed()
+    await answer
+    answered = time.perf_counter()
+    here.notes.append(f"stop {1e3 * (answered - handed):.0f} ms, {1e3 * (answered - began):.0f} ms since it was sent")
 
 
 async def unknown_notifications(here: Place) -> None:

@@ -18,7 +18,7 @@ from tests.patience import PATIENCE
 from tests.server.client import COMMAND, UllageClient, environment
 from ullage import __version__, cli
 from ullage.lsp import protocol
-from ullage.lsp.transport import LONGEST
+from ullage.lsp.framing import LONGEST
 
 INITIALIZE: dict[str, Any] = {"capabilities": {}, "processId": None, "rootUri": None}
 """What the smallest client sends."""

@@ -18,6 +18,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import lru_cache, partial
 from typing import Any, cast
 
@@ -36,7 +37,7 @@ from pygls.protocol import LanguageServerProtocol, lsp_method
 from ullage.lsp.document_text import DocumentText, changed
 from ullage.lsp.documents import EditorDocument, EditorWorkspace
 from ullage.lsp.messages import MESSAGES, REQUESTS_OF_CLIENT, RESULTS
-from ullage.lsp.protocol import PROTOCOL_VERSION
+from ullage.lsp.protocol import CANCEL, PROTOCOL_VERSION, SessionParams
 from ullage.lsp.transport import Writer
 from ullage.lsp.values import NotOfItsType
 
@@ -273,6 +274,13 @@ class AgentProtocol(FixedProtocol):
         self._write(_refusal(self._too_many()) % message_id)
         return True
 
+    def stop_ahead(self, session_id: str) -> None:
+        """Stops what a session does now. The message that asks for it still has its turn, and is answered then: done twice is done once."""
+        stop = self.at_once.get(CANCEL)
+        if stop is not None:
+            with suppress(JsonRpcException):  # its turn says so
+                stop(SessionParams(session_id))
+
     def _write(self, body: bytes) -> None:
         if self._our_writer is not None:
             self._our_writer.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
@@ -289,7 +297,7 @@ class AgentProtocol(FixedProtocol):
         answer = self.at_once.get(method_name)
         if answer is not None and not self._asked[session_id]:
             self._answer_at_once(msg_id, answer, params)
-        elif self._asked_in_all >= MOST_ASKED:
+        elif self._asked_in_all >= MOST_ASKED and method_name != CANCEL:
             self._send_response(msg_id, error=self._too_many().to_response_error())
         else:
             super()._handle_request(msg_id, method_name, params)

@@ -1,28 +1,31 @@
 """Messages as they arrive: read one after the other, with room for everything else between them.
 
-What takes long is read in another thread, in many small steps: parsing one large text in C would hold up every thread. What comes behind it
-waits, since the order counts; but for what only looks at a session, or stops it, and has nothing to do with what it waits behind. What
-nobody knows is passed over at a glance. Where the client does not read what it is sent, nothing more is read of it.
+What takes long is read in another thread, in many small steps. What comes behind it waits, since the order counts; but for what only looks
+at a session, or stops it, and has nothing to do with what it waits behind. What nobody knows is passed over at a glance. Where the client
+does not read what it is sent, nothing more is handled of it.
+
+A stop is looked for in all that has come, so that it does not wait behind anything. Where something before it is about its session, it is
+acted upon twice: now, and in its turn, so that nothing that was asked before it begins after it.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import re
 from collections import deque
 from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, NoReturn
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
 
 from ullage.lsp import protocol as wire
 from ullage.lsp.agent_protocol import AgentProtocol
-from ullage.lsp.transport import LONGEST, Framing, Reader, TooLong, Writer
+from ullage.lsp.bodies import glance, method_of, parse_body, parse_in_steps
+from ullage.lsp.framing import LONGEST, SHORT, Body, Framing, TooLong
+from ullage.lsp.transport import ReaderAhead, Writer
 
 LARGE = 128 * 1024
 """Bytes of a message that is read in another thread: this many take about a millisecond."""
@@ -36,7 +39,7 @@ MOST_WAITING = 16_000_000
 MOST_HELD = 16_000_000
 """Bytes of messages behind one that takes long, from which on nothing more is read before it is done."""
 
-LOOK_AGAIN_SECONDS = 0.05
+LOOK_AGAIN_SECONDS = 0.02
 
 _MOST_UNKNOWN = 1_000
 """Names that are remembered."""
@@ -48,26 +51,17 @@ _OVERTAKE = frozenset(method.encode() for method in (wire.CANCEL, wire.SNAPSHOT,
 
 _OURS = b"ullage/"
 
-_PLAIN = rb"[ !#-\[\]-~]"
-"""What stands in a JSON text for itself."""
+_STOP = wire.CANCEL.encode()
 
-_HEAD = re.compile(
-    rb'\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*'
-    rb'(?:"id"\s*:\s*(0|-?[1-9]\d{0,17}|"%b{0,200}")\s*,\s*)?'
-    rb'"method"\s*:\s*"(%b{1,200})"' % (_PLAIN, _PLAIN)
-)
-"""In the order in which clients write it. Any other way to write a message is right as well; such a one is read whole."""
-
-_ID = b'"id"'
-
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-"""How one is written in JSON. Mostly they come in pairs, each a whole character."""
+_READING = frozenset(method.encode() for method in (wire.SNAPSHOT, wire.ITEMS))
+"""A stop need not wait behind these."""
 
 
 class Arriving:
     """The messages of one client. `complain` takes what a message could not be handled for."""
 
-    def __init__(self, reader: Reader, writer: Writer, protocol: AgentProtocol, complain: Callable[[Exception, object], None]) -> None:
+    def __init__(self, reader: ReaderAhead, writer: Writer, protocol: AgentProtocol, complain: Callable[[Exception, object], None]) -> None:
+        self._reader = reader
         self._framing = Framing(reader)
         self._writer = writer
         self._protocol = protocol
@@ -77,7 +71,7 @@ class Arriving:
         self._line = _Line()
         self._slow: asyncio.Task[None] | None = None
         """Handles what takes long, and then what came meanwhile."""
-        self._coming: asyncio.Task[bytes | TooLong | None] | None = None
+        self._coming: asyncio.Task[Body | TooLong | None] | None = None
 
     async def take_all(self, has_ended: Callable[[], bool]) -> None:
         """Until the client has gone, or `has_ended`. Raises `NotTheProtocol`."""
@@ -91,9 +85,11 @@ class Arriving:
                     self._take(body)
                 if perf_counter() - began > BREATH_SECONDS:
                     await asyncio.sleep(0)
+                    self._look_ahead()
                     began = perf_counter()
-                while self._must_wait and not has_ended():  # noqa: ASYNC110 - a thread writes, and tells nobody
+                while self._must_wait and not has_ended():  # a thread writes, and tells nobody
                     await asyncio.sleep(LOOK_AGAIN_SECONDS)
+                    self._look_ahead()
             while self._slow is not None and not has_ended():
                 await asyncio.wait({self._slow})
         finally:
@@ -109,7 +105,7 @@ class Arriving:
     def _may_pass_over(self) -> bool:
         return self._protocol.is_initialized and not self._protocol.is_shutting_down
 
-    async def _next(self, has_ended: Callable[[], bool]) -> bytes | TooLong | None:
+    async def _next(self, has_ended: Callable[[], bool]) -> Body | TooLong | None:
         """The next body; None at the end, also where a message that took long was the one that ends the server."""
         if self._coming is None:
             self._framing.pass_over(self._unknown if self._may_pass_over else frozenset(), _AT_ONCE)
@@ -126,9 +122,28 @@ class Arriving:
         coming, self._coming = self._coming, None
         return await coming
 
-    def _passes_over(self, body: bytes | TooLong) -> bool:
+    def _look_ahead(self) -> None:
+        """Stops what is to be stopped by something that has come and not had its turn."""
+        self._framing.take_in(self._reader.ready)
+        if not self._may_pass_over:
+            return
+        for place, body in self._framing.ahead(_STOP):
+            session_id = _stops(body)
+            if session_id is None:
+                continue
+            name = json.dumps(session_id).encode()
+            if self._line.names(session_id) or self._framing.names_before(place, name, _counts_for_a_stop):
+                self._protocol.stop_ahead(session_id)
+            else:
+                self._framing.take_out(place)
+                with self._complaining():
+                    self._handled(body)
+
+    def _passes_over(self, body: Body | TooLong) -> bool:
         """Whether that is all: nobody knows such a message, or too many requests wait already. A request is answered then."""
         if isinstance(body, TooLong) or not self._may_pass_over:
+            return False
+        if len(body) > LARGE and not self._is_surely_unknown(body):
             return False
         seen = glance(body)
         if seen is None:
@@ -139,6 +154,10 @@ class Arriving:
             self._protocol.refuse_unknown(seen.method, seen.id)
         return True
 
+    def _is_surely_unknown(self, body: Body) -> bool:
+        method = method_of(body)
+        return method is not None and not self._known(method)
+
     def _known(self, method: bytes) -> bool:
         if method in self._unknown:
             return False
@@ -147,9 +166,12 @@ class Arriving:
             self._unknown.add(method)
         return known
 
-    def _take(self, body: bytes | TooLong) -> None:
+    def _take(self, body: Body | TooLong) -> None:
         if self._slow is not None and not self._overtakes(body):
             self._line.put(body)
+            stopped = None if isinstance(body, TooLong) else _stops(body)
+            if stopped is not None:
+                self._protocol.stop_ahead(stopped)
             return
         with self._complaining():
             slowly = self._handled(body)
@@ -157,7 +179,7 @@ class Arriving:
                 self._line.put(body)
                 self._slow = asyncio.create_task(self._handle_slowly(slowly))
 
-    def _overtakes(self, body: bytes | TooLong) -> bool:
+    def _overtakes(self, body: Body | TooLong) -> bool:
         """Whether a message may be handled before those that came before it."""
         seen = None if isinstance(body, TooLong) or len(body) > LARGE else glance(body)
         if seen is None or isinstance(body, TooLong) or seen.method not in _OVERTAKE:
@@ -170,7 +192,7 @@ class Arriving:
             case _:
                 return False
 
-    def _handled(self, body: bytes | TooLong) -> Coroutine[Any, Any, None] | None:
+    def _handled(self, body: Body | TooLong) -> Coroutine[Any, Any, None] | None:
         """Handles a message at once, or gives what does so in a while."""
         if isinstance(body, TooLong):
             most = LONGEST // (1024 * 1024)
@@ -184,8 +206,8 @@ class Arriving:
             self._protocol.handle_message(message)
         return None
 
-    async def _handle_large(self, body: bytes) -> None:
-        await self._protocol.handle_large_message(await asyncio.to_thread(_parsed_in_steps, body))
+    async def _handle_large(self, body: Body) -> None:
+        await self._protocol.handle_large_message(await asyncio.to_thread(parse_in_steps, body))
 
     async def _handle_slowly(self, slowly: Coroutine[Any, Any, None] | None) -> None:
         """The first message of the line, and then those behind it."""
@@ -220,87 +242,52 @@ class _Line:
     def __init__(self) -> None:
         self.size = 0
         """Bytes."""
-        self._bodies: deque[bytes | TooLong] = deque()
+        self._bodies: deque[tuple[Body | TooLong, bool]] = deque()
+        """Each with whether it is one of Ullage's own, or one of which nothing can be seen at a glance."""
 
-    def put(self, body: bytes | TooLong) -> None:
+    def put(self, body: Body | TooLong) -> None:
         """At its end."""
-        self._bodies.append(body)
+        self._bodies.append((body, not isinstance(body, TooLong) and _may_be_ours(body)))
         self.size += 0 if isinstance(body, TooLong) else len(body)
 
-    def first(self) -> bytes | TooLong | None:
+    def first(self) -> Body | TooLong | None:
         """What is to be handled; None where nothing is."""
-        return self._bodies[0] if self._bodies else None
+        return self._bodies[0][0] if self._bodies else None
 
     def done(self) -> None:
         """The first one is."""
-        body = self._bodies.popleft()
+        body, _ = self._bodies.popleft()
         self.size -= 0 if isinstance(body, TooLong) else len(body)
 
     def names(self, session_id: str) -> bool:
         """Whether any of Ullage's own messages, or one of which nothing can be seen at a glance, is about that session."""
         name = json.dumps(session_id).encode()
-        return any(name in body for body in self._bodies if not isinstance(body, TooLong) and _may_be_ours(body))
+        return any(may_be_ours and not isinstance(body, TooLong) and name in body for body, may_be_ours in self._bodies)
 
 
-def _may_be_ours(body: bytes) -> bool:
-    seen = glance(body)
-    return seen is None or seen.method.startswith(_OURS)
+def _may_be_ours(body: Body) -> bool:
+    method = method_of(body)
+    return method is None or method.startswith(_OURS)
 
 
-def _parsed_or_none(body: bytes) -> Any:
+def _counts_for_a_stop(body: Body) -> bool:
+    return _may_be_ours(body) and method_of(body) not in _READING
+
+
+def _stops(body: Body) -> str | None:
+    """The session that a message stops; None where it is anything else."""
+    seen = glance(body) if len(body) <= SHORT else None
+    if seen is None or seen.method != _STOP:
+        return None
+    match _parsed_or_none(body):
+        case {"params": {"sessionId": str(session_id)}}:
+            return session_id
+        case _:
+            return None
+
+
+def _parsed_or_none(body: Body) -> Any:
     try:
         return parse_body(body)
     except (ValueError, RecursionError):
         return None
-
-
-def _parsed_in_steps(body: bytes) -> Any:
-    """The same as `json.loads`, which calls Python at each object and number, so that other threads have their turn."""
-    return parse_body(body, object_hook=_as_it_is, parse_int=_integer)
-
-
-def _as_it_is(value: dict[str, Any]) -> dict[str, Any]:
-    return value
-
-
-def _integer(digits: str) -> int:
-    return int(digits)
-
-
-@dataclass(frozen=True, slots=True)
-class Glance:
-    """A request or a notification. `id` as it is written; None of a notification."""
-
-    method: bytes
-    id: bytes | None
-
-
-def glance(body: bytes) -> Glance | None:
-    """What can be seen; None where the message has to be read to know it."""
-    found = _HEAD.match(body)
-    if found is None or (found[1] is None and _ID in body):  # the id may come last
-        return None
-    return Glance(found[2], found[1])
-
-
-def parse_body(
-    body: bytes, *, object_hook: Callable[[dict[str, Any]], Any] | None = None, parse_int: Callable[[str], Any] | None = None
-) -> Any:
-    """What stands in a body, with the hooks of `json.loads`. Raises `ValueError` or `RecursionError` for what is no JSON in UTF-8.
-
-    Half a character (a single surrogate, which JSON can name and UTF-8 cannot write) comes as U+FFFD, which is as long in UTF-16: the
-    places of edits stay right.
-    """
-    message = json.loads(body.decode("utf-8"), parse_constant=_no_constant, object_hook=object_hook, parse_int=parse_int)
-    if not _SURROGATE.search(body):
-        return message
-    written = json.dumps(message, ensure_ascii=False)
-    try:
-        written.encode("utf-8")
-    except UnicodeEncodeError:
-        return json.loads(written.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
-    return message
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")

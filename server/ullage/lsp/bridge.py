@@ -27,7 +27,7 @@ from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.convert import update_to_wire
 from ullage.lsp.methods import AT_ONCE, IN_THREADS, METHODS
-from ullage.lsp.protocol import LIST_CHANGED, REQUEST_FAILED, UPDATE, Nothing, UpdateParams
+from ullage.lsp.protocol import LIST_CHANGED, PROMPT, REQUEST_FAILED, UPDATE, Nothing, UpdateParams
 from ullage.session.errors import SessionError, refusal_of
 from ullage.session.items import CompactionItem, ItemRemoved, ItemUpdated, Update
 from ullage.session.long_work import ROUND
@@ -112,7 +112,8 @@ class Bridge:
         """Does what a request asks for. Raises `JsonRpcException`."""
         if method in AT_ONCE:
             return self._answer_at_once(method, params)
-        await ROUND.has_room()
+        if method != PROMPT:  # a prompt waits by itself, once it knows which stops came before it
+            await ROUND.has_room()
         with _refusing(method):
             if method not in IN_THREADS:
                 return await METHODS[method](self.sessions, params)

@@ -20,14 +20,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
-from ullage.lsp.arriving import parse_body
-from ullage.lsp.transport import Connection, Framing, NotTheProtocol, Reader, over_stream
+from ullage.lsp.bodies import parse_body
+from ullage.lsp.framing import Framing, NotTheProtocol, Reader
+from ullage.lsp.transport import AHEAD, Chunks, Connection, over_stream
 
 HANDSHAKE_SECONDS = 10.0
 """How long a client may take for its `initialize`."""
 
 HANDSHAKE_BYTES = 4_000_000
 """Of all that comes up to the end of `initialize`; that of VS Code has about 10,000."""
+
+_CHUNK = 256 * 1024
 
 STRANGERS = 16
 """Connections that may wait at once to be let in; more are closed."""
@@ -45,32 +48,59 @@ def make_token() -> str:
     return secrets.token_urlsafe(32)
 
 
-class HeardAgain:
-    """Keeps what is read at first, to be read again: who a client is has to be known before the server hears it.
+class HeardAgain(Chunks):
+    """Keeps what is read at first, to be read again: who a client is has to be known before the server hears it. From then on what comes is
+    read before anybody wants it.
 
     It stands between the client and whoever reads.
     """
 
     def __init__(self, reader: asyncio.StreamReader) -> None:
+        super().__init__(self._may_read_more)
         self._reader = reader
         self._heard = b""
         self._is_first = True
+        self._reading: asyncio.Task[None] | None = None
+        self._waiting = 0
+        """Bytes that were read and that nobody has taken."""
+        self._may_read = asyncio.Event()
 
     async def read(self, n: int) -> bytes:
         """What comes. Raises `NotTheProtocol` where too much comes before `again`."""
-        if not self._is_first and self._heard:
-            taken, self._heard = self._heard[:n], self._heard[n:]
-            return taken
+        if not self._is_first:
+            return await super().read(n)
         data = await self._reader.read(n)
-        if self._is_first:
-            self._heard += data
-            if len(self._heard) > HANDSHAKE_BYTES:
-                raise NotTheProtocol("an initialize that is far too long")
+        self._heard += data
+        if len(self._heard) > HANDSHAKE_BYTES:
+            raise NotTheProtocol("an initialize that is far too long")
         return data
 
     def again(self) -> None:
         """From now on from the beginning."""
         self._is_first = False
+        if self._heard:
+            self._put(self._heard)
+        self._heard = b""
+        self._reading = asyncio.create_task(self._read_all())
+
+    def _put(self, data: bytes) -> None:
+        self._waiting += len(data)
+        self.put(data)
+
+    def _may_read_more(self, size: int) -> None:
+        self._waiting -= size
+        self._may_read.set()
+
+    async def _read_all(self) -> None:
+        try:
+            while data := await self._reader.read(_CHUNK):
+                self._put(data)
+                while self._waiting >= AHEAD:
+                    self._may_read.clear()
+                    await self._may_read.wait()
+        except OSError:
+            pass  # the client is gone
+        self.put(b"")
 
 
 class Listener:

@@ -24,9 +24,10 @@ from ullage.lsp.arriving import Arriving
 from ullage.lsp.configuration import SECTION, Options, read_options, read_settings
 from ullage.lsp.documents import OpenDocuments, path_of
 from ullage.lsp.editor import ConnectedEditor
+from ullage.lsp.framing import NotTheProtocol
 from ullage.lsp.log import sending_log_to
 from ullage.lsp.messages import REQUESTS_OF_CLIENT, make_converter
-from ullage.lsp.transport import Connection, NotTheProtocol
+from ullage.lsp.transport import Connection
 from ullage.session.settings import Settings
 from ullage.starting import quick_imports
 

@@ -1,28 +1,27 @@
-"""The bytes to and from the client, and messages cut out of them. What stands in a message is read in `arriving.py`.
+"""The bytes to and from the client, which is at the other end of stdin and stdout, or of a socket (`listening.py`).
 
-The client is at the other end of stdin and stdout, or of a socket (`listening.py`). Messages are framed as in LSP 3.17, Base Protocol.
-What is no header of this protocol ends the connection at its first line. So nobody waits for a server that has lost its place, and no web
-page can speak to one: a browser sends a request line, `Host` and `Origin` before any text of the page's own.
+What it sends is read before anybody wants it, up to a limit, so that a stop is seen that stands behind much else (`arriving.py`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import re
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Protocol
 
-_CHUNK = 64 * 1024
+from ullage.lsp.framing import Reader
 
-_CHUNKS_AHEAD = 64
-"""Read before anybody wants them. Then the client has to wait: what it sends is kept in the pipe, and not here."""
+_CHUNK = 256 * 1024
+"""Bytes that are read at once. A pipe holds a quarter of that, and a socket of VS Code's most of it."""
+
+AHEAD = 4_000_000
+"""Bytes that are read before anybody wants them. Then the client has to wait: what it sends is kept in the pipe, and not here."""
 
 _WRITTEN_AT_ONCE = 1_000_000
 """Bytes."""
@@ -30,26 +29,13 @@ _WRITTEN_AT_ONCE = 1_000_000
 _CLOSE_SECONDS = 2.0
 """How long the last messages may take to leave when the server ends."""
 
-LONGEST = 64 * 1024 * 1024
-"""Bytes of one message. An editor sends no text of a document over 50 MB, an image in a prompt takes at most some."""
 
-ENDLESS = 10 * LONGEST
-"""Bytes that are not even passed over: whoever announces so many never sends them."""
+class ReaderAhead(Reader, Protocol):
+    """Where bytes come from that were read before anybody wanted them."""
 
-_LONGEST_HEAD = 4_096
-
-_READ = 256 * 1024
-
-_USUAL = re.compile(rb"Content-Length: ?(\d{1,12})\r\n\r\n")
-
-_NOTIFICATION = re.compile(rb'Content-Length: ?(\d{1,7})\r\n\r\n(?=\{ ?"jsonrpc": ?"2\.0", ?"method": ?"([ !#-\[\]-~]{1,200})")(\{)')
-"""A usual head with a body that begins in the usual way."""
-
-_ID = b'"id"'
-
-_CHARSET = re.compile(rb"charset\s*=\s*\"?([^\s;\"]*)", re.IGNORECASE)
-
-_FIELD = re.compile(rb"(content-length|content-type):[ \t]*(.*?)[ \t]*", re.IGNORECASE)
+    def ready(self, n: int) -> bytes:
+        """What is there without waiting, up to `n` bytes; nothing where nothing is."""
+        ...
 
 
 class Writer(Protocol):
@@ -73,7 +59,7 @@ class Writer(Protocol):
 class Connection:
     """A client."""
 
-    reader: Reader
+    reader: ReaderAhead
     writer: Writer
     deaf: asyncio.Event = field(default_factory=asyncio.Event)
     """Set where the client takes no more of what is written."""
@@ -92,46 +78,76 @@ def open_stdio() -> Connection:
     return Connection(_PipeReader(stdin), _ThreadWriter(stdout, lambda: loop.call_soon_threadsafe(deaf.set)), deaf)
 
 
-def over_stream(reader: Reader, writer: asyncio.StreamWriter) -> Connection:
+def over_stream(reader: ReaderAhead, writer: asyncio.StreamWriter) -> Connection:
     """A client on a socket."""
     return Connection(reader, _StreamWriter(writer))
 
 
-class _PipeReader:
-    """Reads in a thread, since Windows cannot wait for a pipe in the event loop; a daemon, since nothing ends a blocked read."""
+class Chunks:
+    """What was read, until somebody wants it. Whoever reads calls `put` on the event loop."""
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._loop = asyncio.get_running_loop()
+    def __init__(self, taken: Callable[[int], object]) -> None:
+        """`taken` is told how many bytes were."""
+        self._taken = taken
         self._chunks: deque[bytes] = deque()
-        self._may_read = threading.Semaphore(_CHUNKS_AHEAD)
         self._came = asyncio.Event()
-        threading.Thread(target=self._read_all, name="stdin", daemon=True).start()
+
+    def put(self, chunk: bytes) -> None:
+        """What was read; nothing at the end."""
+        self._chunks.append(chunk)
+        self._came.set()
 
     async def read(self, n: int) -> bytes:
         """What there is, whole chunks up to `n` bytes and at least one; nothing at the end."""
         while not self._chunks:
             self._came.clear()
             await self._came.wait()
-        taken = [self._chunks[0]]
-        if not taken[0]:
-            return b""
+        return self._take(n)
+
+    def ready(self, n: int) -> bytes:
+        """The same without waiting; nothing where nothing is there."""
+        return self._take(n) if self._chunks else b""
+
+    def _take(self, n: int) -> bytes:
+        first = self._chunks[0]
+        if not first:
+            return b""  # the end, which stays
         self._chunks.popleft()
-        size = len(taken[0])
+        taken, size = [first], len(first)
         while self._chunks and self._chunks[0] and size + len(self._chunks[0]) <= n:
             taken.append(self._chunks.popleft())
             size += len(taken[-1])
-        self._may_read.release(len(taken))
+        self._taken(size)
         return b"".join(taken)
+
+
+class _PipeReader(Chunks):
+    """Reads in a thread, since Windows cannot wait for a pipe in the event loop; a daemon, since nothing ends a blocked read."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(self._may_read_more)
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+        self._waiting = 0
+        """Bytes that were read and that nobody has taken."""
+        self._changed = threading.Condition()
+        threading.Thread(target=self._read_all, name="stdin", daemon=True).start()
+
+    def _may_read_more(self, size: int) -> None:
+        with self._changed:
+            self._waiting -= size
+            self._changed.notify()
 
     def _read_all(self) -> None:
         try:
             while True:
-                self._may_read.acquire()
                 chunk = self._read()
-                self._loop.call_soon_threadsafe(self._take, chunk)
+                self._loop.call_soon_threadsafe(self.put, chunk)
                 if not chunk:
                     return
+                with self._changed:
+                    self._waiting += len(chunk)
+                    self._changed.wait_for(lambda: self._waiting < AHEAD)
         except RuntimeError:
             return  # the loop has ended
 
@@ -140,10 +156,6 @@ class _PipeReader:
             return os.read(self._descriptor, _CHUNK)
         except OSError:
             return b""
-
-    def _take(self, chunk: bytes) -> None:
-        self._chunks.append(chunk)
-        self._came.set()
 
 
 class _ThreadWriter:
@@ -228,134 +240,3 @@ class _StreamWriter:
 
     def close(self) -> None:
         self._writer.close()
-
-
-class NotTheProtocol(Exception):
-    """What came is no header of this protocol. `str()` says what is wrong, and nothing of what stood there."""
-
-
-class Reader(Protocol):
-    """Where bytes come from."""
-
-    async def read(self, n: int) -> bytes:
-        """Up to `n` bytes, as soon as there are any; none at the end."""
-        ...
-
-
-class TooLong:
-    """Stands for a message over `LONGEST`: its bytes were passed over."""
-
-
-class Framing:
-    """Cuts what a reader gives into bodies."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-        self._buffer = bytearray()
-        self._at = 0
-
-    def there(self) -> bytes | None:
-        """The next body where all of it is here and its head is the usual one: costs no waiting. None where `next` has to be asked."""
-        usual = _USUAL.match(self._buffer, self._at)
-        if usual is None:
-            return None
-        start = usual.end()
-        end = start + int(usual[1])
-        if end > len(self._buffer) or end - start > LONGEST:
-            return None
-        self._at = end
-        return bytes(memoryview(self._buffer)[start:end])
-
-    def pass_over(self, methods: AbstractSet[bytes], most: int) -> None:
-        """Leaves out notifications of these methods that are here as a whole and come next, up to so many: a microsecond each."""
-        buffer, at = self._buffer, self._at
-        for _ in range(most):
-            seen = _NOTIFICATION.match(buffer, at)
-            if seen is None or seen[2] not in methods:
-                break
-            end = seen.start(3) + int(seen[1])
-            if end > len(buffer) or buffer.find(_ID, at, end) >= 0:  # the id may come last: a request
-                break
-            at = end
-        self._at = at
-
-    async def next(self) -> bytes | TooLong | None:
-        """The next body; None at the end, also where that is within a message. Raises `NotTheProtocol`."""
-        length = await self._head()
-        if length is None:
-            return None
-        if length > ENDLESS:
-            raise NotTheProtocol("a Content-Length is beyond all measure")
-        if length > LONGEST:
-            return TooLong() if await self._pass_over(length) else None
-        while len(self._buffer) - self._at < length:
-            if not await self._more():
-                return None
-        body = bytes(memoryview(self._buffer)[self._at : self._at + length])
-        self._at += length
-        return body
-
-    async def _head(self) -> int | None:
-        """The length of the body that follows."""
-        while True:
-            usual = _USUAL.match(self._buffer, self._at)
-            if usual is not None:
-                self._at = usual.end()
-                return int(usual[1])
-            found = self._odd_head()
-            if found is not None:
-                return found
-            if len(self._buffer) - self._at > _LONGEST_HEAD:
-                raise NotTheProtocol("a header has no end")
-            if not await self._more():
-                return None
-
-    def _odd_head(self) -> int | None:
-        """A head in another spelling: with other fields, in lower case, with line ends of one character. None where it has no end yet."""
-        head = bytes(self._buffer[self._at : self._at + _LONGEST_HEAD])
-        length: int | None = None
-        start = 0
-        while (end := head.find(b"\n", start)) >= 0:
-            line = head[start:end].removesuffix(b"\r")
-            start = end + 1
-            if not line:
-                if length is None:
-                    raise NotTheProtocol("a header has no Content-Length")
-                self._at += start
-                return length
-            length = _length(line, length)
-        return None
-
-    async def _pass_over(self, length: int) -> bool:
-        while length > len(self._buffer) - self._at:
-            length -= len(self._buffer) - self._at
-            self._at = len(self._buffer)
-            if not await self._more():
-                return False
-        self._at += length
-        return True
-
-    async def _more(self) -> bool:
-        """Reads on; False at the end."""
-        del self._buffer[: self._at]
-        self._at = 0
-        data = await self._reader.read(_READ)
-        self._buffer += data
-        return bool(data)
-
-
-def _length(line: bytes, length: int | None) -> int | None:
-    """The length that is known after one more line of a header."""
-    field = _FIELD.fullmatch(line)
-    if field is None:
-        raise NotTheProtocol("a header has a line that is none of this protocol")
-    if field[1].lower() == b"content-type":
-        charset = _CHARSET.search(field[2])
-        if charset is not None and charset[1].lower() not in (b"utf-8", b"utf8"):
-            raise NotTheProtocol("a charset is another one than utf-8")
-        return length
-    if length is not None:
-        raise NotTheProtocol("a header has two Content-Lengths")
-    if not field[2].isdigit() or len(field[2]) > 12:
-        raise NotTheProtocol("a Content-Length is no number")
-    return int(field[2])

@@ -49,6 +49,7 @@ from ullage.session.history.places import pinned_items
 from ullage.session.incoming import take_unfinished
 from ullage.session.items import EndedTurn, Gauge, Item, ModelChanged, NoticeItem, PinsChanged, SessionState, Snapshot, Update, new_id
 from ullage.session.locations import locating
+from ullage.session.long_work import ROUND
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.prelude import PreludeInUse, RulesInForce
 from ullage.session.prompt_queue import SURELY_FITS, PromptQueue, refuse_too_long
@@ -87,6 +88,8 @@ class Session:
         self._display = Display(record.id, record.title, tell)
         self._work = Work(record.id, self._work_done)
         self._arriving = asyncio.Lock()
+        self._stops = 0
+        """How often the user stopped something."""
         self._reads = FileReads()
         self._shelf = SessionShelf(surroundings.media, lambda: self._model.card, lambda: self._conversation.projection.messages)
         renewed = partial(make_tools, record.id, self._reads, lambda: self._conversation.entries, self._shelf)
@@ -240,6 +243,8 @@ class Session:
         """Queues a prompt (or lets it join the running turn at its next boundary); gives its id. It is durable then."""
         if not text.strip() and not refs:
             raise SessionError("invalid", "The prompt is empty")
+        stops = self._stops
+        await ROUND.has_room()
         if len(text) > SURELY_FITS:
             await self._model.learn()
             refuse_too_long(text, self._room.fits_alone())
@@ -252,6 +257,8 @@ class Session:
             self._take_title(text)
         if not self.busy:
             self._work.begin(self._turns.run())
+            if self._stops != stops:  # the stop came behind this prompt: it waits, as it would if it had been queued by then
+                self._work.cancel()
         return prompt.id
 
     def _take_title(self, prompt: str) -> None:
@@ -273,7 +280,8 @@ class Session:
         return tuple(ref for ref in found if ref is not None)
 
     def cancel(self) -> None:
-        """Ends what is being done; what was done by then stays."""
+        """Ends what is being done, and what was asked for by then and has not begun; what was done by then stays."""
+        self._stops += 1
         self._work.cancel()
 
     def resume(self) -> None:

@@ -17,10 +17,11 @@ from tests.patience import PATIENCE
 from tests.work import check_linear
 from ullage.lsp import arriving
 from ullage.lsp.agent_protocol import LONG, MANY
-from ullage.lsp.arriving import LARGE, Arriving, Glance, glance
+from ullage.lsp.arriving import LARGE, Arriving
+from ullage.lsp.bodies import Glance, glance
 from ullage.lsp.documents import EditorDocument, EditorWorkspace
+from ullage.lsp.framing import Framing, NotTheProtocol, TooLong
 from ullage.lsp.server import UllageServer
-from ullage.lsp.transport import Framing, NotTheProtocol, TooLong
 
 
 class Bytes:
@@ -30,6 +31,11 @@ class Bytes:
         self._data, self._chunk = data, chunk
 
     async def read(self, n: int) -> bytes:
+        size = min(n, self._chunk)
+        taken, self._data = self._data[:size], self._data[size:]
+        return taken
+
+    def ready(self, n: int) -> bytes:
         size = min(n, self._chunk)
         taken, self._data = self._data[:size], self._data[size:]
         return taken
@@ -90,7 +96,7 @@ async def test_bodies_are_cut_out_however_they_come(chunk: int) -> None:
 
 
 async def test_what_is_too_long_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ullage.lsp.transport.LONGEST", 10)
+    monkeypatch.setattr("ullage.lsp.framing.LONGEST", 10)
     framing = Framing(Bytes(b"Content-Length: 5000\r\n\r\n" + b"x" * 5_000 + b"Content-Length: 2\r\n\r\n{}", 64))
     assert isinstance(await framing.next(), TooLong)
     assert await framing.next() == b"{}"

@@ -78,11 +78,13 @@ async def test_more_requests_than_can_wait_are_refused_and_a_stop_is_not() -> No
     for number in range(agent_protocol.MOST_ASKED + 2):
         client.ask(1_000 + number, protocol.PROMPT, "one", text="Go.")
     client.ask(1, protocol.CANCEL, "two")
+    client.ask(2, protocol.CANCEL, "one")
     assert [answer.get("error", {}).get("code") for answer in client.answers] == [-32803, -32803, None]
     client.let_go.set()
     for _ in range(5):
         await asyncio.sleep(0)
-    assert len(client.answers) == agent_protocol.MOST_ASKED + 3
+    assert len(client.answers) == agent_protocol.MOST_ASKED + 4
+    assert client.done[-1] == ("cancel", "one")
     client.ask(2, protocol.PROMPT, "one", text="Go.")
     for _ in range(5):
         await asyncio.sleep(0)

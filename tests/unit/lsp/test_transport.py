@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.deep import many
-from ullage.lsp.arriving import parse_body
-from ullage.lsp.transport import ENDLESS, Framing, NotTheProtocol, TooLong
+from ullage.lsp.bodies import parse_body
+from ullage.lsp.framing import ENDLESS, Framing, NotTheProtocol, TooLong
 
 
 async def read(data: bytes, *, at_once: int | None = None) -> list[bytes | str]:
@@ -23,7 +23,7 @@ async def read(data: bytes, *, at_once: int | None = None) -> list[bytes | str]:
     found: list[bytes | str] = []
     try:
         while (body := await frames.next()) is not None:
-            found.append("too long" if isinstance(body, TooLong) else body)
+            found.append("too long" if isinstance(body, TooLong) else bytes(body))
         found.append("end")
     except NotTheProtocol:
         found.append("broken")

@@ -49,6 +49,23 @@ async def test_a_prompt_that_is_sent_during_a_compaction_is_answered_after_it(fo
         assert notices(session) == []
 
 
+async def test_a_stop_behind_a_prompt_whose_attachments_are_still_read_stops_that_prompt(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        session = await here.new()
+        async with session._arriving:  # pyright: ignore[reportPrivateUsage]
+            coming = asyncio.create_task(session.prompt("Are you there?"))
+            await asyncio.sleep(0)
+            session.cancel()
+        await coming
+        await here.idle(session)
+        assert prompts(session) == [("Are you there?", True)]
+        assert [notice.action for notice in notices(session)] == ["continue"]
+        here.fake.enqueue(Say("Here."), Say("Still."))
+        await here.say(session, "And now?")
+        assert [text for text, _ in prompts(session)] == ["Are you there?", "And now?"]
+        assert last_answer(session) == "Still."
+
+
 async def test_after_a_compaction_that_was_stopped_prompts_wait_for_the_user(folder: Path) -> None:
     async with stage(folder, window=WINDOW) as here:
         here.fake.add_rules(when_asked_for_a_summary(HELD_SUMMARY, times=1))

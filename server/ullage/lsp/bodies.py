@@ -1,0 +1,191 @@
+"""What stands in the body of a message: at a glance, or as a whole, at once or in many small steps.
+
+Parsing one large text in C would hold up every thread: a document of 60 MB for a tenth of a second. So what is large is read in another
+thread (`parse_in_steps`), its long texts piece by piece.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, NoReturn
+from uuid import uuid4
+
+from ullage.lsp.framing import Body
+
+_PLAIN = rb"[ !#-\[\]-~]"
+"""What stands in a JSON text for itself."""
+
+_HEAD = re.compile(
+    rb'\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*'
+    rb'(?:"id"\s*:\s*(0|-?[1-9]\d{0,17}|"%b{0,200}")\s*,\s*)?'
+    rb'"method"\s*:\s*"(%b{1,200})"' % (_PLAIN, _PLAIN)
+)
+"""In the order in which clients write it. Any other way to write a message is right as well; such a one is read whole."""
+
+_ID = b'"id"'
+
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+"""How one is written in JSON. Mostly they come in pairs, each a whole character."""
+
+_STEP = 1_000_000
+"""Bytes that are gone through at once: these take some milliseconds."""
+
+_TEXTS = 1_000
+"""Of the texts of a message so many, from its beginning, are looked at for long ones. A document has one."""
+
+_PART = re.compile(
+    rb'[^"\\]*(?:\\(?:[^u]|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u(?![dD][89abAB])[0-9a-fA-F]{4})[^"\\]*)*', re.DOTALL
+)
+"""Of a JSON text as much as can be read by itself: no sign is cut in two. It ends before half a character."""
+
+_HALF = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
+
+_LONGEST_SIGN = 12
+"""Bytes: a character that is written as two halves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """A request or a notification. `id` as it is written; None of a notification."""
+
+    method: bytes
+    id: bytes | None
+
+
+def glance(body: Body) -> Glance | None:
+    """What can be seen; None where the message has to be read to know it."""
+    found = _HEAD.match(body)
+    if found is None or (found[1] is None and has_id(body)):  # the id may come last
+        return None
+    return Glance(bytes(found[2]), None if found[1] is None else bytes(found[1]))
+
+
+def method_of(body: Body) -> bytes | None:
+    """The method, however long the message is; None where it has to be read to know it. It may be a request or a notification."""
+    found = _HEAD.match(body)
+    return None if found is None else bytes(found[2])
+
+
+def has_id(body: Body) -> bool:
+    """Whether an id may stand in it, in small steps."""
+    return any(body.find(_ID, start, start + _STEP + len(_ID)) >= 0 for start in range(0, len(body), _STEP))
+
+
+def parse_body(
+    body: Body, *, object_hook: Callable[[dict[str, Any]], Any] | None = None, parse_int: Callable[[str], Any] | None = None
+) -> Any:
+    """What stands in a body, with the hooks of `json.loads`. Raises `ValueError` or `RecursionError` for what is no JSON in UTF-8.
+
+    Half a character (a single surrogate, which JSON can name and UTF-8 cannot write) comes as U+FFFD, which is as long in UTF-16: the
+    places of edits stay right.
+    """
+    message = json.loads(body.decode("utf-8"), parse_constant=_no_constant, object_hook=object_hook, parse_int=parse_int)
+    if not _SURROGATE.search(body):
+        return message
+    written = json.dumps(message, ensure_ascii=False)
+    try:
+        written.encode("utf-8")
+    except UnicodeEncodeError:
+        return json.loads(written.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
+    return message
+
+
+def parse_in_steps(body: Body) -> Any:
+    """The same, for another thread. It calls Python at each object and number, so that other threads have their turn."""
+    long = _long_texts(body)
+    if long:
+        texts, rest = _taken_out(body, long)
+        message = parse_body(rest, object_hook=texts.put_back, parse_int=_integer)
+        if not texts.left:
+            return message
+    return parse_body(body, object_hook=_as_it_is, parse_int=_integer)
+
+
+def _long_texts(body: Body) -> list[list[int]]:
+    """Long texts, each as the places at which it can be cut: from behind its first quote to its last one."""
+    found: list[list[int]] = []
+    at = 0
+    for _ in range(_TEXTS):
+        begin = _quote(body, at)
+        if begin < 0:
+            break
+        places = _pieces(body, begin + 1)
+        if places is None:  # no JSON: whoever reads it as a whole says so
+            break
+        if len(places) > 3:
+            found.append(places)
+        at = places[-1] + 1
+    return found
+
+
+def _quote(body: Body, at: int) -> int:
+    for start in range(at, len(body), _STEP):
+        found = body.find(b'"', start, start + _STEP)
+        if found >= 0:
+            return found
+    return -1
+
+
+def _pieces(body: Body, at: int) -> list[int] | None:
+    places = [at]
+    while True:
+        window = at + _STEP
+        part = _PART.match(body, at, min(window, len(body)))
+        end = at if part is None else part.end()
+        if end < len(body) and body[end] == 0x22:
+            return [*places, end]
+        if end < window - _LONGEST_SIGN:  # not the end of the window: half a character, or no JSON
+            half = _HALF.match(body, end)
+            if half is None:
+                return None
+            end = half.end()
+        while end < len(body) and body[end] & 0xC0 == 0x80:  # within a character
+            end -= 1
+        if end >= len(body) or end <= at:
+            return None
+        places.append(end)
+        at = end
+
+
+class _Texts:
+    """Long texts that were taken out, by what stands in their place."""
+
+    def __init__(self) -> None:
+        self.left: dict[str, str] = {}
+
+    def put_back(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Those that belong into an object."""
+        for key, found in value.items():
+            if isinstance(found, str) and found in self.left:
+                value[key] = self.left.pop(found)
+        return value
+
+
+def _taken_out(body: Body, long: list[list[int]]) -> tuple[_Texts, bytes]:
+    """The texts, and the message with a name that nobody knows in the place of each."""
+    texts = _Texts()
+    rest: list[bytes] = []
+    at = 0
+    for places in long:
+        name = uuid4().hex
+        texts.left[name] = "".join([parse_body(b'"%b"' % body[start:end]) for start, end in pairwise(places)])
+        rest += (bytes(body[at : places[0]]), name.encode())
+        at = places[-1]
+    rest.append(bytes(body[at:]))
+    return texts, b"".join(rest)
+
+
+def _as_it_is(value: dict[str, Any]) -> dict[str, Any]:
+    return value
+
+
+def _integer(digits: str) -> int:
+    return int(digits)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
