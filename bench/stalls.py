@@ -5,8 +5,8 @@
 A real server process over a pipe, a Messages API on a loopback socket. The cheap request is a snapshot of an empty session. The
 longest step is what one step of the loop took on the processor, so without what other programs and threads took; a round is all that is
 done between two looks at what has come, on the clock. Server and bench are seconds of the processor: the client and the API, which share a
-process, run beside the server. Stop is the time from
-`cancel` to its answer and to the state `idle`. Without names all scenarios run and STALLS.md is written.
+process, run beside the server. Stop is the time from `cancel` to its answer and to the state `idle`; behind a flood, to its answer, from
+when its last byte went into the pipe. Without names all scenarios run and STALLS.md is written.
 """
 
 from __future__ import annotations

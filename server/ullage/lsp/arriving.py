@@ -99,7 +99,7 @@ class Arriving:
 
     @property
     def _must_wait(self) -> bool:
-        return self._writer.waiting > MOST_WAITING or self._line.size > MOST_HELD
+        return self._writer.waiting > MOST_WAITING or self._line.behind > MOST_HELD
 
     @property
     def _may_pass_over(self) -> bool:
@@ -240,15 +240,20 @@ class _Line:
     """The message that is being handled, and those behind it."""
 
     def __init__(self) -> None:
-        self.size = 0
-        """Bytes."""
+        self._size = 0
         self._bodies: deque[tuple[Body | TooLong, bool]] = deque()
         """Each with whether it is one of Ullage's own, or one of which nothing can be seen at a glance."""
+
+    @property
+    def behind(self) -> int:
+        """Bytes of those behind it."""
+        first = self.first()
+        return self._size - (len(first) if isinstance(first, Body) else 0)
 
     def put(self, body: Body | TooLong) -> None:
         """At its end."""
         self._bodies.append((body, not isinstance(body, TooLong) and _may_be_ours(body)))
-        self.size += 0 if isinstance(body, TooLong) else len(body)
+        self._size += 0 if isinstance(body, TooLong) else len(body)
 
     def first(self) -> Body | TooLong | None:
         """What is to be handled; None where nothing is."""
@@ -257,7 +262,7 @@ class _Line:
     def done(self) -> None:
         """The first one is."""
         body, _ = self._bodies.popleft()
-        self.size -= 0 if isinstance(body, TooLong) else len(body)
+        self._size -= 0 if isinstance(body, TooLong) else len(body)
 
     def names(self, session_id: str) -> bool:
         """Whether any of Ullage's own messages, or one of which nothing can be seen at a glance, is about that session."""

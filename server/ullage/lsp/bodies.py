@@ -47,6 +47,11 @@ _HALF = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}")
 _LONGEST_SIGN = 12
 """Bytes: a character that is written as two halves."""
 
+_CLEAR = re.compile(rb"[^\\]{%d}" % _LONGEST_SIGN)
+"""At its end no sign is cut in two, but for one of UTF-8."""
+
+_BACKSLASH = 0x5C
+
 
 @dataclass(frozen=True, slots=True)
 class Glance:
@@ -130,25 +135,47 @@ def _quote(body: Body, at: int) -> int:
     return -1
 
 
-def _pieces(body: Body, at: int) -> list[int] | None:
-    places = [at]
+def _pieces(body: Body, begin: int) -> list[int] | None:
+    """The places at which a text can be cut that begins there; None where it has no end, or is no JSON."""
+    places, at = [begin], begin
     while True:
-        window = at + _STEP
-        part = _PART.match(body, at, min(window, len(body)))
-        end = at if part is None else part.end()
-        if end < len(body) and body[end] == 0x22:
-            return [*places, end]
-        if end < window - _LONGEST_SIGN:  # not the end of the window: half a character, or no JSON
-            half = _HALF.match(body, end)
-            if half is None:
-                return None
-            end = half.end()
-        while end < len(body) and body[end] & 0xC0 == 0x80:  # within a character
-            end -= 1
-        if end >= len(body) or end <= at:
+        until = places[-1] + _STEP
+        quote = body.find(b'"', at, until)
+        if quote >= 0:
+            if not _is_escaped(body, begin, quote):
+                return [*places, quote]
+            at = quote + 1
+            continue
+        cut = _cut(body, places[-1], until) if until < len(body) else None
+        if cut is None:
             return None
-        places.append(end)
-        at = end
+        places.append(cut)
+        at = max(at, cut)
+
+
+def _is_escaped(body: Body, begin: int, at: int) -> bool:
+    before = at
+    while before > begin and body[before - 1] == _BACKSLASH:
+        before -= 1
+    return (at - before) % 2 == 1
+
+
+def _cut(body: Body, begin: int, until: int) -> int | None:
+    """A place between two signs, near the end."""
+    clear = _CLEAR.search(body, max(begin, until - 20 * _LONGEST_SIGN), until)
+    if clear is not None:
+        place = clear.end()
+        while body[place] & 0xC0 == 0x80:  # within a character of UTF-8
+            place -= 1
+        return place
+    part = _PART.match(body, begin, until)
+    place = begin if part is None else part.end()
+    if place < until - _LONGEST_SIGN:  # before half a character, or what is no JSON
+        half = _HALF.match(body, place)
+        return None if half is None else half.end()
+    while body[place] & 0xC0 == 0x80:
+        place -= 1
+    return place if place > begin else None
 
 
 class _Texts:
