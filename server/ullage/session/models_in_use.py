@@ -12,10 +12,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from ullage.context.blocks import Json
 from ullage.context.counting.categories import FixedParts
 from ullage.context.counting.tokens import REMEMBERED, Calibration
 from ullage.models.choose import Provider, offered_models
 from ullage.models.counting import CountText
+from ullage.models.endpoint_checks import integer, mapping
 from ullage.models.errors import AuthenticationFailed, ModelError
 from ullage.models.model import Effort, EffortChoice, Model, ModelCard, TokenizerVersion
 from ullage.models.model_card import OfferedModel
@@ -83,6 +85,27 @@ class ChooseModel(Protocol):
         ...
 
 
+class RememberedCounts(Protocol):
+    """Where small values are kept for a workspace, under a key. Both raise `StoreFailed`."""
+
+    def remember(self, key: str, value: Json) -> None:
+        """In place of what was there."""
+        ...
+
+    def recalled(self, key: str) -> Json:
+        """None where nothing was kept."""
+        ...
+
+
+def _tokens_by_prelude(value: Json) -> dict[str, dict[str, int]]:
+    """What `FixedParts.to_remember` gave; empty where it is not that."""
+    return {digest: counts for digest, tokens in mapping(value).items() if (counts := _counts(tokens))}
+
+
+def _counts(value: object) -> dict[str, int]:
+    return {name: tokens for name, each in mapping(value).items() if (tokens := integer(each)) is not None and tokens > 0}
+
+
 class ModelsInWorkspace:
     """One model for each name and effort, made when it is first asked for; the learned ratios and the tokenizers of all of them."""
 
@@ -92,10 +115,13 @@ class ModelsInWorkspace:
         choose: ChooseModel,
         media: MediaBytes,
         user_state: UserState,
+        kept: RememberedCounts,
         find_tokenizer: Callable[[TokenizerVersion], CountText | None],
         counted: Callable[[], None],
     ) -> None:
-        """`counted` is told when a tokenizer has counted something."""
+        """`kept` is what the workspace remembers. `counted` is told when a tokenizer has counted something."""
+        self._kept = kept
+        self._base_url = ""
         self._api_key = api_key
         self._choose = choose
         self._media = media
@@ -120,12 +146,14 @@ class ModelsInWorkspace:
         """Lets go of all models, and keeps the ratios that were learned."""
         await asyncio.gather(*(counts.close() for counts in self._counts.values() if counts is not None))
         self._remember_ratios()
+        self._remember_fixed()
         self._let_go()
         await asyncio.gather(*self._leaving)
 
     def model(self, name: str, effort: EffortChoice, settings: Settings) -> Model:
         """The model of that name at the user's endpoint, asked for that effort where it takes it."""
         asked = None if effort == "default" else effort
+        self._base_url = settings.base_url
         if (name, asked) not in self._models:
             self._models[name, asked] = self._choose(
                 name=name,
@@ -138,6 +166,7 @@ class ModelsInWorkspace:
             )
         model = self._models[name, asked]
         self._calibrate(model.expected().name)
+        self._recall_fixed(model.expected().name)
         return model
 
     async def offered(self, settings: Settings, address: str | None) -> Sequence[OfferedModel]:
@@ -155,6 +184,7 @@ class ModelsInWorkspace:
 
     def forget(self) -> None:
         """The endpoint is another one: every model is made anew when it is next asked for. Calls that run are not cut off."""
+        self._remember_fixed()
         self._fixed.clear()
         self._let_go()
 
@@ -187,6 +217,23 @@ class ModelsInWorkspace:
         if learned is not None:
             calibration = Calibration(learned) if of_counts is None else Calibration(learned, of_counts)
             self.calibrations.setdefault(model_name, calibration)
+
+    def _recall_fixed(self, model_name: str) -> None:
+        if model_name not in self._fixed:
+            self._fixed[model_name] = FixedParts(_tokens_by_prelude(self._kept.recalled(self._key(model_name))))
+
+    def _remember_fixed(self) -> None:
+        for name, parts in self._fixed.items():
+            known = parts.to_remember()
+            try:
+                if known and known != _tokens_by_prelude(self._kept.recalled(self._key(name))):
+                    self._kept.remember(self._key(name), {digest: dict(tokens) for digest, tokens in known.items()})
+            except StoreFailed as error:
+                logger.warning("what system prompt and tools take could not be kept: %s", error)
+                return
+
+    def _key(self, model_name: str) -> str:
+        return f"fixed:{model_name}@{self._base_url}"
 
     def _remember_ratios(self) -> None:
         for name, calibration in self.calibrations.items():

@@ -105,7 +105,9 @@ class Sessions:
             None if self._kept.folder is None else Kept(self._kept.folder, READABLE),
             private_folders(settings.store_location, user_state.folder),
         )
-        self._models = ModelsInWorkspace(api_key, choose, self._kept.media.read, user_state, find_tokenizer, self._tokens_counted)
+        self._models = ModelsInWorkspace(
+            api_key, choose, self._kept.media.read, user_state, self._kept.log, find_tokenizer, self._tokens_counted
+        )
         remembered = RememberedInWorkspace(user_state, known.first) if known.first else RememberedForNow()
         self._around = Surroundings(
             folders=known,

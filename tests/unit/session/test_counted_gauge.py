@@ -21,6 +21,7 @@ from ullage.models.serialise import none_kept
 from ullage.session.items import Gauge, GaugeChanged
 from ullage.session.models_in_use import ModelsInWorkspace, TokenCounts
 from ullage.session.session import Session
+from ullage.store.log_store import LogStore
 from ullage.store.user_state import UserState
 
 LONG = "valve = 17  # the newest one\n" * 400
@@ -144,7 +145,7 @@ async def test_one_counts_for_a_model_though_two_threads_ask_for_the_first_time_
     card = card_from_table("claude-opus-5-5")
     assert card is not None
     assert card.tokenizer is not None
-    models = ModelsInWorkspace(None, choose_model, none_kept, UserState(None), slowly, lambda: None)
+    models = ModelsInWorkspace(None, choose_model, none_kept, UserState(None), LogStore.open(None), slowly, lambda: None)
     models.start()
     one, other = await asyncio.gather(asyncio.to_thread(models.counts_of, card), asyncio.to_thread(models.counts_of, card))
     await models.close()

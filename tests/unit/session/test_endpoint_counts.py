@@ -126,6 +126,24 @@ async def test_system_prompt_and_tools_are_counted_once_by_the_endpoint_and_stay
         assert fixed(another.snapshot().gauge) == shown[0], "another session of the same model need not ask"
 
 
+async def test_system_prompt_and_tools_are_after_a_restart_what_they_were_last_counted_as(folder: Path) -> None:
+    async with FakeApi(windows={MODEL: 200_000}) as fake:
+        async with stage(folder, fake=fake) as here:
+            session = await here.new()
+            first = fixed(session.snapshot().gauge)
+            fake.enqueue(Say("Hello"), Say("Yes"))
+            await here.say(session, TEXTS["digits"])
+            await counts_of(session).settled()
+            await here.say(session, "And?")
+            before = fixed(session.snapshot().gauge)
+            assert before != first
+        known = len(questions(fake))
+        async with stage(folder, fake=fake) as here:
+            assert fixed((await here.sessions.open(session.id)).snapshot().gauge) == before
+            another = (await here.new()).snapshot().gauge
+            assert (fixed(another), another.estimated, len(questions(fake))) == (before, False, known)
+
+
 async def test_a_small_prompt_is_not_worth_a_question(folder: Path) -> None:
     async with stage(folder) as here:
         here.fake.enqueue(Say("Hello"), Say("Yes"), Say("Yes"))

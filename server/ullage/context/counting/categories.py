@@ -6,6 +6,7 @@ What system prompt, rules and tools were last counted as stays until they change
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 
 from ullage.context.blocks import Block, Document, Image, Text, ToolResult
 from ullage.context.entries import Compaction, Entry, Notice, Prelude, UserPrompt
@@ -76,18 +77,34 @@ def _place(item: tuple[str, int]) -> tuple[int, int, str]:
 
 
 class FixedParts:
-    """The counts for one model. What the endpoint counted itself goes before what a reply's usage shows."""
+    """The counts for one model. What the endpoint counted itself goes before what a reply's usage shows.
 
-    def __init__(self) -> None:
+    `remembered` is what an earlier process knew (`to_remember`). It stands until the endpoint counts anew.
+    """
+
+    def __init__(self, remembered: Mapping[str, Mapping[str, int]] | None = None) -> None:
+        self._remembered = dict(remembered or {})
+        self._looked_up: Prelude | None = None
         self._counted: list[tuple[Prelude, Mapping[str, int]]] = []
         self._shown: list[tuple[Prelude, Mapping[str, int]]] = []
 
     def of(self, prelude: Prelude | None) -> Mapping[str, int] | None:
         """Tokens by category; None where nobody counted it yet."""
+        if self._remembered and prelude is not None and prelude is not self._looked_up:
+            self._looked_up = prelude
+            tokens = self._remembered.get(_digest(prelude))
+            if tokens is not None:
+                _keep(self._shown, prelude, tokens)
         return _found(self._counted, prelude) or _found(self._shown, prelude)
 
+    def to_remember(self) -> dict[str, Mapping[str, int]]:
+        """What is known, for a later process: tokens by what stands for each prelude, a few of them."""
+        here = {_digest(prelude): tokens for prelude, tokens in (*reversed(self._shown), *reversed(self._counted))}
+        earlier = {digest: tokens for digest, tokens in self._remembered.items() if digest not in here}
+        return dict(list({**earlier, **here}.items())[-KEPT_PRELUDES:])
+
     def is_counted(self, prelude: Prelude | None) -> bool:
-        """Whether the endpoint counted it."""
+        """Whether the endpoint counted it in this process."""
         return _found(self._counted, prelude) is not None
 
     def take_count(self, prelude: Prelude, tokens: Mapping[str, int]) -> None:
@@ -98,6 +115,10 @@ class FixedParts:
         """What the gauge showed once the first reply had priced it: it stays that from then on."""
         if self.of(prelude) is None:
             _keep(self._shown, prelude, {name: tokens for name, tokens in categories.items() if name in FIXED})
+
+
+def _digest(prelude: Prelude) -> str:
+    return sha256(repr(prelude).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _found(known: list[tuple[Prelude, Mapping[str, int]]], prelude: Prelude | None) -> Mapping[str, int] | None:

@@ -128,6 +128,23 @@ def test_the_endpoints_own_count_goes_before_what_a_usage_showed_and_few_are_kep
     assert not parts.is_counted(PRELUDE)
 
 
+def test_another_process_knows_what_was_counted_and_shown_until_the_endpoint_counts_anew() -> None:
+    parts = FixedParts()
+    others = [replace(PRELUDE, tools=(ToolSpec(f"tool {number}", "", {}),)) for number in range(KEPT_PRELUDES)]
+    parts.take_shown(others[0], {"system": 5, "user": 9})
+    parts.take_count(PRELUDE, {"system": 3})
+    later = FixedParts(parts.to_remember())
+    assert (later.of(PRELUDE), later.of(others[0]), later.of(others[1])) == ({"system": 3}, {"system": 5}, None)
+    later.take_shown(PRELUDE, {"system": 8})
+    assert (later.of(PRELUDE), later.is_counted(PRELUDE)) == ({"system": 3}, False)
+    later.take_count(PRELUDE, {"system": 4})
+    assert FixedParts(later.to_remember()).of(PRELUDE) == {"system": 4}
+    for other in others:
+        later.take_count(other, {"system": 1})
+    assert len(later.to_remember()) == KEPT_PRELUDES
+    assert FixedParts(later.to_remember()).of(others[-1]) == {"system": 1}
+
+
 def stated_at_the_end(view: Projection, now: Counted, tokens: int, parts: FixedParts | None = None) -> Stated:
     return Stated(view.key, view.entries[-1].seq, tokens, now.categories, parts)
 
