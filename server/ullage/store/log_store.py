@@ -198,9 +198,9 @@ class LogStore:
         """The entries of a session from seq `first` to `last`, both included, as far as they can be read."""
         return self._reader.between(session_id, first, last)
 
-    def rows_after(self, row: int, limit: int) -> list[LoggedRow]:
-        """What was logged in any session after that row of the file, oldest first; for the search index."""
-        return self._reader.rows_after(row, limit)
+    def rows_after(self, row: int, limit: int, size: int) -> list[LoggedRow]:
+        """What was logged in any session after that row of the file, oldest first: so many rows at most, and none after so many bytes."""
+        return self._reader.rows_after(row, limit, size)
 
     def shown_media(self) -> set[Media]:
         """The images and documents of all sessions, those of waiting prompts among them. Looks through the whole file."""

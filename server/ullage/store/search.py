@@ -39,8 +39,15 @@ _CHECKED_BYTES = 16 * 1024 * 1024
 _BUSY_MILLISECONDS = 5_000
 """How long a call, which stands in a thread of its own, waits for another window's write."""
 
-_BATCH = 50
-"""Rows of the log that go into the index at once; between two batches the log is free for others."""
+_BATCH = 2_000
+_BATCH_BYTES = 1_000_000
+"""Rows of the log that go into the index at once, and bytes: a tenth of a second. Between two batches the index is free for others."""
+
+_MOST_WORDS = 24
+"""Different words that are looked for; of more, the longest. What a hundred words cost grows faster than they do."""
+
+_LONGEST_WORD = 200
+"""Characters; of a longer word its beginning is looked for."""
 
 _EXCERPT_WORDS = 24
 _EXCERPT_CHARACTERS = 200
@@ -117,11 +124,12 @@ class SearchIndex:
         foreign: bool = True,
     ) -> list[SearchHit]:
         """The entries that hold all the words (or beginnings of words), best first; those that hold any where none holds
-        all; those that hold them inside other words where none does either. Nothing in `words` is an operator. Entries beyond
+        all; those that hold them inside other words where none does either. Nothing in `words` is an operator; of very many words the
+        longest count. Entries beyond
         `through_seq` of their session are passed over, and those that are `hidden` (seqs by session). What forks have in common is found
         once: in the session `preferred` where it has it, else in the one in which it was first said. `foreign`: also in sessions
         that somebody else may have written."""
-        wanted = words.replace("\0", " ").split()  # SQLite ends a text at NUL
+        wanted = _wanted(words)
         if not wanted or limit < 1:
             return []
         self.catch_up()
@@ -198,23 +206,28 @@ class SearchIndex:
             if after:
                 raise sqlite3.DatabaseError("it is of another log")
             connection.execute("UPDATE indexed SET log = ?", (self._log.identity(),))
-        rows = self._log.rows_after(after, _BATCH)
+        rows = self._log.rows_after(after, _BATCH, _BATCH_BYTES)
+        if not rows:
+            return True
         lineages = self._log.lineages()
+        reached: dict[str, int] = {}
         for row in rows:
-            self._take_in(connection, row, lineages.get(row.session_id, ()))
-        if rows:
-            connection.execute("UPDATE indexed SET row = ?", (rows[-1].row,))
-        return len(rows) < _BATCH
+            self._take_in(connection, row, lineages.get(row.session_id, ()), reached)
+        connection.executemany("INSERT OR REPLACE INTO reached VALUES (?, ?)", reached.items())
+        connection.execute("UPDATE indexed SET row = ?", (rows[-1].row,))
+        return False
 
-    def _take_in(self, connection: sqlite3.Connection, row: LoggedRow, lineage: Lineage) -> None:
+    def _take_in(self, connection: sqlite3.Connection, row: LoggedRow, lineage: Lineage, reached: dict[str, int]) -> None:
         logged = row.logged
         if logged is None:
             return
         origin = origin_of(row.session_id, lineage, logged.seq)
-        reached = connection.execute("SELECT seq FROM reached WHERE session_id = ?", (origin,)).fetchone()
-        if reached is not None and logged.seq <= reached[0]:
+        if origin not in reached:
+            found = connection.execute("SELECT seq FROM reached WHERE session_id = ?", (origin,)).fetchone()
+            reached[origin] = 0 if found is None else found[0]
+        if logged.seq <= reached[origin]:
             return  # taken in from where it was copied
-        connection.execute("INSERT OR REPLACE INTO reached VALUES (?, ?)", (origin, logged.seq))
+        reached[origin] = logged.seq
         connection.executemany(
             "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?, ?)",
             [
@@ -310,6 +323,15 @@ def _objects(connection: sqlite3.Connection) -> frozenset[tuple[bytes, ...]]:
     )
 
 
+def _wanted(words: str) -> list[str]:
+    """The words that are looked for, each once."""
+    different: dict[str, str] = {}
+    for word in words.replace("\0", " ").split():  # SQLite ends a text at NUL
+        different.setdefault(word.casefold(), word)
+    longest = set(sorted(different, key=len, reverse=True)[:_MOST_WORDS])
+    return [word[:_LONGEST_WORD] for folded, word in different.items() if folded in longest]
+
+
 def _attempts(connection: sqlite3.Connection, wanted: list[str]) -> Iterator[Iterable[tuple[Any, ...]]]:
     phrases = [_phrase(word) for word in wanted if any(letter.isalnum() for letter in word)]
     if phrases:
@@ -327,8 +349,9 @@ def _containing(connection: sqlite3.Connection, wanted: list[str]) -> Iterator[t
     rows = connection.execute("SELECT session_id, seq, at, what, text, tool_use_id, check_sum FROM passage ORDER BY rowid DESC")
     folded = [word.casefold() for word in wanted]
     for session_id, seq, at, what, text, tool_use_id, check in rows:
-        if all(word in text.casefold() for word in folded):
-            start = max(0, text.casefold().find(folded[0]) - _EXCERPT_LEAD)
+        whole = text.casefold()
+        if all(word in whole for word in folded):
+            start = max(0, whole.find(folded[0]) - _EXCERPT_LEAD)
             yield session_id, seq, at, what, text[start : start + _EXCERPT_CHARACTERS], tool_use_id, text, check
 
 

@@ -130,9 +130,9 @@ class SessionReader:
         rows = self._file.read("read the session", lambda connection: entry_rows(connection, session_id, first - 1, last))
         return [logged for logged in map(logged_or_none, rows) if logged is not None]
 
-    def rows_after(self, row: int, limit: int) -> list[LoggedRow]:
-        """What was logged in any session after that row of the file, oldest first; for the search index."""
-        return self._file.read("read the log", lambda connection: rows_of_all(connection, row, limit))
+    def rows_after(self, row: int, limit: int, size: int) -> list[LoggedRow]:
+        """What was logged in any session after that row of the file, oldest first: so many rows at most, and none after so many bytes."""
+        return self._file.read("read the log", lambda connection: rows_of_all(connection, row, limit, size))
 
     def shown_media(self) -> set[Media]:
         """The images and documents of all sessions, those of waiting prompts among them. Looks through the whole file."""

@@ -115,13 +115,19 @@ def entry_rows(connection: sqlite3.Connection, session_id: str, after: int, last
     return [EntryRow(*row) for row in rows]
 
 
-def rows_of_all(connection: sqlite3.Connection, after: int, limit: int) -> list[LoggedRow]:
-    """What was logged in any session after that row of the file, oldest first."""
+def rows_of_all(connection: sqlite3.Connection, after: int, limit: int, size: int) -> list[LoggedRow]:
+    """What was logged in any session after that row of the file, oldest first: at most so many rows, and no more after so many bytes."""
+    found: list[LoggedRow] = []
     rows = connection.execute(
         "SELECT row, CAST(session_id AS BLOB), seq, at, CAST(body AS BLOB), sum FROM entry WHERE row > ? ORDER BY row LIMIT ?",
         (after, limit),
     )
-    return [LoggedRow(row, rest[0].decode("utf-8", "replace"), logged_or_none(EntryRow(*rest))) for row, *rest in rows]
+    for row, session_id, seq, at, body, check in rows:
+        found.append(LoggedRow(row, session_id.decode("utf-8", "replace"), logged_or_none(EntryRow(session_id, seq, at, body, check))))
+        size -= len(body)
+        if size <= 0:
+            break
+    return found
 
 
 def last_in_file(connection: sqlite3.Connection, session_id: str) -> int:

@@ -107,6 +107,42 @@ def test_all_words_come_before_any_word_and_the_limit_holds() -> None:
     assert workspace.found("red", limit=0) == []
 
 
+def test_of_very_many_words_each_counts_once_and_the_longest_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Workspace(None)
+    here.session([UserPrompt("p1", "the nozzle leaks"), UserPrompt("p2", "the barometer falls"), UserPrompt("p3", "nozzle of a barometer")])
+    assert here.found("nozzle " * 2_000) == here.found("nozzle") == [(1, "user"), (3, "user")]
+    few = " ".join(f"x{number}" for number in range(23))
+    assert [seq for seq, _ in here.found(f"{few} nozzle")] == [1, 3]
+    assert [seq for seq, _ in here.found(f"{few} a b c d nozzle barometer")] == [3, 1, 2]
+    assert [seq for seq, _ in here.found(f"barometer{'r' * 1_000}")] == []
+    asked: list[int] = []
+
+    def phrase(word: str) -> str:
+        asked.append(len(word))
+        return '"x"'
+
+    monkeypatch.setattr("ullage.store.search._phrase", phrase)
+    here.found(" ".join(f"{'w' * 500}{number}" for number in range(2_000)))
+    assert (len(asked), max(asked)) == (24, 200)
+
+
+@pytest.mark.parametrize(("rows", "size"), [(1, 1_000_000), (2, 1_000_000), (7, 1_000_000), (2_000, 1), (2_000, 200)])
+def test_what_is_taken_in_is_the_same_in_batches_of_any_size(rows: int, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hits() -> list[tuple[int, str]]:
+        here = Workspace(None)
+        first = here.session(SAID)
+        fork = here.log.fork(first, 4, "a fork", 3.0).id
+        for session_id in (first, fork, first):
+            here.log.append_many(session_id, [UserPrompt(f"p{number}", f"nozzle {number} of them") for number in range(9)], 4.0)
+        return here.found("nozzle", 50) + here.found("table", 50)
+
+    whole = hits()
+    assert len(whole) == 29
+    monkeypatch.setattr("ullage.store.search._BATCH", rows)
+    monkeypatch.setattr("ullage.store.search._BATCH_BYTES", size)
+    assert hits() == whole
+
+
 def test_a_hit_says_where_and_when_and_shows_the_words() -> None:
     workspace = Workspace(None)
     session_id = workspace.session(
