@@ -91,6 +91,85 @@ stage("history", { window: 60_000 }, (scenario) => {
     await screenshot("5-redone");
   });
 
+  scenario("the model recalls what was summarised, and the panel shows it", { settings: DARK, goesOn: true }, async (scene) => {
+    const { page, api, screenshot } = scene;
+    const panel = await filled(scene);
+    await runCommand(page, "Ullage: Compact conversation");
+    await compacted(panel);
+    const call = messagesOf((await repliesAsked(api))[1])
+      .flatMap(({ content }) => content)
+      .find(({ type }) => type === "tool_use");
+    await api.enqueue([{ call: "recall", input: { query: "dips 731" } }], [{ call: "recall", input: { tool_use_id: call.id } }], {
+      say: "It dipped 731 mm.",
+    });
+    await sendAndFinish(panel, "How much did the north tank dip?");
+    await itemsOf(panel, "assistant").getByText("It dipped 731 mm.").waitFor();
+    await runCommand(page, "Notifications: Clear All Notifications");
+    const [search, open] = [itemsOf(panel, "toolCall").nth(2), itemsOf(panel, "toolCall").nth(3)];
+    await search.getByText('Recall "dips 731"').click();
+    await search.getByText("The north tank dips 731 mm.").waitFor();
+    await open.getByText(`Recall result ${call.id}`).waitFor();
+    await search.getByText("The north tank dips 731 mm.").scrollIntoViewIfNeeded();
+    await screenshot("recalled");
+    const results = resultsOf(messagesOf((await repliesAsked(api)).at(-1)));
+    assertHolds(results[0]?.text ?? "", "The north tank dips 731 mm.");
+    assert.deepEqual(results[1]?.text, resultsOf(messagesOf((await repliesAsked(api))[1]))[0]?.text);
+  });
+
+  scenario(
+    "the timeline says what became of each message, leads to it, and undoes an earlier compaction",
+    { settings: DARK, goesOn: true },
+    async (scene) => {
+      const { page, api, screenshot } = scene;
+      const panel = await filled(scene);
+      await runCommand(page, "Ullage: Compact conversation");
+      await compacted(panel);
+      await api.enqueue([READ], { say: "Seen a third time." }, [READ], { say: "Seen a fourth time." });
+      await sendAndFinish(panel, "Look again");
+      await sendAndFinish(panel, "And again");
+      await runCommand(page, "Ullage: Compact conversation");
+      await expectEventually(
+        async () => (await itemsOf(panel, "compaction").getByText("Compacted").count()) === 2,
+        "it is compacted twice",
+      );
+      await runCommand(page, "Notifications: Clear All Notifications");
+
+      const timeline = await openTimeline(page, panel);
+      await expectEventually(async () => (await timeline.locator(".epoch").count()) === 3, "there are three epochs");
+      const facts = await itemsOf(panel, "compaction")
+        .first()
+        .getByText(/\d+ messages summarised/)
+        .textContent();
+      const counted = /\d+ messages summarised/.exec(facts ?? "")?.[0] ?? "no count";
+      const first = timeline.locator(".epoch").nth(1);
+      await first.getByText(counted, { exact: true }).click();
+      await expectEventually(
+        async () => `${await first.locator(".fate-row").count()} messages summarised` === counted,
+        "the list has as many messages as the card counts",
+      );
+      await first.getByText(/messages? stayed/).click();
+      await first.getByText("stays").first().waitFor();
+      await screenshot("1-timeline");
+      await timeline.getByRole("button", { name: "Look at the readings. Never change the file." }).click();
+      await timeline.waitFor({ state: "hidden" });
+      await revealed(panel).getByText("Look at the readings. Never change the file.").waitFor();
+      await screenshot("2-revealed");
+
+      await openTimeline(page, panel);
+      await timelineOf(panel).getByRole("button", { name: "Undo compaction 2" }).click();
+      await timelineOf(panel).getByRole("button", { name: "Redo compaction 2" }).waitFor();
+      await timelineOf(panel).locator(".epoch").nth(1).locator("summary").first().click();
+      await timelineOf(panel).locator(".epoch").nth(1).locator(".fate-row").first().waitFor();
+      await resizePanel(page, 320);
+      await screenshot("3-undone-narrow");
+      await timelineOf(panel).getByRole("button", { name: "Redo compaction 2" }).click();
+      await timelineOf(panel).getByRole("button", { name: "Undo compaction 2" }).waitFor();
+      await page.keyboard.press("Escape");
+      await timelineOf(panel).waitFor({ state: "hidden" });
+      await promptBox(panel).and(panel.locator(":focus")).waitFor();
+    },
+  );
+
   scenario("a pinned message survives a compaction, a pinned file is read again, and what is excluded is gone", {}, async (scene) => {
     const { page, api, screenshot } = scene;
     await api.addRules(summaries(SUMMARY));
@@ -153,84 +232,22 @@ stage("history", { window: 60_000 }, (scenario) => {
     assert.deepEqual(resultsOf(messagesOf((await repliesAsked(api)).at(-1))).slice(0, 1), results.slice(0, 1));
   });
 
-  scenario("the model recalls what was summarised, and the panel shows it", { settings: DARK }, async (scene) => {
-    const { page, api, screenshot } = scene;
-    const panel = await filled(scene);
-    await runCommand(page, "Ullage: Compact conversation");
-    await compacted(panel);
-    const call = messagesOf((await repliesAsked(api))[1])
-      .flatMap(({ content }) => content)
-      .find(({ type }) => type === "tool_use");
-    await api.enqueue([{ call: "recall", input: { query: "dips 731" } }], [{ call: "recall", input: { tool_use_id: call.id } }], {
-      say: "It dipped 731 mm.",
-    });
-    await sendAndFinish(panel, "How much did the north tank dip?");
-    await itemsOf(panel, "assistant").getByText("It dipped 731 mm.").waitFor();
-    await runCommand(page, "Notifications: Clear All Notifications");
-    const [search, open] = [itemsOf(panel, "toolCall").nth(2), itemsOf(panel, "toolCall").nth(3)];
-    await search.getByText('Recall "dips 731"').click();
-    await search.getByText("The north tank dips 731 mm.").waitFor();
-    await open.getByText(`Recall result ${call.id}`).waitFor();
-    await search.getByText("The north tank dips 731 mm.").scrollIntoViewIfNeeded();
-    await screenshot("recalled");
-    const results = resultsOf(messagesOf((await repliesAsked(api)).at(-1)));
-    assertHolds(results[0]?.text ?? "", "The north tank dips 731 mm.");
-    assert.deepEqual(results[1]?.text, resultsOf(messagesOf((await repliesAsked(api))[1]))[0]?.text);
+  scenario("a search over all sessions opens the one and leads to the place", { goesOn: true }, async ({ page, api, screenshot }) => {
+    await api.enqueue({ say: "The datum plate of the east tank lies 14 mm above the floor." }, { say: "Noted." }, { say: "Hello." });
+    const panel = await openPanel(page);
+    await sendAndFinish(panel, "Where is the datum plate?");
+    await sendAndFinish(panel, "Note that down");
+    await runCommand(page, "Ullage: New session");
+    await itemsOf(panel, "user").first().waitFor({ state: "detached" });
+    await sendAndFinish(panel, "Hello there");
+
+    const row = await searchFor(page, panel, "east datum", "14 mm above the floor");
+    await screenshot("1-found");
+    await row.click();
+    await revealed(panel).getByText("14 mm above the floor").waitFor();
+    await panel.getByRole("button", { name: /^Session: Where is the datum plate/ }).waitFor();
+    await screenshot("2-opened");
   });
-
-  scenario(
-    "the timeline says what became of each message, leads to it, and undoes an earlier compaction",
-    { settings: DARK },
-    async (scene) => {
-      const { page, api, screenshot } = scene;
-      const panel = await filled(scene);
-      await runCommand(page, "Ullage: Compact conversation");
-      await compacted(panel);
-      await api.enqueue([READ], { say: "Seen a third time." }, [READ], { say: "Seen a fourth time." });
-      await sendAndFinish(panel, "Look again");
-      await sendAndFinish(panel, "And again");
-      await runCommand(page, "Ullage: Compact conversation");
-      await expectEventually(
-        async () => (await itemsOf(panel, "compaction").getByText("Compacted").count()) === 2,
-        "it is compacted twice",
-      );
-      await runCommand(page, "Notifications: Clear All Notifications");
-
-      const timeline = await openTimeline(page, panel);
-      await expectEventually(async () => (await timeline.locator(".epoch").count()) === 3, "there are three epochs");
-      const facts = await itemsOf(panel, "compaction")
-        .first()
-        .getByText(/\d+ messages summarised/)
-        .textContent();
-      const counted = /\d+ messages summarised/.exec(facts ?? "")?.[0] ?? "no count";
-      const first = timeline.locator(".epoch").nth(1);
-      await first.getByText(counted, { exact: true }).click();
-      await expectEventually(
-        async () => `${await first.locator(".fate-row").count()} messages summarised` === counted,
-        "the list has as many messages as the card counts",
-      );
-      await first.getByText(/messages? stayed/).click();
-      await first.getByText("stays").first().waitFor();
-      await screenshot("1-timeline");
-      await timeline.getByRole("button", { name: "Look at the readings. Never change the file." }).click();
-      await timeline.waitFor({ state: "hidden" });
-      await revealed(panel).getByText("Look at the readings. Never change the file.").waitFor();
-      await screenshot("2-revealed");
-
-      await openTimeline(page, panel);
-      await timelineOf(panel).getByRole("button", { name: "Undo compaction 2" }).click();
-      await timelineOf(panel).getByRole("button", { name: "Redo compaction 2" }).waitFor();
-      await timelineOf(panel).locator(".epoch").nth(1).locator("summary").first().click();
-      await timelineOf(panel).locator(".epoch").nth(1).locator(".fate-row").first().waitFor();
-      await resizePanel(page, 320);
-      await screenshot("3-undone-narrow");
-      await timelineOf(panel).getByRole("button", { name: "Redo compaction 2" }).click();
-      await timelineOf(panel).getByRole("button", { name: "Undo compaction 2" }).waitFor();
-      await page.keyboard.press("Escape");
-      await timelineOf(panel).waitFor({ state: "hidden" });
-      await promptBox(panel).and(panel.locator(":focus")).waitFor();
-    },
-  );
 
   scenario(
     "an undo that does not fit the window says so, and fits with old results cleared",
@@ -267,35 +284,9 @@ stage("history", { window: 60_000 }, (scenario) => {
     },
   );
 
-  scenario("enlarged twice the preview still has room, and nothing covers the conversation", { settings: NOT_BY_ITSELF }, async (scene) => {
-    const { page, screenshot } = scene;
-    const panel = await filled(scene);
-    await page.setViewportSize({ width: 640, height: 400 });
-    const conversation = panel.locator(".timeline");
-    await conversation.evaluate((element) => element.scrollTo(0, 0));
-    const jump = panel.getByRole("button", { name: "↓ Newest" });
-    await jump.waitFor();
-    const [above, below] = [await conversation.boundingBox(), await jump.boundingBox()];
-    assert.ok(above && below && above.y + above.height <= below.y, "the way to the end lies below the conversation");
-    await screenshot("1-conversation");
-
-    await runCommand(page, "Ullage: Preview compaction");
-    const preview = previewOf(panel);
-    await preview.getByText(/^[\d.]+k? → [\d.]+k? tokens$/).waitFor();
-    await panel.locator(".composer").waitFor({ state: "hidden" });
-    const box = await preview.boundingBox();
-    assert.ok(box && box.height > 250, `the preview is ${String(box?.height)} pixels high`);
-    await screenshot("2-preview");
-    await preview.getByRole("button", { name: "Compact" }).scrollIntoViewIfNeeded();
-    await page.keyboard.press("Escape");
-    await promptBox(panel).and(panel.locator(":focus")).waitFor();
-    await jump.press("Enter");
-    await jump.waitFor({ state: "hidden" });
-  });
-
   scenario(
     "by the keyboard alone: preview, compact, undo, pin, and what became of a message",
-    { settings: NOT_BY_ITSELF },
+    { settings: NOT_BY_ITSELF, goesOn: true },
     async (scene) => {
       const { page, screenshot } = scene;
       const panel = await filled(scene);
@@ -330,22 +321,35 @@ stage("history", { window: 60_000 }, (scenario) => {
     },
   );
 
-  scenario("a search over all sessions opens the one and leads to the place", {}, async ({ page, api, screenshot }) => {
-    await api.enqueue({ say: "The datum plate of the east tank lies 14 mm above the floor." }, { say: "Noted." }, { say: "Hello." });
-    const panel = await openPanel(page);
-    await sendAndFinish(panel, "Where is the datum plate?");
-    await sendAndFinish(panel, "Note that down");
-    await runCommand(page, "Ullage: New session");
-    await itemsOf(panel, "user").first().waitFor({ state: "detached" });
-    await sendAndFinish(panel, "Hello there");
+  scenario(
+    "enlarged twice the preview still has room, and nothing covers the conversation",
+    { settings: NOT_BY_ITSELF, goesOn: true },
+    async (scene) => {
+      const { page, screenshot } = scene;
+      const panel = await filled(scene);
+      await page.setViewportSize({ width: 640, height: 400 });
+      const conversation = panel.locator(".timeline");
+      await conversation.evaluate((element) => element.scrollTo(0, 0));
+      const jump = panel.getByRole("button", { name: "↓ Newest" });
+      await jump.waitFor();
+      const [above, below] = [await conversation.boundingBox(), await jump.boundingBox()];
+      assert.ok(above && below && above.y + above.height <= below.y, "the way to the end lies below the conversation");
+      await screenshot("1-conversation");
 
-    const row = await searchFor(page, panel, "east datum", "14 mm above the floor");
-    await screenshot("1-found");
-    await row.click();
-    await revealed(panel).getByText("14 mm above the floor").waitFor();
-    await panel.getByRole("button", { name: /^Session: Where is the datum plate/ }).waitFor();
-    await screenshot("2-opened");
-  });
+      await runCommand(page, "Ullage: Preview compaction");
+      const preview = previewOf(panel);
+      await preview.getByText(/^[\d.]+k? → [\d.]+k? tokens$/).waitFor();
+      await panel.locator(".composer").waitFor({ state: "hidden" });
+      const box = await preview.boundingBox();
+      assert.ok(box && box.height > 250, `the preview is ${String(box?.height)} pixels high`);
+      await screenshot("2-preview");
+      await preview.getByRole("button", { name: "Compact" }).scrollIntoViewIfNeeded();
+      await page.keyboard.press("Escape");
+      await promptBox(panel).and(panel.locator(":focus")).waitFor();
+      await jump.press("Enter");
+      await jump.waitFor({ state: "hidden" });
+    },
+  );
 });
 
 /**

@@ -55,7 +55,7 @@ stage("a turn", {}, (scenario) => {
     await screenshot("3-edited");
   });
 
-  scenario("a refused edit changes nothing, and the model is told why", {}, async ({ page, api, workspace, screenshot }) => {
+  scenario("a refused edit changes nothing, and the model is told why", { goesOn: true }, async ({ page, api, workspace, screenshot }) => {
     await api.enqueue([READ], [EDIT], { say: "Then I leave it." });
     const panel = await openPanel(page);
     await sendPrompt(panel, "Mend the tank");
@@ -69,7 +69,7 @@ stage("a turn", {}, (scenario) => {
     await screenshot("2-refused");
   });
 
-  scenario("what is always allowed is not asked again", {}, async ({ page, api, screenshot }) => {
+  scenario("what is always allowed is not asked again", { goesOn: true }, async ({ page, api, screenshot }) => {
     await api.enqueue([count("README.md")], { say: "Counted one." }, [count("AGENTS.md")], { say: "Counted another." });
     const panel = await openPanel(page);
     await sendPrompt(panel, "Count the README");
@@ -83,7 +83,7 @@ stage("a turn", {}, (scenario) => {
     await screenshot("2-not-asked");
   });
 
-  scenario("stop keeps what was done, and the next prompt works", {}, async ({ page, api, workspace, screenshot }) => {
+  scenario("stop keeps what was done, and the next prompt works", { goesOn: true }, async ({ page, api, workspace, screenshot }) => {
     await api.enqueue([READ], [EDIT], heldInTheMiddle("The line is added, and now I go on and on without an end."));
     await openFile(page, FILE);
     const panel = await openPanel(page);

@@ -6,6 +6,7 @@
 import { after } from "node:test";
 import { launchBrowser } from "./browser.mjs";
 import { openVsCode } from "./vscode.mjs";
+import { WINDOW } from "./workbench.mjs";
 
 /** @typedef {{vscode: import("./vscode.mjs").OpenVsCode, context: import("playwright-core").BrowserContext}} Room */
 
@@ -41,7 +42,7 @@ export function roomFor(env) {
 /** A profile in which nothing was changed yet, such as the width of a side bar. */
 export async function freshProfile() {
   browser ??= launched();
-  const context = await (await browser).newContext({ viewport: { width: 1440, height: 900 }, colorScheme: "light" });
+  const context = await (await browser).newContext({ viewport: WINDOW, colorScheme: "light" });
   context.setDefaultTimeout(PATIENCE);
   return context;
 }

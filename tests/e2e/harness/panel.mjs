@@ -1,7 +1,7 @@
 /** The chat panel: the document inside the two frames that VS Code puts around a webview. */
 
 import { expectEventually } from "./eventually.mjs";
-import { runCommand } from "./workbench.mjs";
+import { runCommand, WINDOW } from "./workbench.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 /** @typedef {import("playwright-core").FrameLocator} FrameLocator */
@@ -27,6 +27,22 @@ export function promptBox(panel) {
 /** Wait until the session is drawn. @param {FrameLocator} panel */
 async function sessionIsThere(panel) {
   await panel.locator("button.model-button").waitFor();
+}
+
+/**
+ * Leave what a scenario did in a window: a new session, no editor, no notification, the usual size.
+ *
+ * @param {Page} page
+ */
+export async function startAgain(page) {
+  const panel = panelOf(page);
+  await page.mouse.move(0, 0); // what is said at the pointer would lie over what is clicked
+  await page.setViewportSize(WINDOW);
+  await runCommand(page, "View: Close All Editors");
+  await runCommand(page, "Ullage: New session");
+  await panel.locator(".timeline [data-kind]").first().waitFor({ state: "detached" });
+  await sessionIsThere(panel);
+  await runCommand(page, "Notifications: Clear All Notifications");
 }
 
 /** Write a prompt and send it. @param {FrameLocator} panel @param {string} text */

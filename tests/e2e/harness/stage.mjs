@@ -2,9 +2,11 @@
  * End-to-end scenarios and what they are played on.
  *
  * The scenarios of one stage share the fake API, and all stages of one environment share VS Code and the browser (`house.mjs`). Each scenario
- * has a project, a window, a server process and a session of its own, and ends only when that server is gone.
+ * has a session of its own. It also has a project, a window and a server process of its own, unless it goes on in the window of the scenario
+ * before: to open one takes longer than most scenarios. A window is closed only once its server is gone.
  */
 
+import assert from "node:assert/strict";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import test, { after, suite } from "node:test";
@@ -12,6 +14,8 @@ import { ROOT, SAMPLE_WORKSPACE } from "../../../scripts/lib/paths.mjs";
 import { expectEventually } from "./eventually.mjs";
 import { startFakeApi } from "./fake-api.mjs";
 import { freshProfile, roomFor } from "./house.mjs";
+import { whatIsLeft } from "./left.mjs";
+import { startAgain } from "./panel.mjs";
 import { closeWorkbench, openWorkbench } from "./workbench.mjs";
 
 /** Milliseconds for a scenario, all set-up included. */
@@ -32,6 +36,8 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
  * @property {Record<string, unknown>} [settings] user settings, beside those of the stage
  * @property {(folder: string) => Promise<void>} [prepare] changes the copy of the project before it is opened
  * @property {{width: number, height: number}} [size] of the window, in pixels; such a window has a browser profile of its own
+ * @property {boolean} [goesOn] in the window of the scenario before, which had the same settings: in a new session, with the project as it
+ *   was; in a window of its own where that one failed or did not run
  */
 
 /**
@@ -46,11 +52,22 @@ const ARTIFACTS = join(ROOT, "tests", "e2e", "artifacts");
 
 /** @typedef {(title: string, options: ScenarioOptions, body: (scene: Scene) => Promise<void>) => void} DeclareScenario */
 
+/** @typedef {{title: string, options: ScenarioOptions, body: (scene: Scene) => Promise<void>}} Scenario */
+
 /**
  * @typedef {object} Stage
  * @property {import("./vscode.mjs").OpenVsCode} vscode
  * @property {import("playwright-core").BrowserContext} context
  * @property {import("./fake-api.mjs").FakeApi | undefined} api
+ * @property {Window} [window] the one that the scenario before left open for the next
+ */
+
+/**
+ * @typedef {object} Window
+ * @property {import("playwright-core").Page} page
+ * @property {string | undefined} workspace
+ * @property {Record<string, unknown>} settings
+ * @property {() => Promise<void>} close until its server has ended
  */
 
 /**
@@ -66,13 +83,19 @@ export function stage(name, options, declare) {
     const endings = [];
     /** @type {Promise<Stage> | undefined} */
     let set;
-    after(() => endAll(endings));
-    declare((title, scenarioOptions, body) => {
-      void test(title, { timeout: LIMIT }, async () => {
-        set ??= setStage(options, endings);
-        await play(await set, title, scenarioOptions, body);
-      });
+    after(async () => {
+      await (await set)?.window?.close();
+      await endAll(endings);
     });
+    /** @type {Scenario[]} */
+    const scenarios = [];
+    declare((title, scenarioOptions, body) => scenarios.push({ title, options: scenarioOptions, body }));
+    for (const [index, scenario] of scenarios.entries()) {
+      void test(scenario.title, { timeout: LIMIT }, async () => {
+        set ??= setStage(options, endings);
+        await play(await set, scenario, scenarios[index + 1]?.options.goesOn === true);
+      });
+    }
   });
 }
 
@@ -83,31 +106,20 @@ async function setStage({ practice = false, window, env = {} }, endings) {
   return { ...(await roomFor({ ANTHROPIC_API_KEY: api ? "fake-key-of-the-tests" : "", ...env })), api };
 }
 
-/**
- * @param {Stage} on
- * @param {string} title
- * @param {ScenarioOptions} options
- * @param {(scene: Scene) => Promise<void>} body
- */
-async function play({ vscode, context, api }, title, { project = SAMPLE_WORKSPACE, settings = {}, prepare, size }, body) {
+/** @param {Stage} on @param {Scenario} scenario @param {boolean} nextGoesOn whether the window stays open for the next */
+async function play(on, { title, options, body }, nextGoesOn) {
+  const { vscode, api } = on;
   const folder = join(ARTIFACTS, title.replaceAll(/[^a-z0-9]+/gi, "-").toLowerCase());
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
   await api?.reset();
-  const used = { ...modelSettings(api), ...settings };
-  await vscode.useSettings(used);
-  const workspace = project === null ? undefined : await vscode.copyProject(project);
-  if (workspace !== undefined) await prepare?.(workspace);
-  const profile = size ? await freshProfile() : context;
-  const page = await profile.newPage();
-  if (size) await page.setViewportSize(size);
+  const { page, workspace, settings, close } = await windowFor(on, options);
   const screenshot = async (/** @type {string} */ picture) => {
     const path = join(folder, `${picture}.png`);
     await page.screenshot({ path, animations: "disabled" }); // a notification that fades in is there
     return path;
   };
   try {
-    await openWorkbench(page, vscode.urlOf(workspace));
     await body({
       page,
       screenshot,
@@ -119,18 +131,63 @@ async function play({ vscode, context, api }, title, { project = SAMPLE_WORKSPAC
         if (!api) throw new Error("A practice scenario has no fake API");
         return api;
       },
-      settings: (changed) => vscode.useSettings({ ...used, ...changed }),
+      settings: (changed) => vscode.useSettings({ ...settings, ...changed }),
       serverProcess: () => onlyServer(vscode),
     });
   } catch (error) {
     await screenshot("failure").catch(() => undefined);
     await writeFile(join(folder, "failure.log"), await vscode.log());
+    await close().catch(() => undefined); // the first error is the one to see
     throw error;
-  } finally {
+  }
+  if (nextGoesOn) on.window = { page, workspace, settings, close };
+  else await close();
+}
+
+/** The window of the scenario before, as if it were new, or one that is opened. @param {Stage} on @param {ScenarioOptions} options */
+async function windowFor(on, options) {
+  const { vscode, api, window } = on;
+  const settings = { ...modelSettings(api), ...options.settings };
+  if (!window || !options.goesOn) return openWindow(on, options, settings);
+  assert.deepEqual(settings, window.settings, "a scenario that goes on has the settings of the one before");
+  delete on.window; // if this one fails, the next has a window of its own
+  try {
+    await startAgain(window.page);
+    if (window.workspace !== undefined) {
+      await vscode.restoreProject(window.workspace);
+      await options.prepare?.(window.workspace);
+    }
+  } catch (error) {
+    await window.close().catch(() => undefined);
+    throw error;
+  }
+  return window;
+}
+
+/** @param {Stage} on @param {ScenarioOptions} options @param {Record<string, unknown>} settings @returns {Promise<Window>} */
+async function openWindow({ vscode, context }, { project = SAMPLE_WORKSPACE, prepare, size }, settings) {
+  await vscode.useSettings(settings);
+  const workspace = project === null ? undefined : await vscode.copyProject(project);
+  if (workspace !== undefined) await prepare?.(workspace);
+  const profile = size ? await freshProfile() : context;
+  const page = await profile.newPage();
+  if (size) await page.setViewportSize(size);
+  const close = async () => {
     await closeWorkbench(page);
     if (size) await profile.close();
+    const ended = async () => (await vscode.servers()).length === 0;
+    await expectEventually(ended, "the server ends with its window").catch(async (error) => {
+      throw new Error(`${error.message}\n${await whatIsLeft(vscode)}`);
+    });
+  };
+  try {
+    await openWorkbench(page, vscode.urlOf(workspace));
+  } catch (error) {
+    const left = await whatIsLeft(vscode);
+    await close().catch(() => undefined);
+    throw new Error(`The window did not open: ${String(error)}\n${left}`, { cause: error });
   }
-  await expectEventually(async () => (await vscode.servers()).length === 0, "the server ends with its window");
+  return { page, workspace, settings, close };
 }
 
 /** @param {import("./fake-api.mjs").FakeApi | undefined} api */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { packageExtension } from "../../../scripts/lib/extension.mjs";
 import { once, hashOf } from "../../../scripts/lib/once.mjs";
 import { STATE, VENV_PYTHON } from "../../../scripts/lib/paths.mjs";
-import { processesWith } from "../../../scripts/lib/processes.mjs";
+import { processesWith, quietly } from "../../../scripts/lib/processes.mjs";
 import { installExtension, replaceSettings, startVsCodeWeb, vsCodeWeb } from "../../../scripts/lib/vscode-web.mjs";
 import { copyWorkspace } from "../../../scripts/lib/workspace.mjs";
 
@@ -17,6 +17,7 @@ const GRACE = 10;
  * @typedef {object} OpenVsCode
  * @property {string} userData folder of its settings, state and logs
  * @property {(project: string) => Promise<string>} copyProject copies a project to a folder that a scenario may change
+ * @property {(folder: string) => Promise<void>} restoreProject makes a copy what it was
  * @property {(folder?: string) => string} urlOf where a window on a folder is served, or one without a folder
  * @property {(settings: Record<string, unknown>) => Promise<void>} useSettings makes these the user's settings, and no others
  * @property {() => Promise<number[]>} servers process ids of the Ullage servers that its windows have started
@@ -44,6 +45,10 @@ export async function openVsCode(env = {}) {
       const folder = join(parent, "tankgauge");
       await copyWorkspace(project, folder);
       return folder;
+    },
+    restoreProject: async (folder) => {
+      await quietly(["git", "clean", "--quiet", "--force", "-dx"], { cwd: folder });
+      await quietly(["git", "checkout", "--quiet", "--", "."], { cwd: folder });
     },
     urlOf: (folder) => (folder === undefined ? `${base}?ew=true` : `${base}?folder=${encodeURIComponent(folder)}`),
     useSettings: (settings) => replaceSettings(place, { "ullage.server.interpreter": VENV_PYTHON, ...settings }),

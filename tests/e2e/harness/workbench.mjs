@@ -7,6 +7,9 @@ import { expectEventually } from "./eventually.mjs";
 /** Milliseconds until the workbench has to be there; a cold start on a busy machine takes several seconds. */
 const START_LIMIT = 60_000;
 
+/** The size of a window, in pixels. */
+export const WINDOW = { width: 1440, height: 900 };
+
 /** Open VS Code in a page and wait until it can be used. @param {Page} page @param {string} url */
 export async function openWorkbench(page, url) {
   await page.goto(url);
