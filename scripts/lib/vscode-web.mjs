@@ -41,6 +41,7 @@ const SETTINGS = {
  * @typedef {object} VsCodeWeb
  * @property {string} node the Node that runs it
  * @property {string} entry its program
+ * @property {string} builtIn folder of the extensions that come with it
  */
 
 /** Install VS Code for the browser, if it is not there yet. @returns {Promise<VsCodeWeb>} */
@@ -51,7 +52,8 @@ export async function vsCodeWeb() {
     node,
     finish: (made) => installServerPackages(made, node),
   });
-  return { node, entry: join(folder, "node_modules", "code-server", "out", "node", "entry.js") };
+  const packed = join(folder, "node_modules", "code-server");
+  return { node, entry: join(packed, "out", "node", "entry.js"), builtIn: join(packed, "lib", "vscode", "extensions") };
 }
 
 /**
@@ -95,10 +97,11 @@ export async function installExtension(web, place, vsix) {
  * @param {number} what.port 0 for any free one
  * @param {Record<string, unknown>} [what.settings] user settings, beside ours and those that the user changed
  * @param {number} [what.grace] seconds that a window's processes wait for a tab that has vanished without a word; VS Code's three hours if left out
+ * @param {string} [what.builtIn] folder of the extensions that come with VS Code, its own if left out
  * @param {NodeJS.ProcessEnv} [what.env] environment, beside ours
  * @returns {Promise<Running>}
  */
-export async function startVsCodeWeb(web, { folder, place, port, settings = {}, grace, env = {} }) {
+export async function startVsCodeWeb(web, { folder, place, port, settings = {}, grace, builtIn, env = {} }) {
   await addSettings(place, settings);
   const actualPort = await freePort(port);
   const id = randomUUID();
@@ -111,6 +114,7 @@ export async function startVsCodeWeb(web, { folder, place, port, settings = {}, 
     ...["--auth", "none", "--bind-addr", `${HOST}:${actualPort}`, "--session-socket", socket],
     ...["--disable-workspace-trust", "--disable-telemetry", "--disable-update-check", "--disable-getting-started-override"],
     ...["--extensions-dir", place.extensions, "--user-data-dir", place.userData],
+    ...(builtIn === undefined ? [] : ["--builtin-extensions-dir", builtIn]),
     ...(grace === undefined ? [] : ["--reconnection-grace-time", String(grace)]),
   ];
   const mark = `ULLAGE_RUN=${id}`;

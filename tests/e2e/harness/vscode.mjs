@@ -1,6 +1,6 @@
 /** VS Code with the packaged extension. It serves any number of windows, each on a copy of a project. */
 
-import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { packageExtension } from "../../../scripts/lib/extension.mjs";
@@ -12,6 +12,9 @@ import { copyWorkspace } from "../../../scripts/lib/workspace.mjs";
 
 /** Seconds. A tab says goodbye while it is taken down; now and then that is lost, and its processes would wait three hours for it. */
 const GRACE = 10;
+
+/** What comes with VS Code and is needed here: how things look, and how a file of the sample project is shown. The rest starts for nothing. */
+const BUILT_IN = ["theme-defaults", "theme-seti", "python", "json", "markdown-basics", "media-preview", "git-base", "git"];
 
 /**
  * @typedef {object} OpenVsCode
@@ -34,7 +37,17 @@ export async function openVsCode(env = {}) {
   const extensions = await installedExtension(web);
   const home = await mkdtemp(join(tmpdir(), "ullage-e2e-"));
   const place = { userData: join(home, "user-data"), extensions };
-  const running = await startVsCodeWeb(web, { folder: home, place, port: 0, grace: GRACE, env });
+  const builtIn = join(home, "built-in");
+  await mkdir(builtIn);
+  for (const name of BUILT_IN) await symlink(join(web.builtIn, name), join(builtIn, name), "junction");
+  const running = await startVsCodeWeb(web, {
+    folder: home,
+    place,
+    port: 0,
+    grace: GRACE,
+    builtIn,
+    env: { NODE_COMPILE_CACHE: join(STATE, "e2e", "compiled"), ...env }, // each window has a Node of its own, which reads the same
+  });
   const base = new URL("/", running.url).href;
   let copies = 0;
   return {
