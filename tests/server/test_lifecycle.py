@@ -8,6 +8,7 @@ import os
 import socket
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from lsprotocol import types
 
 from tests.patience import PATIENCE
+from tests.server import forked
 from tests.server.client import COMMAND, UllageClient, environment
 from ullage import __version__, cli
 from ullage.lsp import protocol
@@ -30,16 +32,34 @@ def frame(message: dict[str, Any] | bytes) -> bytes:
 
 
 def exchange(sent: bytes, arguments: tuple[str, ...] = ()) -> tuple[list[dict[str, Any]], subprocess.CompletedProcess[bytes]]:
-    """What a server answers to these bytes, after which its stdin ends."""
+    """What the command answers to these bytes, after which its stdin ends."""
     done = subprocess.run([*COMMAND, *arguments], input=sent, capture_output=True, env=environment(), timeout=PATIENCE, check=False)
+    return messages_in(done.stdout), done
+
+
+async def exchange_with_forked(sent: bytes) -> tuple[list[dict[str, Any]], int, bytes]:
+    """The same of a server whose start is not what is tested: its messages, its exit code, and what it wrote to stderr."""
+    server = await forked.start([], environment())
+
+    async def send() -> None:
+        with suppress(ConnectionError):  # it may have ended without reading all of it
+            server.stdin.write(sent)
+            await server.stdin.drain()
+        server.stdin.close()
+
+    async with asyncio.timeout(PATIENCE):
+        _, said, log = await asyncio.gather(send(), server.stdout.read(), server.stderr.read())
+        return messages_in(said), await server.wait(), log
+
+
+def messages_in(rest: bytes) -> list[dict[str, Any]]:
     messages: list[dict[str, Any]] = []
-    rest = done.stdout
     while rest:
         head, _, rest = rest.partition(b"\r\n\r\n")
         length = int(head.partition(b"Content-Length: ")[2].split(b"\r\n")[0])
         messages.append(json.loads(rest[:length]))
         rest = rest[length:]
-    return messages, done
+    return messages
 
 
 def test_initialize_says_who_answers_and_what_is_spoken() -> None:
@@ -84,12 +104,12 @@ def test_nothing_heavy_is_imported_before_initialize() -> None:
         (frame(b'{"method": "x", "params": ' + b"[" * 200_000), [-32700]),
     ],
 )
-def test_a_bad_message_is_answered_and_the_server_goes_on(sent: bytes, codes: list[int]) -> None:
-    answers, done = exchange(sent + frame({"id": 9, "method": "initialize", "params": INITIALIZE}))
+async def test_a_bad_message_is_answered_and_the_server_goes_on(sent: bytes, codes: list[int]) -> None:
+    answers, code, _ = await exchange_with_forked(sent + frame({"id": 9, "method": "initialize", "params": INITIALIZE}))
     assert [answer["error"]["code"] for answer in answers[:-1]] == codes
     assert answers[-1]["id"] == 9
     assert "result" in answers[-1]
-    assert done.returncode == 0
+    assert code == 0
 
 
 @pytest.mark.parametrize(
@@ -106,11 +126,11 @@ def test_a_bad_message_is_answered_and_the_server_goes_on(sent: bytes, codes: li
         b"x" * 200_000,
     ],
 )
-def test_what_is_no_message_at_all_ends_in_good_order(sent: bytes) -> None:
-    answers, done = exchange(sent)
+async def test_what_is_no_message_at_all_ends_in_good_order(sent: bytes) -> None:
+    answers, code, log = await exchange_with_forked(sent)
     assert answers == []
-    assert done.returncode == 0
-    assert b"Traceback" not in done.stderr
+    assert code == 0
+    assert b"Traceback" not in log
 
 
 @pytest.mark.parametrize(("shutdown", "code"), [(True, 0), (False, 1)])
