@@ -3,33 +3,54 @@
  * runs the layer that a release needs beside them.
  *
  * A layer that fails does not keep the later ones from running. The last line is the sum.
+ *
+ * The end-to-end tests wait for a window most of the time that they do not take a core. So the other layers run beside them, one after the
+ * other, and give way to them: a window that is slow to open would be a failure, and a unit test that is slow is none.
  */
 
+import { availableParallelism } from "node:os";
 import { bold, Failure, green, main, red, seconds } from "./lib/console.mjs";
-import { DEEP, LAYERS } from "./lib/layers.mjs";
+import { DEEP, E2E, LAYERS } from "./lib/layers.mjs";
 import { setUp } from "./setup.mjs";
 
 await main(async () => {
   const layers = chosenLayers(process.argv.slice(2));
   await setUp();
-  /** @type {string[]} */
-  const lines = [];
+  const since = Date.now();
+  const lanes = availableParallelism() > 1 ? [layers.filter((each) => each === E2E), layers.filter((each) => each !== E2E)] : [layers];
+  const used = lanes.filter((lane) => lane.length > 0);
+  const results = (await Promise.all(used.map((lane) => inTurn(lane, used.length > 1)))).flat();
   const sum = { passed: 0, failed: 0 };
-  for (const layer of layers) {
-    console.log(bold(`\n=== ${layer.name}`));
-    const since = Date.now();
-    const { passed, failed } = await layer.run().catch((error) => {
-      console.error(error instanceof Failure ? error.message : error);
-      return { passed: 0, failed: 1 };
-    });
+  const lines = results.map(({ name, passed, failed, took }) => {
     sum.passed += passed;
     sum.failed += failed;
     const mark = failed === 0 ? green("ok    ") : red("FAILED");
-    lines.push(`${mark} ${layer.name.padEnd(10)} ${passed} passed, ${failed} failed, ${seconds(since)}`);
-  }
-  console.log(`\n${lines.join("\n")}\n\n${sum.passed} passed, ${sum.failed} failed`);
+    return `${mark} ${name.padEnd(10)} ${passed} passed, ${failed} failed, ${took}`;
+  });
+  console.log(`\n${lines.join("\n")}\nAll of it took ${seconds(since)}\n\n${sum.passed} passed, ${sum.failed} failed`);
   return sum.failed === 0 ? 0 : 1;
 });
+
+/**
+ * One layer after the other.
+ *
+ * @param {import("./lib/layers.mjs").Layer[]} layers
+ * @param {boolean} areBeside whether others run at the same time
+ */
+async function inTurn(layers, areBeside) {
+  const results = [];
+  for (const layer of layers) {
+    console.log(bold(`\n=== ${layer.name}`));
+    const since = Date.now();
+    const beside = areBeside ? { label: `${layer.name.padEnd(9)} |`, nice: layer === E2E ? 0 : 10 } : undefined;
+    const outcome = await layer.run(beside).catch((error) => {
+      console.error(error instanceof Failure ? error.message : error);
+      return { passed: 0, failed: 1 };
+    });
+    results.push({ name: layer.name, ...outcome, took: seconds(since) });
+  }
+  return results;
+}
 
 /** @param {string[]} names */
 function chosenLayers(names) {

@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { provideBubblewrap } from "./bubblewrap.mjs";
 import { Failure } from "./console.mjs";
+import { withTemporary } from "./memory.mjs";
 import { ROOT, STATE, VENV_PYTHON } from "./paths.mjs";
 import { run } from "./processes.mjs";
 
@@ -13,39 +14,40 @@ import { run } from "./processes.mjs";
  * @property {number} failed tests that failed; at least one if the layer could not run to its end
  */
 
-/** @typedef {{name: string, run: () => Promise<Outcome>}} Layer */
+/** @typedef {import("./processes.mjs").Beside} Beside */
+
+/** @typedef {{name: string, run: (beside?: Beside) => Promise<Outcome>}} Layer alone, or beside another */
 
 const REPORTS = join(STATE, "reports");
 
+/** The longest, and one window after the other: it leaves a core to those that run beside it. @type {Layer} */
+export const E2E = { name: "e2e", run: endToEnd };
+
 /** In the order in which they run: the quick ones first. @type {Layer[]} */
-export const LAYERS = [
-  { name: "check", run: checks },
-  { name: "python", run: python },
-  { name: "extension", run: extension },
-  { name: "e2e", run: endToEnd },
-];
+export const LAYERS = [{ name: "check", run: checks }, { name: "extension", run: extension }, { name: "python", run: python }, E2E];
 
 /** What a release needs beside them; `npm test` runs a sample of it. @type {Layer} */
 export const DEEP = { name: "deep", run: deep };
 
-/** The checks count as one test. @returns {Promise<Outcome>} */
-async function checks() {
-  const code = await run([process.execPath, join(ROOT, "scripts", "check.mjs")]);
+/** The checks count as one test. @param {Beside} [beside] @returns {Promise<Outcome>} */
+async function checks(beside) {
+  const code = await run([process.execPath, join(ROOT, "scripts", "check.mjs")], { beside });
   return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
 }
 
-/** @returns {Promise<Outcome>} */
-async function python() {
-  return pythonTests("python", [], {});
+/** @param {Beside} [beside] @returns {Promise<Outcome>} */
+async function python(beside) {
+  return pythonTests("python", [], {}, beside);
 }
 
 /**
  * The long form of the tests that bear the marker `deep`, and of all that Hypothesis runs: one test may take an hour.
  *
+ * @param {Beside} [beside]
  * @returns {Promise<Outcome>}
  */
-async function deep() {
-  return pythonTests("deep", ["-m", "deep or hypothesis", "--timeout=3600"], { ULLAGE_DEEP: "1" });
+async function deep(beside) {
+  return pythonTests("deep", ["-m", "deep or hypothesis", "--timeout=3600"], { ULLAGE_DEEP: "1" }, beside);
 }
 
 /**
@@ -54,19 +56,22 @@ async function deep() {
  * Some environments forbid Python to keep what it compiles. Each of the many processes that the tests start would then compile the server
  * anew, so here that is allowed.
  *
- * @param {string} name @param {string[]} flags @param {NodeJS.ProcessEnv} more
+ * @param {string} name @param {string[]} flags @param {NodeJS.ProcessEnv} more @param {Beside} [beside]
  * @returns {Promise<Outcome>}
  */
-async function pythonTests(name, flags, more) {
+async function pythonTests(name, flags, more, beside) {
   await provideBubblewrap();
   const report = await freshReport(name);
   const workers = ["-n", "auto", "--dist", "worksteal"];
   const command = [VENV_PYTHON, "-m", "pytest", "-q", ...workers, ...flags, `--junitxml=${report}`, "tests/unit", "tests/server"];
-  return outcome(report, await run(command, { env: { ...process.env, PYTHONDONTWRITEBYTECODE: "", ...more } }));
+  return withTemporary(async (temporary) => {
+    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "", ...temporary, ...more };
+    return outcome(report, await run(command, { env, beside }));
+  });
 }
 
-/** Node 20 does not read TypeScript, so the tests are bundled with what they test. @returns {Promise<Outcome>} */
-async function extension() {
+/** Node 20 does not read TypeScript, so the tests are bundled with what they test. @param {Beside} [beside] @returns {Promise<Outcome>} */
+async function extension(beside) {
   const sources = await testFiles("extension", ".test.ts");
   const bundles = join(STATE, "extension-tests");
   await rm(bundles, { recursive: true, force: true });
@@ -89,25 +94,34 @@ async function extension() {
     "extension",
     ["--enable-source-maps"],
     written.map((path) => join(bundles, path)),
+    { beside },
   );
 }
 
 /**
- * One process for all files, so that they share VS Code and the browser. These take a core each; scenarios side by side would only wait for
- * one another.
+ * One process for all files, so that they share VS Code and the browser. Scenarios side by side would wait for one another: a window that
+ * opens takes both of two cores. Python may keep what it compiles, as above: each window starts a server.
  *
+ * @param {Beside} [beside]
  * @returns {Promise<Outcome>}
  */
-async function endToEnd() {
-  return nodeTests("e2e", [], [join(ROOT, "tests", "e2e", "all.mjs")]);
+async function endToEnd(beside) {
+  return withTemporary((temporary) => {
+    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: "", ...temporary };
+    return nodeTests("e2e", [], [join(ROOT, "tests", "e2e", "all.mjs")], { beside, env });
+  });
 }
 
-/** @param {string} name @param {string[]} flags @param {string[]} files @returns {Promise<Outcome>} */
-async function nodeTests(name, flags, files) {
+/**
+ * @param {string} name @param {string[]} flags @param {string[]} files
+ * @param {import("./processes.mjs").RunOptions & {beside?: Beside | undefined}} options
+ * @returns {Promise<Outcome>}
+ */
+async function nodeTests(name, flags, files, options) {
   const report = await freshReport(name);
   const reporters = ["--test-reporter=spec", "--test-reporter-destination=stdout"];
   const junit = ["--test-reporter=junit", `--test-reporter-destination=${report}`];
-  const code = await run([process.execPath, "--test", ...flags, ...reporters, ...junit, ...files]);
+  const code = await run([process.execPath, "--test", ...flags, ...reporters, ...junit, ...files], options);
   return outcome(report, code);
 }
 

@@ -2,6 +2,8 @@
 
 import { spawn } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
+import { getPriority, setPriority } from "node:os";
+import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { ROOT } from "./paths.mjs";
 import { Failure } from "./console.mjs";
@@ -13,16 +15,31 @@ import { Failure } from "./console.mjs";
  */
 
 /**
- * Run a program with our own terminal. Gives its exit code; 127 if it could not be started, 1 if a signal ended it.
+ * @typedef {object} Beside how a program runs beside others
+ * @property {string} label stands before each line that it prints
+ * @property {number} nice how far it gives way to the others, with all that it starts: 0 not at all, 19 as far as can be
+ */
+
+/**
+ * Run a program with our own terminal, or beside others. Gives its exit code; 127 if it could not be started, 1 if a signal ended it.
  *
  * @param {string[]} command program and arguments
- * @param {RunOptions} [options]
+ * @param {RunOptions & {beside?: Beside}} [options]
  * @returns {Promise<number>}
  */
-export function run(command, options = {}) {
+export function run(command, { beside, ...options } = {}) {
   const [program = "", ...rest] = command;
   return new Promise((done) => {
-    const child = spawn(program, rest, { cwd: ROOT, ...options, stdio: "inherit" });
+    const child = spawn(program, rest, { cwd: ROOT, ...options, stdio: beside ? ["ignore", "pipe", "pipe"] : "inherit" });
+    if (beside) {
+      if (child.pid !== undefined) setPriority(child.pid, Math.min(19, getPriority() + beside.nice));
+      for (const [from, to] of /** @type {const} */ ([
+        [child.stdout, process.stdout],
+        [child.stderr, process.stderr],
+      ])) {
+        if (from) createInterface(from).on("line", (line) => to.write(`${beside.label} ${line}\n`));
+      }
+    }
     child.on("error", (error) => {
       console.error(`${program} could not be started: ${error.message}`);
       done(127);
