@@ -175,8 +175,7 @@ async function openWindow({ vscode, context }, { project = SAMPLE_WORKSPACE, pre
   const close = async () => {
     await closeWorkbench(page);
     if (size) await profile.close();
-    const ended = async () => (await vscode.servers()).length === 0;
-    await expectEventually(ended, "the server ends with its window").catch(async (error) => {
+    await serverGone(vscode).catch(async (error) => {
       throw new Error(`${error.message}\n${await whatIsLeft(vscode)}`);
     });
   };
@@ -193,6 +192,11 @@ async function openWindow({ vscode, context }, { project = SAMPLE_WORKSPACE, pre
 /** @param {import("./fake-api.mjs").FakeApi | undefined} api */
 function modelSettings(api) {
   return api ? { "ullage.model.provider": "anthropic", "ullage.model.baseUrl": api.url } : { "ullage.model.provider": "practice" };
+}
+
+/** @param {import("./vscode.mjs").OpenVsCode} vscode */
+function serverGone(vscode) {
+  return expectEventually(async () => (await vscode.servers()).length === 0, "the server ends with its window");
 }
 
 /** @param {import("./vscode.mjs").OpenVsCode} vscode */

@@ -249,6 +249,21 @@ async def test_epochs_and_fates_tell_what_became_of_everything(folder: Path) -> 
         assert (first.requests, second.requests) == (requests + 1, 2)
 
 
+async def test_a_request_counts_for_the_epoch_before_the_one_that_was_undone(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        for _ in range(2):
+            await fill(here, session, 2)
+            session.compact()
+            await here.idle(session)
+        before, _ = await session.history.epochs()
+        await session.history.undo()
+        await next_request(here, session)
+        after, _ = await session.history.epochs()
+        assert [new.requests - old.requests for old, new in zip(before, after, strict=True)] == [0, 1, 0]
+
+
 async def test_the_transcript_of_an_epoch_that_was_undone_is_not_written_over(folder: Path) -> None:
     async with stage(folder, window=WINDOW) as here:
         here.fake.add_rules(summaries())
