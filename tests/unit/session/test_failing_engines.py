@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.session.engines import AsksModel, GivesRubbish, Raises, SummarisesBeforeCalls, policy
+from tests.unit.session.engines import AsksModel, GivesRubbish, KeepsUp, Raises, SummarisesBeforeCalls, policy
 from tests.unit.session.filling import WINDOW, fill, make_project
 from tests.unit.session.harness import compactions, stage
 from tests.unit.session.other_policies import ended_well, one_turn_of_reads, telling, under
@@ -72,6 +72,30 @@ async def test_where_upkeep_fails_the_turn_goes_on_and_it_is_said_three_times_at
         cards = compactions(session)
         assert [(card.status, card.trigger) for card in cards] == [("failed", "upkeep")] * 3
         assert f"The policy tried failed: {'LookupError' if said == 'no such thing' else 'ValueError'}: {said}" in cards[0].error
+
+
+class _FailsEveryOtherTime(KeepsUp):
+    def __init__(self) -> None:
+        super().__init__()
+        object.__setattr__(self, "asks", [])
+
+    asks: list[Occasion]
+
+    def upkeep(self, at: Occasion) -> Plan | None:
+        self.asks.append(at)
+        if len(self.asks) % 2:
+            raise LookupError("no such thing")
+        return super().upkeep(at)
+
+
+async def test_upkeep_that_works_in_between_is_asked_on(folder: Path) -> None:
+    async with stage(
+        folder, window=WINDOW, settings=under("tried"), extra=[policy(_FailsEveryOtherTime(), full_at=FixedTokens(50_000))]
+    ) as here:
+        session = await here.new()
+        await one_turn_of_reads(here, session, 10)
+        assert ended_well(session)
+        assert [card.status for card in compactions(session)].count("failed") > 3
 
 
 async def test_where_arriving_fails_the_result_comes_all_the_same(folder: Path) -> None:
