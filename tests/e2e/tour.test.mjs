@@ -1,12 +1,12 @@
 /** The tour that a newcomer takes: no key, the practice model, the sample workspace. The picture in the README is taken here. */
 
 import assert from "node:assert/strict";
-import { copyFile, mkdir } from "node:fs/promises";
+import { copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { ROOT } from "../../scripts/lib/paths.mjs";
 import { capture } from "../../scripts/lib/processes.mjs";
 import { clickGauge, gaugeReaches } from "./harness/gauge.mjs";
-import { approval, itemsOf, openPanel, promptBox } from "./harness/panel.mjs";
+import { approval, itemsOf, openPanel, promptBox, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 import { openFile, resizePanel, runCommand, typeAtLine } from "./harness/workbench.mjs";
 
@@ -57,4 +57,61 @@ stage("the tour", { practice: true }, (scenario) => {
 /** @param {string} folder */
 function runTests(folder) {
   return capture(["python3", "-m", "unittest"], { cwd: folder });
+}
+
+stage("the walkthrough", { practice: true }, (scenario) => {
+  scenario("each step of the walkthrough does what it says, in a folder of one's own", { prepare: emptied }, async (scene) => {
+    const { page, screenshot } = scene;
+    await openPanel(page);
+    // The picture beside a step is drawn in a frame of the same kind.
+    const panel = page.frameLocator('iframe.webview[src*="extensionId=ullage"]').frameLocator("iframe#active-frame");
+    await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
+    await page.keyboard.press("F1");
+    for (const choice of [">Welcome: Open Walkthrough...", "Get started with Ullage"]) {
+      await page.locator(".quick-input-widget .quick-input-box input").fill(choice);
+      await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: choice.slice(1) }).first().click();
+    }
+
+    await step(page, "Open the chat");
+    await screenshot("1-open");
+    await press(page, "Open chat");
+    await promptBox(panel).waitFor();
+
+    await step(page, "Take the tour");
+    await screenshot("2-tour");
+    await press(page, "Take the tour");
+    await itemsOf(panel, "assistant").first().waitFor();
+    await turnIsOver(panel);
+    await screenshot("2-tour-taken");
+
+    await step(page, "Connect a model");
+    await screenshot("3-model");
+    await press(page, "Connect a model");
+    await page.getByPlaceholder("Where should answers come from?").waitFor();
+    await screenshot("3-model-asked");
+    await page.keyboard.press("Escape");
+
+    await step(page, "Watch the gauge");
+    await screenshot("4-compact");
+    await press(page, "Compact conversation");
+    await itemsOf(panel, "compaction").or(itemsOf(panel, "notice")).first().waitFor();
+    await screenshot("4-compacted");
+  });
+});
+
+/** A step of the walkthrough, unfolded. @param {import("playwright-core").Page} page @param {string} title */
+async function step(page, title) {
+  await page.locator(".getting-started-step").filter({ hasText: title }).first().click();
+  await page.locator(".getting-started-step.expanded").filter({ hasText: title }).waitFor();
+}
+
+/** The button of the step that is unfolded. @param {import("playwright-core").Page} page @param {string} label */
+async function press(page, label) {
+  await page.locator(".getting-started-step.expanded").getByRole("button", { name: label, exact: true }).last().click();
+}
+
+/** @param {string} folder */
+async function emptied(folder) {
+  for (const name of await readdir(folder)) await rm(join(folder, name), { recursive: true });
+  await writeFile(join(folder, "notes.txt"), "The dip stick is in the shed.\n");
 }
