@@ -172,7 +172,10 @@ async def test_a_second_tour_finds_nothing_to_mend(folder: Path) -> None:
 async def test_another_folder_ends_it(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing")
     bench = tour_in(tmp_path)
-    assert "not the sample workspace" in await bench.prompt("take the tour")
+    told = await bench.prompt("take the tour")
+    assert "not the sample workspace" in told
+    assert "write a note" in told
+    assert "plan" not in told, "nothing of it would be done"
 
 
 async def test_in_a_workspace_that_is_not_trusted_it_says_so(folder: Path) -> None:
