@@ -81,6 +81,13 @@ test("a compaction says why, how and what it saved", () => {
   assert.deepEqual(compactionFacts(done), ["96 messages summarised", "1 tool result set aside", "Focus: tests", "Cost: $0.04"]);
 });
 
+test("a compaction that was stopped, or found nothing to do, has not failed", () => {
+  const none = compaction("c1", { status: "cancelled", tokensAfter: undefined });
+  assert.equal(compactionTitle({ ...none, error: "" }), "Compaction stopped");
+  assert.equal(compactionTitle({ ...none, error: "There is nothing to compact" }), "Not compacted");
+  assert.equal(compactionTitle({ ...none, status: "failed", error: "No network" }), "Compaction failed");
+});
+
 test("what the user took out is called so, and no compaction", () => {
   const byHand = compaction("c1", { policy: "user", rung: "moves", cleared: 1 });
   assert.equal(compactionTitle(byHand), "Excluded");

@@ -98,6 +98,10 @@ export class CompactionNotice {
       await tellError(`Compaction failed: ${item.error || "nothing was changed"}`);
       return;
     }
+    if (item.status === "cancelled") {
+      await (item.error === "" ? undefined : tell(`Not compacted: ${item.error}`));
+      return;
+    }
     const sizes = item.tokensAfter == null ? formatTokens(item.tokensBefore) : formatChange(item.tokensBefore, item.tokensAfter);
     const choice = await tell(`Compacted: ${sizes} tokens`, "Undo");
     if (choice === "Undo") {

@@ -35,7 +35,7 @@ export function compactionTitle(item: CompactionItem): string {
     case "failed":
       return "Compaction failed";
     case "cancelled":
-      return "Compaction stopped";
+      return item.error === "" ? "Compaction stopped" : "Not compacted";
     case "undone":
       return item.policy === BY_HAND ? "Included again" : "Compaction undone";
     case "completed":

@@ -337,7 +337,7 @@ class CompactionFailed:
     trigger: Trigger
     reason: str
     cancelled: bool = False
-    """Whether it was stopped, and did not fail by itself."""
+    """Whether it was stopped, or there was nothing to compact: nothing went wrong."""
     tokens_before: int = 0
     focus: str = ""
 

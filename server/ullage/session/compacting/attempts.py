@@ -225,7 +225,7 @@ class Attempts:
             return await self._made(wanted, at_work=at_work, must=must)
         except NothingToCompact:
             if wanted.trigger in ("manual", "tool"):
-                self._failed(wanted, NOTHING_TO_COMPACT)
+                self._failed(wanted, NOTHING_TO_COMPACT, cancelled=True)
         except StoreFailed as error:
             self._failed(wanted, str(error))
         except Exception as error:
