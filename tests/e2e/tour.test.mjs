@@ -89,20 +89,19 @@ stage("the walkthrough", { practice: true }, (scenario) => {
     assert.equal(await panel.getByText("0 of 5").count(), 0, "no plan is left that nobody will carry out");
     await screenshot("2-tour-taken");
 
-    await step(page, "Connect a model");
-    await screenshot("3-model");
-    await press(page, "Connect a model");
-    await page.getByPlaceholder("Where should answers come from?").waitFor();
-    await screenshot("3-model-asked");
-    await page.keyboard.press("Escape");
-
     await step(page, "Watch the gauge");
-    await screenshot("4-compact");
+    await screenshot("3-compact");
     await press(page, "Compact conversation");
     await itemsOf(panel, "compaction").getByText("There is nothing to compact").waitFor();
     assert.equal(await page.getByText("Compaction failed").count(), 0, "what is too short to be compacted has not failed");
     await turnIsOver(panel);
-    await screenshot("4-compacted");
+    await screenshot("3-compacted");
+
+    await step(page, "Connect a model");
+    await screenshot("4-model");
+    await press(page, "Connect a model");
+    await page.getByPlaceholder("Where should answers come from?").waitFor();
+    await screenshot("4-model-asked");
   });
 });
 
