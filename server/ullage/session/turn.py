@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.compaction.assemble import Wanted
+from ullage.context.counting.accounting import learned
 from ullage.context.entries import AssistantReply, Notice, TurnEnded, UserPrompt
 from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
 from ullage.models.model import ModelCard, ModelEvent, Reply
@@ -31,9 +32,6 @@ OUTPUT_TOKENS = 32_000
 MOST_CUT_OFF = 5
 """Replies in a row, without a call of a tool, that may fill the window: each costs a whole window of output, and a model that goes round
 in circles never ends."""
-
-TELLING_SHARE = 0.3
-"""Of a request that system prompt and tools must have, for its usage to tell what they take."""
 
 DOUBTS = "ndoubts"
 """Id of the notice that the endpoint says what cannot be."""
@@ -159,18 +157,9 @@ class Turn:
 
     def _learn(self, card: ModelCard) -> None:
         """What the newest response teaches about the estimates."""
-        calibration = self._surroundings.calibration(card)
+        calibration, projection = self._surroundings.calibration(card), self._conversation.projection
         counted = self._conversation.counted(calibration)
-        priced, prelude = counted.priced, self._conversation.projection.prelude
-        if priced is None:
-            return
-        fixed = self._surroundings.fixed_of(card)
-        if fixed is not None and prelude is not None and counted.fixed > counted.used * TELLING_SHARE:
-            fixed.take_shown(prelude, dict(counted.categories))
-        learned = calibration.observe(priced.estimated, priced.reported)
-        if priced.counted is not None:
-            learned = learned.observe_counted(*priced.counted)
-        self._surroundings.calibrations[card.name] = learned
+        self._surroundings.calibrations[card.name] = learned(counted, projection, calibration, self._surroundings.fixed_of(card))
 
     async def run_tools(self, calls: Sequence[ToolUse]) -> None:
         """Runs the calls of the last reply; each gets a result. Rules of folders met for the first time follow them."""

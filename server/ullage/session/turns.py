@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ullage.context.blocks import ToolUse
+from ullage.context.counting.accounting import prompt_tokens
 from ullage.context.entries import AssistantReply, Logged, Notice, Outcome, ToolReturned, TurnEnded, UserPrompt
 from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, ModelError, UnknownModel
 from ullage.session.compacting.policy_in_use import PolicyInUse
-from ullage.session.compacting.room import ContextFull, Room, prompt_tokens
+from ullage.session.compacting.room import ContextFull, Room
 from ullage.session.conversation import Conversation
 from ullage.session.items import EndedTurn, NoticeItem, RetryInfo, StopReason, new_id
 from ullage.session.long_work import ROUND

@@ -11,9 +11,13 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ullage.context.blocks import Usage
-from ullage.context.engines.engine import Covered, Handoff, handoff_room, planned_entry
+from ullage.context.counting.gauge import line as full_at
+from ullage.context.counting.gauge import measured
+from ullage.context.counting.tokens import Calibration, estimate_message
+from ullage.context.engines.engine import Covered, Handoff, Occasion, handoff_room, is_in_force, planned_entry
 from ullage.context.entries import Compaction, Rung, Trigger
 from ullage.context.moves.plan import Count, Plan, spare
+from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.redact import redact
 from ullage.context.view.log_places import place_of
@@ -91,6 +95,56 @@ def entry_of(draft: Draft) -> Compaction:
         focus=wanted.focus,
     )
     return replace(entry, usage=draft.usage, cost=draft.cost, skipped=draft.skipped, saves=wanted.saves)
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How full the context is when a compaction is planned (tokens)."""
+
+    used: int
+    """The one number of the whole context."""
+    line: int
+    """Where it counts as full."""
+    window: int
+    calibration: Calibration
+
+
+def counting(calibration: Calibration) -> Count:
+    """Counts messages as an engine is to count them."""
+    return lambda messages: calibration.apply(sum(map(estimate_message, messages)))
+
+
+def epoch_of(projection: Projection) -> EpochKey:
+    """The epoch in force, as if there were no upkeep."""
+    prelude, *seqs = projection.key
+    return (prelude, *(seq for seq, active in zip(seqs, projection.active, strict=True) if active.trigger != "upkeep"))
+
+
+def planned(policy: Policy, view: Projection, wanted: Wanted, sizes: Sizes) -> Draft | None:
+    """A draft without its summary: what the policy's engine wants done, without what is pinned; None where that is nothing.
+
+    Raises what the engine raises, `TypeError` where it gives no plan and `ValueError` for a summary before a call that needs none.
+    """
+    count, upkeep = counting(sizes.calibration), wanted.trigger == "upkeep"
+    full = measured(policy.measure, sizes.used, view.messages, sizes.calibration)
+    occasion = Occasion(view, wanted.trigger, full, sizes.line, sizes.window, count)
+    plan = policy.engine.upkeep(occasion) if upkeep else policy.engine.plan(occasion)
+    if plan is None:
+        return None
+    if not isinstance(plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
+        raise TypeError(f"its plan is {type(plan).__name__}")
+    if upkeep and plan.summarise_to is not None:
+        raise ValueError("it wants a summary before a call that needs none")
+    spared = spare(plan, view, count)
+    if spared is None or (upkeep and is_in_force(spared, view)):
+        return None
+    return Draft(wanted, spared, "moves", Handoff(""), None, None, (), sizes.used, sizes.line, epoch_of(view), policy, view.key)
+
+
+def standing_in(wanted: Wanted, sizes: Sizes) -> tuple[Wanted, Sizes]:
+    """What Ullage's own engine is asked where it stands in for another policy: to compact in any case, by its own threshold at most."""
+    asking = wanted if wanted.trigger == "reactive" else replace(wanted, trigger="manual")
+    return asking, replace(sizes, line=min(sizes.line, full_at(sizes.window, ULLAGE.line)))
 
 
 def ways(plan: Plan, wanted: Wanted) -> Iterator[Rung]:

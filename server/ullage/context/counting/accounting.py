@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ullage.context.blocks import CompactionBlock, Message, ToolUse, Usage
-from ullage.context.counting.categories import FIXED, category_of, in_order, shared_out
+from ullage.context.counting.categories import FIXED, FixedParts, category_of, in_order, shared_out
 from ullage.context.counting.media import LIMITS, ImageLimits, shown_tokens
 from ullage.context.counting.tally import Priced, Sizes, Tally, is_believed
 from ullage.context.counting.tokens import (
@@ -25,10 +25,14 @@ from ullage.context.counting.tokens import (
     remember,
     tools_of,
 )
-from ullage.context.entries import AssistantReply, Prelude
+from ullage.context.entries import AssistantReply, Prelude, UserPrompt
 from ullage.context.view.epoch import EpochKey
+from ullage.context.view.fold import prompt_blocks
 from ullage.context.view.log_places import entry_at
 from ullage.context.view.projection import Projection
+
+TELLING_SHARE = 0.3
+"""Of a request that system prompt and tools must have, for its usage to tell what they take."""
 
 ESTIMATED_SHARE = 0.01
 """Of the context. The number counts as an estimate where more than that of it is one: a short prompt makes none of it."""
@@ -56,6 +60,23 @@ class Counted:
     def fixed(self) -> int:
         """Tokens of system prompt, rules and tools, which no compaction makes less."""
         return sum(tokens for name, tokens in self.categories if name in FIXED)
+
+
+def learned(counted: Counted, projection: Projection, calibration: Calibration, fixed: FixedParts | None) -> Calibration:
+    """What the newest priced reply teaches about the estimates. `fixed` is told what system prompt and tools take, where that shows."""
+    priced, prelude = counted.priced, projection.prelude
+    if priced is None:
+        return calibration
+    if fixed is not None and prelude is not None and counted.fixed > counted.used * TELLING_SHARE:
+        fixed.take_shown(prelude, dict(counted.categories))
+    after = calibration.observe(priced.estimated, priced.reported)
+    return after if priced.counted is None else after.observe_counted(*priced.counted)
+
+
+def prompt_tokens(prompt: UserPrompt, calibration: Calibration) -> int:
+    """About what a prompt that is still to be appended will take (tokens), as the gauge then counts it."""
+    text = MESSAGE_TOKENS + sum(map(estimate_text_of, prompt_blocks(prompt)))
+    return calibration.apply(text) + sum(shown_tokens(block, calibration.images) for block in prompt_blocks(prompt))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,23 +8,33 @@ A draft or commit that fails has changed nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
-from ullage.context.blocks import Message, Usage
-from ullage.context.compaction.assemble import Draft, Forecast, NothingToCompact, Wanted, Weigh, entry_of, fitted, sparing, with_resume
+from ullage.context.blocks import Usage
+from ullage.context.compaction.assemble import (
+    Draft,
+    Forecast,
+    NothingToCompact,
+    Sizes,
+    Wanted,
+    Weigh,
+    counting,
+    entry_of,
+    epoch_of,
+    fitted,
+    planned,
+    sparing,
+    standing_in,
+    with_resume,
+)
 from ullage.context.compaction.restore import in_room
-from ullage.context.counting.gauge import line as full_at
-from ullage.context.counting.gauge import measured
-from ullage.context.counting.tokens import Calibration, estimate_message
-from ullage.context.engines.engine import Handoff, Occasion, is_in_force
+from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Compaction, Logged, Rung
-from ullage.context.moves.plan import Plan, spare
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.view.fates import counts
 from ullage.context.view.log_places import place_of
-from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.request import request_so_far
 from ullage.models.model import Model, ModelCard
 from ullage.session.compacting.failures import discard, spend_in_vain, spent_on
@@ -79,8 +89,8 @@ class Compactor:
             raise
 
     async def _stood_in(self, wanted: Wanted, card: ModelCard, line: int, why: str, usage: Usage | None, model: Model | None) -> Draft:
-        asking = wanted if wanted.trigger == "reactive" else replace(wanted, trigger="manual")
-        line = min(line, full_at(card.window, ULLAGE.line))
+        asking, sizes = standing_in(wanted, self._sizes(card, line))
+        line = sizes.line
         if model is not None:
             draft = await self._drafted(asking, ULLAGE, model, card, line)
         else:
@@ -128,7 +138,7 @@ class Compactor:
         except NothingToCompact:
             if not self._policy.policy.never:
                 raise
-            draft, rung = await self._foreseen(wanted, ULLAGE, card, min(line, full_at(card.window, ULLAGE.line)))
+            draft, rung = await self._foreseen(wanted, ULLAGE, card, standing_in(wanted, self._sizes(card, line))[1].line)
         return await self._foretold(draft, rung, card)
 
     async def _foretold(self, draft: Draft, rung: Rung, card: ModelCard) -> Forecast:
@@ -159,16 +169,16 @@ class Compactor:
         projection = self._conversation.projection
         if not projection.messages:
             raise NothingToCompact
-        calibration = self._surroundings.calibration(card)
-        before = self._conversation.counted(calibration).used
-        epoch, key, view = _epoch_of(projection), projection.key, projection.copy()
+        sizes, view = self._sizes(card, line), projection.copy()
         # In another thread: for a long log planning takes a second, and nobody's typing may wait for it.
-        planned = await self._policy.ask(
-            policy, lambda: _plan_of(policy, view, wanted, calibration, card.window, line, before), counts=not wanted.foreseen
-        )
-        if planned is None:
+        draft = await self._policy.ask(policy, lambda: planned(policy, view, wanted, sizes), counts=not wanted.foreseen)
+        if draft is None:
             raise NothingToCompact
-        return Draft(wanted, planned, "moves", Handoff(""), None, None, (), before, line, epoch, policy, key)
+        return draft
+
+    def _sizes(self, card: ModelCard, line: int) -> Sizes:
+        calibration = self._surroundings.calibration(card)
+        return Sizes(self._conversation.counted(calibration).used, line, card.window, calibration)
 
     def still_fits(self, draft: Draft) -> bool:
         """Whether the draft speaks of the policy and the epoch in force."""
@@ -176,7 +186,7 @@ class Compactor:
         if draft.handoff.block is not None and (draft.key != projection.key or not self.spares(draft)):
             return False
         in_force = draft.policy is self._policy.policy or draft.policy is ULLAGE
-        return in_force and draft.epoch == _epoch_of(projection)
+        return in_force and draft.epoch == epoch_of(projection)
 
     def spares(self, draft: Draft) -> bool:
         """Whether the draft leaves alone all that is pinned by now. One with a text of its own is put right when it is committed."""
@@ -237,40 +247,10 @@ class Compactor:
     def _sparing(self, entry: Compaction, draft: Draft, calibration: Calibration) -> Compaction:
         """The entry without what it does to entries that were pinned since it was planned. Raises `NothingToCompact`."""
         view = self._conversation.projection
-        made = sparing(
-            entry, draft, view, lambda messages: calibration.apply(sum(map(estimate_message, messages))), self._weigh(calibration)
-        )
+        made = sparing(entry, draft, view, counting(calibration), self._weigh(calibration))
         if made is None or not self.spares(draft):
             raise NothingToCompact
         return made if made is entry else replace(made, counts=counts(view, made))
 
     def _weigh(self, calibration: Calibration) -> Weigh:
         return lambda entry: self._rungs.tokens_after(entry, calibration)
-
-
-def _epoch_of(projection: Projection) -> EpochKey:
-    """The epoch in force, as if there were no upkeep."""
-    prelude, *seqs = projection.key
-    return (prelude, *(seq for seq, active in zip(seqs, projection.active, strict=True) if active.trigger != "upkeep"))
-
-
-def _plan_of(
-    policy: Policy, projection: Projection, wanted: Wanted, calibration: Calibration, window: int, line: int, used: int
-) -> Plan | None:
-    """What the policy's engine wants done; tokens throughout."""
-
-    def count(messages: Sequence[Message]) -> int:
-        return calibration.apply(sum(estimate_message(message) for message in messages))
-
-    full = measured(policy.measure, used, projection.messages, calibration)
-    occasion = Occasion(projection, wanted.trigger, full, line, window, count)
-    upkeep = wanted.trigger == "upkeep"
-    planned = policy.engine.upkeep(occasion) if upkeep else policy.engine.plan(occasion)
-    if planned is None:
-        return None
-    if not isinstance(planned, Plan):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
-        raise TypeError(f"its plan is {type(planned).__name__}")
-    if upkeep and planned.summarise_to is not None:
-        raise ValueError("it wants a summary before a call that needs none")
-    spared = spare(planned, projection, count)
-    return None if spared is None or (upkeep and is_in_force(spared, projection)) else spared

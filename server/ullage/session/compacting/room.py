@@ -31,13 +31,11 @@ from ullage.context.compaction.decide import (
 )
 from ullage.context.compaction.newest import TakenBack, left_by_newest, replied_since
 from ullage.context.counting.gauge import USUAL_GROWTH, Measuring, growth, line
-from ullage.context.counting.media import shown_tokens
-from ullage.context.counting.tokens import MESSAGE_TOKENS, Calibration, estimate_prelude, estimate_text_of
+from ullage.context.counting.tokens import estimate_prelude
 from ullage.context.economy import ECONOMIES, Outlook, line_before_step
 from ullage.context.engines.engine import sweeps
-from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, Trigger, UserPrompt
+from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, Trigger
 from ullage.context.policies.ullage import ULLAGE
-from ullage.context.view.fold import prompt_blocks
 from ullage.session.compacting.attempts import Attempts, last_seq
 from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.failures import Breaker
@@ -285,9 +283,3 @@ class Room:
                 break
             made = more
         return made
-
-
-def prompt_tokens(prompt: UserPrompt, calibration: Calibration) -> int:
-    """About what a prompt that is still to be appended will take (tokens), as the gauge then counts it."""
-    text = MESSAGE_TOKENS + sum(map(estimate_text_of, prompt_blocks(prompt)))
-    return calibration.apply(text) + sum(shown_tokens(block, calibration.images) for block in prompt_blocks(prompt))
