@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from ullage.context.counting.media import LIMITS, ImageLimits
 from ullage.models.known_models import OLD_TOKENIZER, OTHER_TOKENIZERS, card_from_table, price_list
 from ullage.models.model import Prices
 from ullage.replay.transcript import Transcript
@@ -54,6 +55,12 @@ def tokenizer_share(model: str) -> float:
     if not name.startswith("claude-"):
         return OTHER_TOKENIZERS
     return OLD_TOKENIZER if _BEFORE_5.match(name) else 1.0
+
+
+def image_limits(model: str) -> ImageLimits:
+    """What a model takes of an image."""
+    card = card_from_table(plain_name(model))
+    return LIMITS if card is None else card.images
 
 
 def plain_name(model: str) -> str:

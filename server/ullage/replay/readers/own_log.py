@@ -22,7 +22,6 @@ from ullage.context.entries import (
     Reworded,
     SizeStated,
     SpentInVain,
-    TurnEnded,
 )
 from ullage.context.view.epoch import Epoch
 from ullage.replay.readers.flaws import COUNTED_ELSEWHERE, DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, NotATranscript, Tally
@@ -48,7 +47,6 @@ _SPOKEN_OF_ELSEWHERE = (
     Reworded,
     SizeStated,
     SpentInVain,
-    TurnEnded,
 )
 
 

@@ -20,6 +20,7 @@ from ullage.context.entries import (
     Notice,
     Prelude,
     ToolReturned,
+    TurnEnded,
     UserPrompt,
 )
 from ullage.context.moves.clip import Arrival
@@ -69,7 +70,7 @@ class Carried:
         self.settle()
         if isinstance(entry, AssistantReply):
             self._follow(recorded, _signed(entry))
-        elif isinstance(entry, UserPrompt | Notice | Prelude):
+        elif isinstance(entry, UserPrompt | Notice | Prelude | TurnEnded):
             self._follow(recorded, entry)
 
     def settle(self) -> None:

@@ -1,77 +1,110 @@
-"""How full the context of a simulated session is: its tokens as the policy measures them, its line, its window.
+"""How full the context of a simulated session is, counted as a live session counts it.
 
-This is what the decision to compact looks at, as far as a transcript tells it.
+A reply of the simulated log has the usage that its request would have had. The estimates learn from that usage, reply by reply, so the
+decision sees what the gauge would have shown, and no more. What a request costs is laid out elsewhere (`laid_out.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ullage.context.blocks import Message
+from ullage.context.compaction.assemble import Sizes
 from ullage.context.compaction.decide import Fullness, State
 from ullage.context.compaction.newest import left_by_newest, replied_since
-from ullage.context.counting.accounting import Counted
-from ullage.context.counting.gauge import CHARACTERS_PER_TOKEN, characters_of, line
+from ullage.context.counting.accounting import Account, Counted, learned, prompt_tokens
+from ullage.context.counting.categories import FixedParts
+from ullage.context.counting.gauge import Measuring, growth, line
+from ullage.context.counting.tokens import Calibration
 from ullage.context.economy import ECONOMIES, line_before_step
+from ullage.context.entries import UserPrompt
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
-from ullage.replay.cache import Prefix
-from ullage.replay.recorded_models import prices_of
+from ullage.replay.recorded_models import image_limits, prices_of, tokenizer_share
 from ullage.replay.simulating.carried import UNSEEN_PRELUDE, Carried
-from ullage.replay.simulating.laid_out import LaidOut
 from ullage.replay.simulating.prepared import Prepared, Settings
 
 
 class Measures:
     """Of one session under one policy. `largest_line` and `largest_window` are the largest that were asked for."""
 
-    def __init__(self, session: Prepared, policy: Policy, settings: Settings, carried: Carried, laid_out: LaidOut) -> None:
+    def __init__(self, session: Prepared, policy: Policy, settings: Settings, carried: Carried) -> None:
         self.largest_line = 0
         self.largest_window = 0
-        self._session = session
         self._policy = policy
         self._settings = settings
         self._carried = carried
-        self._laid_out = laid_out
         self._windows = session.windows(settings)
-        self._prelude = prelude_of(session)
+        self._account = Account()
+        self._measuring = Measuring()
+        self._learned: dict[str, Calibration] = {}
+        self._fixed: dict[str, FixedParts] = {}
+        self._precedes = session.precedes
+        self._growth = (-1, 0)
 
-    def state(self, model: str, nothing_below: int) -> State:
-        """What the decision looks at: nothing was undone, nothing failed. `nothing_below` as in `State`."""
-        projection, used, fixed = self._carried.projection, self.end().tokens, self._laid_out.system.tokens
-        window = self.window(model)
-        counted = Counted(used, 0, (("system", fixed), ("user", used - fixed)), None)
+    # The decision
+
+    def state(self, model: str, nothing_below: int, *, in_vain: bool = False) -> State:
+        """What the decision looks at: nothing was undone, nothing failed. `nothing_below` and `in_vain` as in `State`."""
+        projection = self._carried.projection
         return State(
             self._policy,
-            Fullness(counted, self.measured(used), self.line(model), window, window),
+            self.fullness(model),
             replied=replied_since(projection),
             left_by_newest=left_by_newest(projection),
+            usual_growth=self._usual_growth(),
+            in_vain=in_vain,
             nothing_below=nothing_below,
             by_model=True,
         )
 
-    def end(self) -> Prefix:
-        """Where the next request would end."""
-        return self._laid_out.end(self._carried.projection)
+    def fullness(self, model: str) -> Fullness:
+        """How full it is now."""
+        calibration, window = self.calibration(model), self.window(model)
+        counted = self.counted(model)
+        used = self._measuring.measured(self._policy.measure, counted.used, self._carried.projection, calibration)
+        return Fullness(counted, used, self.line(model), window, window)
 
-    def tokens(self, view: Projection) -> int:
-        """Of a view."""
-        return self._laid_out.tokens(view)
+    def _usual_growth(self) -> int:
+        seq, known = self._growth
+        entries = self._carried.projection.entries
+        if seq != len(entries):
+            seq, known = self._growth = len(entries), growth(entries)
+        return known
 
-    def count(self, messages: Sequence[Message]) -> int:
-        """Tokens of messages, estimated with the ratio of the session."""
-        return round(sum(self._tokens_of(message) for message in messages) * self._session.sizes.ratio)
+    # Tokens
 
-    def measured(self, used: int) -> int:
-        """What the policy holds against its line where `used` tokens would be sent."""
-        match self._policy.measure:
-            case "usage":
-                return used
-            case "messages":
-                return self.count(self._carried.projection.messages)
-            case "characters / 4":
-                memo = self._session.memo
-                return sum(memo.characters(message, characters_of) for message in self._carried.projection.messages) // CHARACTERS_PER_TOKEN
+    def counted(self, model: str) -> Counted:
+        """What the context holds."""
+        return self._account.count(self._carried.projection, self.calibration(model))
+
+    def after(self, view: Projection, model: str) -> int:
+        """What another view of the same log would hold; nothing changes."""
+        return self._account.copy().count(view, self.calibration(model)).used
+
+    def of_prompt(self, prompt: UserPrompt, model: str) -> int:
+        """What a prompt will take that is still to come."""
+        return prompt_tokens(prompt, self.calibration(model))
+
+    def sizes(self, model: str) -> Sizes:
+        """What a compaction is planned by."""
+        return Sizes(self.counted(model).used, self.line(model), self.window(model), self.calibration(model))
+
+    def learn(self, model: str) -> None:
+        """From the reply that was just taken."""
+        calibration = self.calibration(model)
+        self._learned[model] = learned(self.counted(model), self._carried.projection, calibration, self._fixed[model])
+
+    def calibration(self, model: str) -> Calibration:
+        """How tokens are counted for that model by now."""
+        known = self._learned.get(model)
+        if known is None:
+            name = self._settings.as_model or model
+            fixed = self._fixed[model] = FixedParts()
+            prelude = self._carried.projection.prelude
+            if self._precedes and prelude is not None:
+                fixed.take_count(prelude, {"system": self._precedes})
+            known = self._learned[model] = Calibration(tokenizer_share(name), fixed=fixed, images=image_limits(name))
+        return known
+
+    # The threshold
 
     def line(self, model: str) -> int:
         """Where the policy compacts."""
@@ -82,22 +115,11 @@ class Measures:
         self.largest_line = max(self.largest_line, full)
         return full
 
-    def line_of(self, policy: Policy, model: str) -> int:
-        """The line where `policy` may stand in for the one in force."""
-        own = self.line(model)
-        return own if policy is self._policy else min(own, line(self.window(model), policy.line))
-
     def window(self, model: str) -> int:
         """Tokens that the model takes."""
         window = self._windows[model]
         self.largest_window = max(self.largest_window, window)
         return window
-
-    def _tokens_of(self, message: Message) -> float:
-        block = message.blocks[0] if len(message.blocks) == 1 else None
-        if block is not None and self._prelude and getattr(block, "text", None) == self._prelude:
-            return self._session.precedes / self._session.sizes.ratio
-        return self._session.memo.message(message)
 
 
 def prelude_of(session: Prepared) -> str:

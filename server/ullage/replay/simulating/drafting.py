@@ -1,0 +1,185 @@
+"""The compactions of a simulated session: drafted ahead as a live session does in the background, or when they are needed.
+
+Deciding, planning and assembling are those of the live session (`context/compaction/`). A transcript has no model to ask and no disk:
+here something stands in for the model's summary, and files are known from the transcript.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ullage.context.compaction.assemble import (
+    Draft,
+    Sizes,
+    Wanted,
+    counting,
+    covered_by,
+    entry_of,
+    epoch_of,
+    fitted,
+    handoff_by,
+    planned,
+    shrinks,
+    sparing,
+    standing_in,
+    ways,
+    with_resume,
+)
+from ullage.context.compaction.restore import in_room, resume_text
+from ullage.context.engines.engine import Handoff
+from ullage.context.entries import Compaction, RestoredFile
+from ullage.context.moves.cuts import newest_turn
+from ullage.context.moves.plan import Asked, leaves_alone
+from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policy import Policy, RestoreNumbers
+from ullage.context.summary.handoff import tail_note
+from ullage.context.summary.reading import Reading
+from ullage.context.view.projection import Projection
+from ullage.replay.simulating.ledger import StandIn
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """A draft, and what stood for the model's summary in it (empty where none would have been asked)."""
+
+    draft: Draft
+    stood_in: str
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What a draft is made of, as things are."""
+
+    view: Projection
+    sizes: Sizes
+    stand_in: Callable[[Asked], StandIn]
+    """What stands for the answer to a question; it is charged by whoever gives this."""
+    with_entry: Callable[[Compaction], Projection]
+    weigh: Callable[[Projection], int]
+    files: Callable[[Projection, RestoreNumbers], tuple[RestoredFile, ...]]
+
+
+Look: TypeAlias = Callable[[], Around]
+
+
+class Drafting:
+    """Drafts compactions of one simulated session under one policy."""
+
+    def __init__(self, policy: Policy, look: Look) -> None:
+        self._policy = policy
+        self._look = look
+        self._reading = Reading()
+        self._begun = False
+        self._ahead: Drafted | None = None
+        self._in_vain_at = -1
+
+    @property
+    def in_vain(self) -> bool:
+        """Whether the very same log gave nothing when it was tried."""
+        return self._in_vain_at == len(self._look().view.entries)
+
+    def prepare(self, id: str) -> None:
+        """Makes a draft ahead, unless one was begun."""
+        if self._begun:
+            return
+        self._begun = True
+        around = self._look()
+        self._ahead = self._drafted(Wanted(id, "idle"), self._policy, around.sizes, around)
+        if self._ahead is None:
+            self._in_vain_at = len(around.view.entries)
+
+    def for_now(self, wanted: Wanted, *, must: bool) -> Drafted | None:
+        """What the compaction is made of: the draft that was made ahead where that serves, or a new one.
+
+        Where the policy has nothing to do though something `must` be done, Ullage's own engine stands in. None where nothing can be done.
+        """
+        ahead = None if wanted.trigger == "reactive" or wanted.by_program or not self._serves(wanted) else self._take()
+        if ahead is not None:
+            return replace(ahead, draft=ahead.draft.as_wanted(wanted))
+        made = self._new(wanted, must=must)
+        return made if made is not None and _may_be_made(wanted, made.draft, self._look().view) else None
+
+    def _serves(self, wanted: Wanted) -> bool:
+        return self._ahead is None or _may_be_made(wanted, self._ahead.draft, self._look().view)
+
+    def _new(self, wanted: Wanted, *, must: bool) -> Drafted | None:
+        around = self._look()
+        draft = self._drafted(wanted, self._policy, around.sizes, around)
+        if draft is not None or self._policy is ULLAGE or not must:
+            return draft
+        asking, sizes = standing_in(wanted, around.sizes)
+        stood = self._drafted(replace(asking, by_program=True), ULLAGE, sizes, around)
+        return None if stood is None else replace(stood, draft=stood.draft.as_wanted(wanted))
+
+    def upkeep(self, id: str) -> Draft | None:
+        """What the policy does before every call; None where that is nothing."""
+        around = self._look()
+        if not around.view.messages:
+            return None
+        return planned(self._policy, around.view, Wanted(id, "upkeep"), around.sizes)
+
+    def entry(self, prepared: Draft, *, at_work: bool) -> Compaction | None:
+        """The entry as it is logged, its files read again; None where pins have left nothing of it."""
+        around = self._look()
+        entry = replace(entry_of(prepared), tokens_before=around.sizes.used)
+        numbers = prepared.policy.restore
+        if prepared.plan.summarise_to is not None and numbers is not None:
+            after = around.with_entry(entry)
+            room = in_room(numbers, prepared.line - around.weigh(after))
+            restored = around.files(after, room)
+            entry = replace(with_resume(entry, prepared.policy, resume(at_work=at_work)), restored=restored)
+        weigh = self._weighing(around)
+        spared = sparing(entry, prepared, around.view, counting(around.sizes.calibration), weigh)
+        return None if spared is None else fitted(spared, weigh)
+
+    def _take(self) -> Drafted | None:
+        ahead, self._ahead, self._begun = self._ahead, None, False
+        fits = ahead is not None and ahead.draft.epoch == epoch_of(self._look().view)
+        return ahead if fits else None
+
+    def _drafted(self, wanted: Wanted, policy: Policy, sizes: Sizes, around: Around) -> Drafted | None:
+        """By the first way that makes the context smaller."""
+        if not around.view.messages:
+            return None
+        draft = planned(policy, around.view, wanted, sizes)
+        if draft is None:
+            return None
+        if draft.plan.summarise_to is None:
+            return Drafted(draft, "")
+        what, weigh, asked = "", self._weighing(around), draft.plan.asked
+        for way in ways(draft.plan, wanted):
+            text: str | None = None
+            if way == "api":
+                continue  # a transcript has nothing that could stand for the API's block
+            if way == "model" and asked is not None:
+                stands = around.stand_in(asked)
+                text, what = stands.text, stands.what
+            elif way == "digest" and what:
+                if what == "digest":
+                    continue  # it was just tried in the model's place
+                what = "digest"
+            handoff = Handoff(tail_note(draft.plan.covers)) if way == "tail" else self._handoff(draft, text, around)
+            written = replace(draft, rung=way, handoff=handoff)
+            if shrinks(written, resume(at_work=True), weigh):
+                return Drafted(written, what)
+        return None
+
+    def _handoff(self, draft: Draft, by_model: str | None, around: Around) -> Handoff:
+        told = covered_by(around.view, draft.plan, by_model, draft.wanted.focus, draft.line)
+        return handoff_by(draft.policy, replace(told, reading=self._reading))
+
+    @staticmethod
+    def _weighing(around: Around) -> Callable[[Compaction], int]:
+        return lambda entry: around.weigh(around.with_entry(entry))
+
+
+def _may_be_made(wanted: Wanted, draft: Draft, view: Projection) -> bool:
+    """One that is to save takes nothing out of the newest turn."""
+    return wanted.trigger != "economy" or leaves_alone(draft.plan, newest_turn(view))
+
+
+def resume(*, at_work: bool) -> str:
+    """How to go on. No transcript has a task list."""
+    return resume_text("", rules_changed=False, at_work=at_work)
