@@ -228,7 +228,10 @@ def _first(transcript: Transcript) -> _First:
     bought: list[Ttl] = [ttl for usage in counted if (ttl := _ttl_of(usage))]
     prelude = _prelude_tokens(transcript)
     found = counted[0].cache_read_tokens if counted else 0
-    system = found if 0 < found <= prelude else round(prelude * SYSTEM_SHARE)
+    if any(isinstance(logged.entry, Prelude) for logged in transcript.entries):
+        system = prelude  # nothing else precedes the messages where the log tells what does
+    else:
+        system = found if 0 < found <= prelude else round(prelude * SYSTEM_SHARE)
     return _First(system, prelude - system, bought[0] if bought else "5m")
 
 
@@ -238,14 +241,17 @@ def _prelude_tokens(transcript: Transcript) -> int:
     first_estimate = 0
     total, estimate = 0, 0
     ratios: list[float] = []
+    compacted_after = {compaction.after_seq for compaction in transcript.compactions}
+    is_compacted = False
     for logged in transcript.entries:
         usage = _counted(logged.entry)
+        is_compacted |= logged.seq - 1 in compacted_after
         if usage is not None:
             if first_total is None:
                 first_total, first_estimate = usage.total_input_tokens, estimate
-            elif estimate > 0 and usage.total_input_tokens > total:
+            elif estimate > 0 and usage.total_input_tokens > total and not is_compacted:
                 ratios.append((usage.total_input_tokens - total) / estimate)
-            total, estimate = usage.total_input_tokens, 0
+            total, estimate, is_compacted = usage.total_input_tokens, 0, False
         if len(ratios) == REPLIES_TO_LEARN_FROM:
             break
         estimate += sum(tokens for _, tokens in pieces_of(logged, transcript.media_tokens))

@@ -81,6 +81,12 @@ class Forecast:
     rung: Rung
 
 
+def is_of_use(draft: Draft) -> bool:
+    """Whether a draft that was made ahead is taken when its compaction is due. Where nobody has to wait for a summary it is not: other
+    systems than Ullage decide by what there is at the threshold."""
+    return draft.policy is ULLAGE or draft.plan.asked is not None
+
+
 def entry_of(draft: Draft) -> Compaction:
     """The log entry of a draft, before files are read again."""
     wanted = draft.wanted
@@ -182,9 +188,12 @@ def with_resume(entry: Compaction, policy: Policy, resume: str) -> Compaction:
     return entry if policy.restore is None else replace(entry, resume="\n\n".join(filter(None, (entry.resume, resume))))
 
 
-def shrinks(draft: Draft, resume: str, weigh: Weigh) -> bool:
-    """Whether the context would be smaller with the draft, before any file is read again."""
-    return weigh(with_resume(entry_of(draft), draft.policy, resume)) < draft.tokens_before
+def shrinks(draft: Draft, resume: str, weigh: Weigh, now: int) -> bool:
+    """Whether the context, which holds `now` tokens, would be smaller with the draft, before any file is read again.
+
+    A session goes on while a summary is written. So what came since is on both sides, and not weighed against the size when it was planned.
+    """
+    return weigh(with_resume(entry_of(draft), draft.policy, resume)) < now
 
 
 def sparing(entry: Compaction, draft: Draft, view: Projection, count: Count, weigh: Weigh) -> Compaction | None:

@@ -20,6 +20,7 @@ from ullage.context.compaction.assemble import (
     epoch_of,
     fitted,
     handoff_by,
+    is_of_use,
     planned,
     shrinks,
     sparing,
@@ -136,7 +137,7 @@ class Drafting:
 
     def _take(self) -> Drafted | None:
         ahead, self._ahead, self._begun = self._ahead, None, False
-        fits = ahead is not None and ahead.draft.epoch == epoch_of(self._look().view)
+        fits = ahead is not None and is_of_use(ahead.draft) and ahead.draft.epoch == epoch_of(self._look().view)
         return ahead if fits else None
 
     def _drafted(self, wanted: Wanted, policy: Policy, sizes: Sizes, around: Around) -> Drafted | None:
@@ -162,7 +163,7 @@ class Drafting:
                 what = "digest"
             handoff = Handoff(tail_note(draft.plan.covers)) if way == "tail" else self._handoff(draft, text, around)
             written = replace(draft, rung=way, handoff=handoff)
-            if shrinks(written, resume(at_work=True), weigh):
+            if shrinks(written, resume(at_work=True), weigh, around.sizes.used):
                 return Drafted(written, what)
         return None
 

@@ -89,6 +89,8 @@ class _Simulation:
         """The threshold is near: a compaction is drafted beside the next request."""
         self._shape: RequestShape | None = None
         """Of the request that is to come, or of the last one where none is."""
+        self._summaries: list[tuple[CompactionPoint, str]] = []
+        """The compactions that were made, upkeep aside, each with the words of its summary."""
         self._told = ""
         """The recorded summary of this place; empty where there is none."""
         self._new_turn = True
@@ -131,13 +133,19 @@ class _Simulation:
         if isinstance(entry, AssistantReply):
             self._timed(self._carried.settle)
             if request is not None:
-                logged = replace(logged, entry=replace(entry, usage=self._before_request(request)))
+                usage = self._before_request(request)
+                logged = logged if self._is_as_recorded() else replace(logged, entry=replace(entry, usage=usage))
         self._timed(lambda: self._carried.take(logged))
         if request is not None:
             self._measures.learn(request.recorded.shape.model)
         self._files.take(logged)
         self._new_turn |= isinstance(entry, UserPrompt)
         self._last_seq = logged.seq
+
+    def _is_as_recorded(self) -> bool:
+        """Whether the compactions so far are those that were recorded. Then the recorded usage is exact, and what is laid out is not."""
+        made = [(point.after_seq, summary) for point, summary in self._summaries]
+        return made == [(each.after_seq, each.summary) for each in self._transcript.compactions if each.after_seq <= self._last_seq]
 
     # When
 
@@ -280,6 +288,7 @@ class _Simulation:
         if not upkeep:
             self._made.left.append(left_by(entry, self._last_seq, seq, after))
             self._unseen = self._made.compactions[-1]
+            self._summaries.append((self._unseen, entry.summarised.words if entry.summarised is not None else ""))
         self._unchecked = True
 
     def _end(self) -> Prefix:

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 
-from ullage.context.compaction.assemble import Draft, NothingToCompact, Wanted
+from ullage.context.compaction.assemble import Draft, NothingToCompact, Wanted, is_of_use
 from ullage.context.compaction.decide import Fullness
 from ullage.context.entries import Compaction, CompactionFailed, SizeStated, SpentInVain, Trigger
 from ullage.context.moves.cuts import newest_turn
@@ -204,18 +204,20 @@ class Attempts:
             return None
         if wanted.trigger == "economy" and self.prepared_to_save() is None:
             return None
-        return _of_use(await self.preparation.take())
+        draft = await self.preparation.take()
+        return draft if draft is not None and is_of_use(draft) else None
 
     def prepared(self, wanted: Wanted) -> Draft | None:
         """The draft that is ready and would serve; it stays where it is."""
-        return None if wanted.focus else _of_use(self.preparation.look())
+        draft = None if wanted.focus else self.preparation.look()
+        return draft if draft is not None and is_of_use(draft) else None
 
     def in_work(self, wanted: Wanted) -> Draft | None:
         """The draft that would be waited for, as it is planned; None where none is in work, its plan is not made yet or would not serve."""
         planned = self._in_work
         if wanted.focus or planned is None or not self.preparation.begun or not self._compactor.still_fits(planned):
             return None
-        return _of_use(planned)
+        return planned if is_of_use(planned) else None
 
     # Now
 
@@ -322,12 +324,6 @@ class Attempts:
             self._conversation.append(CompactionFailed(wanted.id, wanted.trigger, reason, cancelled, before, wanted.focus))
         except StoreFailed:  # the log cannot be written either: it is shown all the same
             self._show(wanted, "cancelled" if cancelled else "failed", reason)
-
-
-def _of_use(draft: Draft | None) -> Draft | None:
-    if draft is not None and draft.policy is not ULLAGE and draft.plan.asked is None:
-        return None  # nobody has to wait for it, and other systems decide by what there is at the threshold
-    return draft
 
 
 def last_seq(conversation: Conversation) -> int:

@@ -229,7 +229,8 @@ class Rungs:
 
     def _shrinks(self, draft: Draft, calibration: Calibration) -> bool:
         resume = self._restoring.resume(at_work=True)
-        return shrinks(draft, resume, lambda entry: self.tokens_after(entry, calibration))
+        now = self._conversation.counted(calibration).used
+        return shrinks(draft, resume, lambda entry: self.tokens_after(entry, calibration), now)
 
     def tokens_after(self, entry: Compaction, calibration: Calibration) -> int:
         """What the context would hold with one more compaction; nothing changes."""
