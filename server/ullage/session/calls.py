@@ -121,7 +121,7 @@ class Calls:
         now = self._conversation.clock()
         for touch in result.touched:
             if touch.kind != "read":
-                self._surroundings.recent.record(touch.path, now, "agent")
+                self._surroundings.recent.record(touch.path, now, "agent", result.line)
 
     async def _outcome(self, call: ToolUse) -> ToolOutcome:
         tool = self._tools.get(call.name)

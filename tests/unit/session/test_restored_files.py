@@ -103,3 +103,31 @@ async def test_a_file_that_commands_name_in_several_ways_is_read_again_once(fold
         session.compact()
         await here.idle(session)
     assert [path for path in restored(session) if path.endswith(NAMES[0])] == [NAMES[0]]
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_of_a_long_file_the_part_near_the_agents_edit_is_read_again(folder: Path, restarted: bool) -> None:
+    (folder / NAMES[0]).write_text("\n".join(f"value_{number} = {number * 7919 % 1000}" for number in range(3_000)))
+    edit = {"path": NAMES[0], "old_text": "value_2500 = ", "new_text": "value_2500 = 1 + "}
+    async with stage(folder, window=4 * WINDOW) as here:
+        session = await here.new()
+        here.fake.enqueue(Call("read_file", {"path": NAMES[0], "offset": 2_490, "limit": 20}), Call("edit_file", edit), Say("Done."))
+        await session.prompt("Edit it")
+        asked = await here.asked(session)
+        session.answer_permission(asked.id, "allow_once", permission_id=asked.permission_id)
+        await here.idle(session)
+        if not restarted:
+            assert "value_2500 = 1 + " in await read_again(here, session)
+    if restarted:
+        async with stage(folder, window=4 * WINDOW) as here:
+            assert "value_2500 = 1 + " in await read_again(here, await here.sessions.open(None))
+
+
+async def read_again(here: Stage, session: Session) -> str:
+    """What a compaction by click reads again of the long file."""
+    here.fake.add_rules(summaries())
+    await fill(here, session, 6)
+    session.compact()
+    await here.idle(session)
+    [made] = here.made(session)
+    return next(file.text for file in made.restored if file.path == NAMES[0])

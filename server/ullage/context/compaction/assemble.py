@@ -193,7 +193,8 @@ def shrinks(draft: Draft, resume: str, weigh: Weigh, now: int) -> bool:
 
     A session goes on while a summary is written. So what came since is on both sides, and not weighed against the size when it was planned.
     """
-    return weigh(with_resume(entry_of(draft), draft.policy, resume)) < now
+    entry = entry_of(draft)
+    return weigh(entry if draft.plan.summarise_to is None else with_resume(entry, draft.policy, resume)) < now
 
 
 def sparing(entry: Compaction, draft: Draft, view: Projection, count: Count, weigh: Weigh) -> Compaction | None:

@@ -160,6 +160,8 @@ class FileEdit:
     path: str
     at: float
     by: Literal["agent", "user", "disk"]
+    line: int | None = None
+    """Where in the file, counted from 1; None where that is not known."""
 
 
 def choose(edits: Sequence[FileEdit], numbers: RestoreNumbers) -> tuple[str, ...]:
@@ -179,7 +181,7 @@ def logged_edits(entries: Sequence[Logged], when: Callable[[Logged], float]) -> 
         if isinstance(logged.entry, ToolReturned):
             for touch in logged.entry.touched:
                 if touch.kind != "read":
-                    edits.setdefault(touch.path, FileEdit(touch.path, when(logged), "agent"))
+                    edits.setdefault(touch.path, FileEdit(touch.path, when(logged), "agent", logged.entry.line))
     return list(edits.values())
 
 

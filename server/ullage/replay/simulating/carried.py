@@ -23,7 +23,7 @@ from ullage.context.entries import (
     TurnEnded,
     UserPrompt,
 )
-from ullage.context.moves.clip import Arrival
+from ullage.context.moves.clip import Arrival, Clip
 from ullage.context.summary.words import names_left_out
 from ullage.context.view.projection import Projection
 
@@ -31,6 +31,9 @@ UNSEEN_PRELUDE = (
     "[The system prompt, rules and tools of the recorded program are not in its transcript; they take about {tokens:,} tokens.]"
 )
 """Stands for what precedes the messages where it is not recorded."""
+
+CLIPPED_SHARE = 0.9
+"""Of a result that is clipped already, what the same policy leaves of it if it clips it again: a little less, for the words about it."""
 
 _SEALED = "not recorded"
 """As the signature of thinking whose own is not recorded, so that it is carried as it was."""
@@ -81,7 +84,7 @@ class Carried:
         clips = self._engine.arrive([Arrival(each.tool_use_id, each.content) for _, each in arrived], output_path)
         for (recorded, returned), clip in zip(arrived, clips, strict=True):
             entry = returned
-            if clip.content != returned.content:
+            if clip.content != returned.content and not _was_clipped_so(returned, clip):
                 whole = returned.full_output or output_path(returned.tool_use_id)
                 left_out = names_left_out(returned.content, clip.content)
                 entry = replace(returned, content=clip.content, full_output=whole, names_left_out=left_out)
@@ -107,6 +110,12 @@ class Carried:
 
     def _append(self, at: float, entry: Entry) -> None:
         self.projection.append(Logged(self.next_seq, at, entry))
+
+
+def _was_clipped_so(returned: ToolReturned, clip: Clip) -> bool:
+    """Whether the transcript has a result already clipped to about this size: another clip would take out hardly more than the words that
+    tell of the first."""
+    return bool(returned.full_output) and len(clip.content) >= CLIPPED_SHARE * len(returned.content)
 
 
 def _signed(reply: AssistantReply) -> AssistantReply:

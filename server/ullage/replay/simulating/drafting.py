@@ -6,7 +6,7 @@ here something stands in for the model's summary, and files are known from the t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -60,6 +60,8 @@ class Around:
     with_entry: Callable[[Compaction], Projection]
     weigh: Callable[[Projection], int]
     files: Callable[[Projection, RestoreNumbers], tuple[RestoredFile, ...]]
+    sources: Mapping[str, str]
+    """The texts of the repository, as far as they are known."""
 
 
 Look: TypeAlias = Callable[[], Around]
@@ -147,9 +149,9 @@ class Drafting:
         draft = planned(policy, around.view, wanted, sizes)
         if draft is None:
             return None
-        if draft.plan.summarise_to is None:
-            return Drafted(draft, "")
         what, weigh, asked = "", self._weighing(around), draft.plan.asked
+        if draft.plan.summarise_to is None:
+            return Drafted(draft, "") if shrinks(draft, "", weigh, around.sizes.used) else None
         for way in ways(draft.plan, wanted):
             text: str | None = None
             if way == "api":
@@ -168,7 +170,7 @@ class Drafting:
         return None
 
     def _handoff(self, draft: Draft, by_model: str | None, around: Around) -> Handoff:
-        told = covered_by(around.view, draft.plan, by_model, draft.wanted.focus, draft.line)
+        told = covered_by(around.view, draft.plan, by_model, draft.wanted.focus, draft.line, around.sources)
         return handoff_by(draft.policy, replace(told, reading=self._reading))
 
     @staticmethod

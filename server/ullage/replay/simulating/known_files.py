@@ -179,16 +179,18 @@ def put_back(after: Projection, files: KnownFiles, numbers: RestoreNumbers) -> t
     edits = logged_edits(entries, lambda logged: float(logged.seq))  # a transcript may tell no times
     signs = () if numbers.by == "last edited" else by_one_name(list(signs_in(entries)))
     choosing = Choosing(after, candidates(signs, edits, numbers), {edit.path for edit in edits}, numbers)
+    lines = {edit.path: edit.line for edit in edits}
     while (path := choosing.wants()) is not None:
-        choosing.give(_now(path, files))
+        choosing.give(_now(path, files, lines.get(path)))
     return choosing.files
 
 
-def _now(path: str, files: KnownFiles) -> FileNow | None:
+def _now(path: str, files: KnownFiles, line: int | None) -> FileNow | None:
+    """`line`: where the log says that it was edited last; None where it does not say."""
     known = files.of(path)
     if known is None:
         return FileNow(None) if files.is_gone(path) else None
-    return FileNow(known.text, known.touch.sha256 if known.touch is not None else None, known.near_line)
+    return FileNow(known.text, known.touch.sha256 if known.touch is not None else None, line or known.near_line)
 
 
 def by_one_name(signs: Sequence[Sign]) -> Iterator[Sign]:

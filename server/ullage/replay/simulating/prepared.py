@@ -42,8 +42,10 @@ USUAL = Settings()
 class Prepared:
     """A session with all that is worked out of it once, whatever the policies."""
 
-    def __init__(self, transcript: Transcript, needed: Needed | None = None) -> None:
+    def __init__(self, transcript: Transcript, needed: Needed | None = None, sources: Mapping[str, str] | None = None) -> None:
+        """`sources`: the texts of the repository, by path, where somebody has them; no transcript holds them."""
         self.transcript = transcript
+        self.sources = sources or {}
         self.sizes: RecordedSizes = recorded_sizes(transcript)
         self.needed = needed or Needed(transcript, SessionSearch(transcript))
         self.memo = Memo()

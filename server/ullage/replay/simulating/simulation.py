@@ -67,6 +67,13 @@ def outcome_of(session: Prepared, policy: Policy, settings: Settings = USUAL, wa
         return Outcome(Run(policy.name, session_id, failure=f"{type(error).__name__}: {error}"))
 
 
+def carry(session: Prepared, policy: Policy, settings: Settings = USUAL) -> Projection:
+    """The log as it would have become, as it stands at the end. Raises what the policy raises."""
+    simulation = _Simulation(session, policy, settings, None)
+    simulation.outcome()
+    return simulation.view
+
+
 class _Simulation:
     def __init__(self, session: Prepared, policy: Policy, settings: Settings, watch: Watch | None) -> None:
         self._session = session
@@ -89,8 +96,8 @@ class _Simulation:
         """The threshold is near: a compaction is drafted beside the next request."""
         self._shape: RequestShape | None = None
         """Of the request that is to come, or of the last one where none is."""
-        self._summaries: list[tuple[CompactionPoint, str]] = []
-        """The compactions that were made, upkeep aside, each with the words of its summary."""
+        self._summaries: list[tuple[int, str]] = []
+        """Of the compactions that were made, upkeep aside: the transcript's last entry before each, and the words of its summary."""
         self._told = ""
         """The recorded summary of this place; empty where there is none."""
         self._new_turn = True
@@ -100,6 +107,11 @@ class _Simulation:
         """The compaction since the last request, upkeep aside."""
         self._last_seq = 0
         """Of the transcript's entries that were taken."""
+
+    @property
+    def view(self) -> Projection:
+        """The log so far."""
+        return self._carried.projection
 
     def outcome(self) -> Outcome:
         if self._session.sizes.requests:
@@ -127,8 +139,7 @@ class _Simulation:
             self._shape = upcoming.recorded.shape
         if isinstance(entry, UserPrompt) and not entry.steering and self._settings.at == "policy":
             self._between_turns()
-            if upcoming is not None:
-                self._before_prompt(entry, upcoming)
+            self._before_prompt(entry)
         request = self._session.requests.get(logged.seq)
         if isinstance(entry, AssistantReply):
             self._timed(self._carried.settle)
@@ -144,8 +155,9 @@ class _Simulation:
 
     def _is_as_recorded(self) -> bool:
         """Whether the compactions so far are those that were recorded. Then the recorded usage is exact, and what is laid out is not."""
-        made = [(point.after_seq, summary) for point, summary in self._summaries]
-        return made == [(each.after_seq, each.summary) for each in self._transcript.compactions if each.after_seq <= self._last_seq]
+        return self._summaries == [
+            (each.after_seq, each.summary) for each in self._transcript.compactions if each.after_seq <= self._last_seq
+        ]
 
     # When
 
@@ -155,11 +167,11 @@ class _Simulation:
         if self._made.requests and self._shape is not None and next_compaction(self._state(self._shape)).while_editing:
             self._timed(lambda: self._drafting.prepare(self._id()))
 
-    def _before_prompt(self, prompt: UserPrompt, upcoming: SizedRequest) -> None:
+    def _before_prompt(self, prompt: UserPrompt) -> None:
         """A prompt that would cross the threshold comes after the compaction, as in the agent."""
-        if not self._carried.projection.messages or not self._made.requests:
+        shape = self._shape
+        if not self._carried.projection.messages or not self._made.requests or shape is None:
             return
-        shape = upcoming.recorded.shape
         self._upkeep(shape)
         self._make_room(shape, self._measures.of_prompt(prompt, shape.model))
 
@@ -248,6 +260,7 @@ class _Simulation:
             lambda entry: self._carried.with_compaction(entry, 0.0),
             lambda view: self._measures.after(view, shape.model),
             lambda after, numbers: put_back(after, self._files, numbers),
+            self._session.sources,
         )
 
     def _upkeep(self, recorded: RequestShape) -> None:
@@ -288,7 +301,7 @@ class _Simulation:
         if not upkeep:
             self._made.left.append(left_by(entry, self._last_seq, seq, after))
             self._unseen = self._made.compactions[-1]
-            self._summaries.append((self._unseen, entry.summarised.words if entry.summarised is not None else ""))
+            self._summaries.append((self._last_seq, entry.summarised.words if entry.summarised is not None else ""))
         self._unchecked = True
 
     def _end(self) -> Prefix:

@@ -59,8 +59,8 @@ class Restoring:
 
     async def files(self, after: Projection, numbers: RestoreNumbers) -> tuple[RestoredFile, ...]:
         """The files that are likely to be needed, as they are now, unsaved text included, that `after` does not hold whole already."""
-        lines = {edit.path: edit.line for edit in self._surroundings.recent.latest()}
         edits = await self._edits()
+        lines = {edit.path: edit.line for edit in edits}
         projection, last_edited = self._conversation.projection, numbers.by == "last edited"
         signs = () if last_edited else await gathered(self._conversation.entries, self._surroundings)
         likely = candidates(signs, edits, numbers, projection.pins.paths, files_out(projection))
@@ -86,7 +86,7 @@ class Restoring:
     async def _edits(self) -> list[FileEdit]:
         """Edits seen since the server started, and those of the agent that only the log still knows (read in another thread)."""
         logged = await asyncio.to_thread(logged_edits, self._conversation.entries, lambda logged: logged.at)
-        seen = [FileEdit(edit.path, edit.at, edit.by) for edit in self._surroundings.recent.latest()]
+        seen = [FileEdit(edit.path, edit.at, edit.by, edit.line) for edit in self._surroundings.recent.latest()]
         known = {edit.path for edit in seen}
         return seen + [edit for edit in logged if edit.path not in known]
 

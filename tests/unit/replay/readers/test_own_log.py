@@ -85,13 +85,14 @@ def test_every_session_is_a_transcript_without_its_compactions(database: Path):
         "assistant: t1()",
         "=t1 text of t1",
         "assistant: Done.",
+        "TurnEnded",
         "user: More",
         "assistant: t2()",
         "=t2 text of t2",
         "Clipped",
     ]
-    assert [logged.seq for logged in transcript.entries] == list(range(1, 10))
-    assert transcript.entries[-1].entry == Clipped(8, "short", "out.txt")
+    assert [logged.seq for logged in transcript.entries] == list(range(1, 11))
+    assert transcript.entries[-1].entry == Clipped(9, "short", "out.txt")
     assert transcript.entries[1].at == 11.0
     assert transcript.compactions == (RecordedCompaction(4, "So far", True, 0, 14.0, usage=Usage(0, 0)),)
     assert mended(transcript) == {"compactions that were undone": 1}
@@ -169,7 +170,15 @@ def test_what_forks_have_in_common_is_counted_once(tmp_path: Path, original_is_g
     assert sum(reply.usage is not None for transcript in transcripts for reply in transcript.replies) == 3
     assert sum(cost_of(transcript).uncounted for transcript in transcripts) == (1 if original_is_gone else 2)
     whole = {tuple(drawn(transcript)) for transcript in transcripts}
-    assert ("system: You are a coding agent.", "user: Look", "assistant: Seen.", "user: And now?", "assistant: Seen.") in whole
+    assert (
+        "system: You are a coding agent.",
+        "user: Look",
+        "assistant: Seen.",
+        "TurnEnded",
+        "user: And now?",
+        "assistant: Seen.",
+        "TurnEnded",
+    ) in whole
     runs = [simulate(Prepared(transcript), ULLAGE) for transcript in transcripts]
     assert sum(len(run.requests) for run in runs) == 3
     assert [run.failure for run in runs] == [""] * len(runs)
