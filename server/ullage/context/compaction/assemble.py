@@ -15,7 +15,7 @@ from ullage.context.counting.gauge import line as full_at
 from ullage.context.counting.gauge import measured
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import Covered, Handoff, Occasion, handoff_room, is_in_force, planned_entry
-from ullage.context.entries import Compaction, Rung, Trigger
+from ullage.context.entries import Compaction, Logged, Rung, Trigger
 from ullage.context.moves.plan import Count, Plan, spare
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
@@ -144,7 +144,14 @@ def planned(policy: Policy, view: Projection, wanted: Wanted, sizes: Sizes) -> D
     spared = spare(plan, view, count)
     if spared is None or (upkeep and is_in_force(spared, view)):
         return None
-    return Draft(wanted, spared, "moves", Handoff(""), None, None, (), sizes.used, sizes.line, epoch_of(view), policy, view.key)
+    draft = Draft(wanted, spared, "moves", Handoff(""), None, None, (), sizes.used, sizes.line, epoch_of(view), policy, view.key)
+    return draft if upkeep or spared.summarise_to is not None or _takes_out(draft, view, count) else None
+
+
+def _takes_out(draft: Draft, view: Projection, count: Count) -> bool:
+    """Whether a draft that needs no summary makes the messages smaller: what is left in the place of a short result may be longer."""
+    after = view.with_appended(Logged(view.entries[-1].seq + 1, 0.0, entry_of(draft)))
+    return count(after.messages) < count(view.messages)
 
 
 def standing_in(wanted: Wanted, sizes: Sizes) -> tuple[Wanted, Sizes]:
@@ -193,8 +200,7 @@ def shrinks(draft: Draft, resume: str, weigh: Weigh, now: int) -> bool:
 
     A session goes on while a summary is written. So what came since is on both sides, and not weighed against the size when it was planned.
     """
-    entry = entry_of(draft)
-    return weigh(entry if draft.plan.summarise_to is None else with_resume(entry, draft.policy, resume)) < now
+    return weigh(with_resume(entry_of(draft), draft.policy, resume)) < now
 
 
 def sparing(entry: Compaction, draft: Draft, view: Projection, count: Count, weigh: Weigh) -> Compaction | None:

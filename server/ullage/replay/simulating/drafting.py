@@ -149,9 +149,9 @@ class Drafting:
         draft = planned(policy, around.view, wanted, sizes)
         if draft is None:
             return None
-        what, weigh, asked = "", self._weighing(around), draft.plan.asked
         if draft.plan.summarise_to is None:
-            return Drafted(draft, "") if shrinks(draft, "", weigh, around.sizes.used) else None
+            return Drafted(draft, "")
+        what, weigh, asked = "", self._weighing(around), draft.plan.asked
         for way in ways(draft.plan, wanted):
             text: str | None = None
             if way == "api":

@@ -184,7 +184,7 @@ class _Simulation:
             self._make_room(recorded, 0)
         window = self._measures.window(recorded.model)
         end = self._end()
-        if end.tokens > window and self._after_refusal(recorded):
+        if end.tokens > window and not self._is_as_recorded() and self._after_refusal(recorded):
             end = self._end()
         if self._near:
             self._near = False

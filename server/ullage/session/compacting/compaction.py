@@ -95,11 +95,8 @@ class Compactor:
             draft = await self._drafted(asking, ULLAGE, model, card, line)
         else:
             draft = await self._planned(asking, ULLAGE, card, line)
-            calibration = self._surroundings.calibration(card)
-            if draft.plan.summarise_to is None:
-                draft = self._rungs.smaller(draft, calibration)
-            else:
-                draft = await self._rungs.by_program(draft, (), calibration)
+            if draft.plan.summarise_to is not None:
+                draft = await self._rungs.by_program(draft, (), self._surroundings.calibration(card))
         skipped = (why, *draft.skipped) if why else draft.skipped
         spent = draft.usage + usage if draft.usage and usage else draft.usage or usage
         return replace(draft, wanted=wanted, skipped=skipped, usage=spent, cost=spent_on(card, spent))
@@ -115,7 +112,7 @@ class Compactor:
         if planned is not None:
             planned(empty)
         if empty.plan.summarise_to is None:
-            return self._rungs.smaller(empty, self._surroundings.calibration(card))
+            return empty
         return await self._rungs.with_summary(empty, request, entries, model, card, self._surroundings.calibration(card))
 
     async def forecast(
@@ -156,9 +153,9 @@ class Compactor:
         return await self._as_if_written(await self._planned(wanted, policy, card, line), card)
 
     async def _as_if_written(self, draft: Draft, card: ModelCard) -> tuple[Draft, Rung]:
-        calibration, asks = self._surroundings.calibration(card), draft.plan.asked is not None
         if draft.plan.summarise_to is None:
-            return self._rungs.smaller(draft, calibration), draft.rung
+            return draft, draft.rung
+        calibration, asks = self._surroundings.calibration(card), draft.plan.asked is not None
         entries = self._conversation.entries
         planned_for = tuple(entries[: place_of(entries, draft.plan.through + 1)])  # a draft in work was planned before the last of them
         cut = await possible(draft.plan, planned_for, calibration) if asks and self._rungs.may_ask_api(draft, card) else None

@@ -135,12 +135,6 @@ class Rungs:
             return tail
         raise NothingToCompact
 
-    def smaller(self, draft: Draft, calibration: Calibration) -> Draft:
-        """A draft without a summary, as it is. Raises `NothingToCompact` where it would not make the context smaller."""
-        if not self._shrinks(draft, calibration):
-            raise NothingToCompact
-        return draft
-
     def may_ask_api(self, draft: Draft, card: ModelCard) -> bool:
         """Whether the API is asked for its own summary: where it writes them for this model, for the policy that is written for that."""
         if not card.compacts or draft.policy is not ULLAGE or "api" not in ways(draft.plan, draft.wanted):

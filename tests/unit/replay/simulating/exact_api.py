@@ -30,8 +30,7 @@ async def exact_api(windows: dict[str, int]) -> AsyncGenerator[FakeApi]:
         patch.setattr(accepted, "count_request", _of_request)
         patch.setattr(AnthropicModel, "count", _counts_nothing)
         async with FakeApi(windows=windows) as fake:
-            models = fake.state.models
-            models.update({name: replace(model, tool_prompt=TOOLS_TOKENS) for name, model in models.items()})
+            fake.state.models = {name: replace(model, tool_prompt=TOOLS_TOKENS) for name, model in fake.state.models.items()}
             yield fake
 
 
@@ -41,7 +40,7 @@ async def _counts_nothing(*_: object) -> None:
 
 def _of_request(body: Object, _: object) -> int:
     system = tuple(SystemPart("system", block["text"]) for block in _blocks(body.get("system") or []))
-    fixed = estimate_prelude(Prelude(system, tuple(_tool(tool) for tool in body.get("tools") or [])))
+    fixed = estimate_prelude(Prelude(system, tuple(map(_tool, cast("list[Object]", body.get("tools") or [])))))
     return fixed + sum(MESSAGE_TOKENS + sum(map(_of_block, _blocks(message["content"]))) for message in body["messages"])
 
 
