@@ -170,6 +170,6 @@ def test_a_long_session_is_compacted_the_same_live_and_in_replay(policy: Policy)
 
 
 @given(st.sampled_from(list(BUILT_IN)), doings)
-@settings(max_examples=many(6, deep=300))
+@settings(max_examples=many(4, deep=300))
 def test_any_session_is_compacted_the_same_live_and_in_replay(policy: str, happenings: list[Doing]) -> None:
     check(BUILT_IN[policy], happenings)
