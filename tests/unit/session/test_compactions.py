@@ -132,7 +132,7 @@ async def test_while_editing_it_compacts_and_the_next_request_holds_the_unsaved_
         await here.idle(session)
         [card] = compactions(session)
         assert card.trigger == "idle"
-        assert [file.path for file in card.restored] == ["tank.py"]
+        assert "tank.py" in [file.path for file in card.restored]
         here.fake.enqueue(Say("321."))
         await here.say(session, "How much now?")
         assert "CAPACITY = 321  # unsaved" in texts_of(here.fake.requests[-1].body)

@@ -72,9 +72,9 @@ def test_one_that_saves_is_made_with_a_prompt_only_and_by_program_where_none_is_
 
 
 def test_one_is_prepared_near_the_line_where_a_model_writes_it():
-    assert isinstance(decide(State(ULLAGE, full(120_000), by_model=True)), Prepare)
-    assert isinstance(decide(State(ULLAGE, full(119_999), by_model=True)), Wait)
-    assert isinstance(decide(State(ULLAGE, full(120_000), by_model=False)), Wait)
+    assert isinstance(decide(State(ULLAGE, full(144_000), by_model=True)), Prepare)
+    assert isinstance(decide(State(ULLAGE, full(143_999), by_model=True)), Wait)
+    assert isinstance(decide(State(ULLAGE, full(144_000), by_model=False)), Wait)
 
 
 def test_where_instructions_alone_are_over_the_line_it_says_so_and_compacts_nothing():
