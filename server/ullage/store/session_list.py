@@ -21,7 +21,7 @@ from ullage.store.log_file import LogFile
 from ullage.store.origins import Lineage, fork_of, is_foreign
 from ullage.store.prompt_queue import add_prompt, prompt_row, readable_prompt, waiting_prompts
 from ullage.store.recovery import LOST, add_entries
-from ullage.store.rows import ValueRow, entry_sum
+from ullage.store.rows import SessionRow, ValueRow, entry_sum
 from ullage.store.session_writer import SessionWriter
 from ullage.store.statements import SessionRecord, add_after, add_session, entry_rows, last_in_file, storable
 from ullage.store.waiting import Waiting
@@ -81,6 +81,7 @@ class SessionList:
             self._file.last_rows.logged(record.id, logged[-1].seq if logged else 0)
             for row in self._file.read("read the queue", lambda connection: waiting_prompts(connection, record.id)):
                 self._file.last_rows.queued(record.id, readable_prompt(row)[0].id)
+            self._keep_beside(record.id)
         return is_new
 
     def all(self) -> list[SessionRecord]:
@@ -172,6 +173,13 @@ class SessionList:
         self._file.change("fork the session", finish)
         self._file.last_rows.logged(fork_id, through + 1)
         self._writer.stands_at(fork_id, through + 1)
+        self._keep_beside(fork_id)
+
+    def _keep_beside(self, session_id: str) -> None:
+        """A log that is locked has it beside it, whole."""
+        self._writer.beside.put(
+            session_id, lambda: self._file.read("read the session", lambda connection: whole_session(connection, session_id))
+        )
 
     def delete_unfinished(self) -> None:
         """Removes forks whose maker ended before they were whole."""
@@ -208,6 +216,21 @@ def forget_fork(connection: sqlite3.Connection, session_id: str) -> None:
     """Forgets what is kept here of a session that is deleted."""
     keys = [f"unfinished:{session_id}", f"lineage:{session_id}", LOST + session_id]
     connection.execute("DELETE FROM remembered WHERE key IN (?, ?, ?)", keys)
+
+
+def whole_session(connection: sqlite3.Connection, session_id: str) -> Waiting:
+    """All that a log has of a session, as it would wait. Raises `UnknownSession`."""
+    session = connection.execute(
+        "SELECT CAST(id AS BLOB), CAST(title AS BLOB), created_at, updated_at, sum, updated_sum FROM session WHERE id = ?", (session_id,)
+    ).fetchone()
+    if session is None:
+        raise UnknownSession(session_id)
+    values = connection.execute(
+        "SELECT CAST(key AS BLOB), CAST(value AS BLOB), sum FROM remembered WHERE key IN (?, ?, ?)",
+        [f"{each}:{session_id}" for each in ("lineage", "model", "effort")],
+    )
+    entries = entry_rows(connection, session_id, 0, last_in_file(connection, session_id))
+    return Waiting(SessionRow(*session), entries, waiting_prompts(connection, session_id), values=[ValueRow(*row) for row in values])
 
 
 def lineages_in(connection: sqlite3.Connection) -> dict[str, Lineage]:

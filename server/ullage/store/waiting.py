@@ -7,8 +7,8 @@ whoever claims the session next does. To take rows in twice does nothing: each h
 
 A log that was locked when it was opened is in memory (`log_file.py`). What is written in it is kept here, too (`Beside`). When the file is
 free the rows of the memory go into it, and what lies beside it is thrown away. After a crash before that, whoever opens the log next takes
-it in. That holds for sessions that were made meanwhile; of others there are none in such a log, but for forks and imports, which are in
-memory only.
+it in. That holds for sessions that were made meanwhile, forks and imports among them, which are kept whole as soon as they are; of others
+there are none in such a log.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from typing import Any
 
 from ullage.store.errors import StoreBusy, StoreFailed
 from ullage.store.recovery import add_entries
-from ullage.store.rows import EntryRow, PromptRow, SessionRow
+from ullage.store.rows import EntryRow, PromptRow, SessionRow, ValueRow
+from ullage.store.shared_files import write_whole
 from ullage.store.statements import SessionRecord, session_row
 
 logger = logging.getLogger(__name__)
@@ -41,16 +42,17 @@ TOLD_AFTER = 8
 @dataclass(slots=True)
 class Waiting:
     """What waits of one session, in order: the session itself where the log does not have it, entries, prompts that were queued, ids of
-    those that left the queue, and a new title."""
+    those that left the queue, a new title, and small things to remember of it."""
 
     session: SessionRow | None = None
     entries: list[EntryRow] = field(default_factory=list[EntryRow])
     prompts: list[PromptRow] = field(default_factory=list[PromptRow])
     left: list[str] = field(default_factory=list[str])
     title: str | None = None
+    values: list[ValueRow] = field(default_factory=list[ValueRow])
 
     def __bool__(self) -> bool:
-        return bool(self.session or self.entries or self.prompts or self.left or self.title is not None)
+        return bool(self.session or self.entries or self.prompts or self.left or self.values or self.title is not None)
 
     def add(self, other: Waiting) -> None:
         """What came after it."""
@@ -58,6 +60,7 @@ class Waiting:
         self.entries += other.entries
         self.prompts += other.prompts
         self.left += other.left
+        self.values += other.values
         self.title = self.title if other.title is None else other.title
 
     def still_queued(self, queued: Sequence[PromptRow]) -> list[PromptRow]:
@@ -97,7 +100,7 @@ class WaitingRows:
             return (
                 Waiting()
                 if found is None
-                else replace(found, entries=list(found.entries), prompts=list(found.prompts), left=list(found.left))
+                else replace(found, entries=[*found.entries], prompts=[*found.prompts], left=[*found.left], values=[*found.values])
             )
 
     def keep(self, session_id: str, more: Waiting) -> None:
@@ -198,7 +201,7 @@ class WaitingFiles:
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with path.open("ab") as file:
-                file.write("".join(f"{json.dumps(line)}\n" for line in _lines(more)).encode())
+                file.write(_text_of(more).encode())
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -217,6 +220,11 @@ class WaitingFiles:
             except ValueError:
                 continue
         return waiting
+
+    def put(self, session_id: str, whole: Waiting) -> None:
+        """All of it at once, or nothing; on disk when it returns."""
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_whole(self._path(session_id), _text_of(whole))
 
     def remove(self, session_id: str) -> None:
         """The log has it."""
@@ -252,6 +260,19 @@ class Beside:
             if self._files is not None and session_id in self._kept:
                 self._add(self._files, session_id, written())
 
+    def put(self, session_id: str, made: Callable[[], Waiting]) -> None:
+        """The session was made in memory with all that is in it by now: a fork, or one that was taken in."""
+        whole = made() if self.is_needed else None  # without the guard: `end` is called where the database is in use
+        with self._guard:
+            if self._files is not None and whole is not None:
+                self._kept.add(session_id)
+                self._keep(self._files, lambda files: files.put(session_id, whole))
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether anything is kept there."""
+        return self._files is not None
+
     def forget(self, session_id: str) -> None:
         """The session was deleted."""
         with self._guard:
@@ -269,9 +290,12 @@ class Beside:
             self._files = None
 
     def _add(self, files: WaitingFiles, session_id: str, waiting: Waiting) -> None:
+        self._keep(files, lambda files: files.add(session_id, waiting))
+
+    def _keep(self, files: WaitingFiles, keep: Callable[[WaitingFiles], None]) -> None:
         try:
-            files.add(session_id, waiting)
-        except StoreFailed as error:
+            keep(files)
+        except (StoreFailed, OSError) as error:
             self._files = None  # what came later must not be taken in without what came before
             for kept in self._kept:
                 _remove(files, kept)
@@ -299,11 +323,19 @@ def take_in(connection: sqlite3.Connection, session_id: str, waiting: Waiting) -
         [(row.id, row.session_id, row.body, row.sum) for row in waiting.prompts],
     )
     connection.executemany("DELETE FROM queued_prompt WHERE id = ?", [(prompt_id,) for prompt_id in waiting.left])
+    connection.executemany(
+        "INSERT OR IGNORE INTO remembered (key, value, sum) VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?)",
+        [(row.key, row.value, row.sum) for row in waiting.values],
+    )
     if waiting.title is not None:
         connection.execute(
             "UPDATE session SET title = ?1, sum = session_sum(CAST(id AS BLOB), CAST(?1 AS BLOB), created_at) WHERE id = ?2",
             (waiting.title, session_id),
         )
+
+
+def _text_of(waiting: Waiting) -> str:
+    return "".join(f"{json.dumps(line)}\n" for line in _lines(waiting))
 
 
 def _lines(waiting: Waiting) -> Iterable[list[Any]]:
@@ -317,6 +349,8 @@ def _lines(waiting: Waiting) -> Iterable[list[Any]]:
         yield ["prompt", _text(row.id), _text(row.session_id), _text(row.body), row.sum.hex()]
     for prompt_id in waiting.left:
         yield ["left", prompt_id]
+    for row in waiting.values:
+        yield ["value", _text(row.key), _text(row.value), row.sum.hex()]
     if waiting.title is not None:
         yield ["title", waiting.title]
 
@@ -336,6 +370,9 @@ def _of_line(line: Any) -> Waiting:
             return Waiting(prompts=[prompt]) if prompt.is_whole else Waiting()
         case ["left", str(prompt_id)]:
             return Waiting(left=[prompt_id])
+        case ["value", str(key), str(value), str(check)]:
+            kept = ValueRow(_bytes(key), _bytes(value), bytes.fromhex(check))
+            return Waiting(values=[kept]) if kept.is_whole else Waiting()
         case ["title", str(title)]:
             return Waiting(title=title)
         case _:

@@ -16,6 +16,7 @@ from ullage.store import folder as ullage_folder
 from ullage.store import log_store, waiting
 from ullage.store.errors import SessionInUse, StoreBusy
 from ullage.store.log_store import LogStore
+from ullage.store.statements import SessionRecord
 
 
 @contextmanager
@@ -197,6 +198,65 @@ def test_what_was_said_in_a_window_that_closes_before_the_log_is_free_is_there_l
         assert again.queued(session_id) == [said(52)]
         assert list(ullage_folder.waiting(tmp_path).iterdir()) == []
         again.close()
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_a_fork_that_was_taken_before_the_log_is_free_is_there_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, closes: bool) -> None:
+    monkeypatch.setattr(log_store, "RETRY_SECONDS", 0.01)
+    LogStore.open(tmp_path).close()
+    free = threading.Event()
+    with all_is_locked(tmp_path):
+        store = LogStore.until_free(tmp_path)
+        store.tell_of(lambda _: None, free.set)
+        session_id, _ = written_while_locked(store)
+        fork = store.fork(session_id, 3, "a fork", 5.0)
+        forked = [*store.load(fork.id), store.append(fork.id, said(60), 6.0)]
+        store.enqueue(fork.id, said(61))
+        second = store.fork(fork.id, None, "a fork of it", 7.0)
+        store.delete(store.fork(session_id, None, "gone", 8.0).id)
+        if closes:
+            store.close()
+    if not closes:
+        assert free.wait(PATIENCE)
+        store.close()
+    for _ in range(2):
+        again = LogStore.open(tmp_path)
+        assert {record.title for record in again.sessions()} == {"renamed ‘ü’", "a fork", "a fork of it"}
+        assert again.load(fork.id) == forked
+        assert again.queued(fork.id) == [said(61)]
+        assert [logged.entry for logged in again.load(second.id)][:-1] == [logged.entry for logged in forked]
+        assert again.lineages() == {session_id: (), fork.id: ((session_id, 3),), second.id: ((session_id, 3), (fork.id, 5))}
+        assert list(ullage_folder.waiting(tmp_path).iterdir()) == []
+        again.close()
+
+
+def test_a_session_that_was_taken_in_before_the_log_is_free_is_there_later(tmp_path: Path) -> None:
+    LogStore.open(tmp_path).close()
+    logged = [Logged(1, 1.0, said(1)), Logged(2, 2.0, said(2))]
+    with all_is_locked(tmp_path):
+        store = LogStore.until_free(tmp_path)
+        assert store.take_in(SessionRecord("brought", "from elsewhere", 1.0, 2.0), logged, [said(9)])
+        store.close()
+    again = LogStore.open(tmp_path)
+    assert again.load("brought") == logged
+    assert again.queued("brought") == [said(9)]
+    again.close()
+
+
+def test_a_fork_that_cannot_be_kept_beside_a_locked_log_is_in_memory_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    LogStore.open(tmp_path).close()
+    told: list[str] = []
+    with all_is_locked(tmp_path):
+        store = LogStore.until_free(tmp_path)
+        store.tell_of(told.append)
+        session_id, _ = written_while_locked(store)
+        monkeypatch.setattr(waiting.os, "fsync", failing_disk)
+        fork = store.fork(session_id, None, "a fork", 5.0)
+        monkeypatch.undo()
+        assert len(told) == 1
+        assert "in memory only" in told[0]
+        assert store.load(fork.id)
+        store.close()
 
 
 def test_what_cannot_be_kept_beside_a_locked_log_is_in_memory_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
