@@ -259,10 +259,13 @@ def test_what_the_user_said_is_in_view_or_in_the_summary_or_behind_a_marker(entr
 
 @given(histories(), lines)
 def test_no_plan_parts_a_call_from_its_result(entries: list[Logged], line: int):
+    """A log as wild as these may carry a call whose results are cut out: it is pending in the view alone, and may go."""
     projection = project(entries)
+    in_view = {call.id for call in projection.pending_tool_uses}
+    run = {call.id for call in project([each for each in entries if not isinstance(each.entry, Compaction)]).pending_tool_uses}
     for made in plans_of(projection, line):
         compacted = after(entries, made)
-        assert compacted.pending_tool_uses == projection.pending_tool_uses
+        assert run & in_view <= {call.id for call in compacted.pending_tool_uses} <= in_view
         assert interruptions(compacted) <= interruptions(projection)
 
 

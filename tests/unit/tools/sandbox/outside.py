@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import shutil
@@ -51,6 +52,12 @@ STEERING = (
     "tools",
     "sub/.git",
 )
+
+
+SEGMENT = 0x756C6C61
+"""The key of a shared memory."""
+
+_DISPLAY = Path("/tmp/.X11-unix/X977")
 
 
 @dataclass(slots=True)
@@ -116,6 +123,7 @@ def outside(user: int | None) -> Generator[Outside]:
             canary.write_text(CANARY)
             stack.callback(canary.unlink, missing_ok=True)
         _serve(world, stack)
+        _share_memory(stack)
         victim = subprocess.Popen(["/bin/sleep", "300"], env={"SECRET_OUTSIDE": CANARY}, user=user)
         world.victim = victim.pid
         stack.callback(victim.wait)
@@ -126,13 +134,22 @@ def outside(user: int | None) -> Generator[Outside]:
         yield world
 
 
+def _share_memory(stack: ExitStack) -> None:
+    """A segment of System V that everybody may read."""
+    system = ctypes.CDLL(None)
+    segment = system.shmget(SEGMENT, 4096, 0o1666)  # IPC_CREAT
+    if segment >= 0:
+        stack.callback(system.shmctl, segment, 0, None)  # IPC_RMID
+
+
 def _put(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
 
 
 def _serve(world: Outside, stack: ExitStack) -> None:
-    places = [world.work / "service.sock", world.home / "service.sock", Path("/tmp/ullage-canary.sock")]
+    places = [world.work / "service.sock", world.home / "service.sock", Path("/tmp/ullage-canary.sock"), _DISPLAY]
+    _DISPLAY.parent.mkdir(exist_ok=True)
     for place in places:
         place.unlink(missing_ok=True)
         _listen(world, stack, socket.AF_UNIX, str(place))

@@ -183,4 +183,93 @@ GUARDED = [
     ("what agents obey", "echo evil >> AGENTS.md; mv AGENTS.md a"),
 ]
 
-ALL = [*READS, *WRITES, *SOCKETS, *NETWORK, *PROCESSES, *GUARDED]
+_SYSCALL = "perl -e '$r=syscall({}); print $r<0 ? $! : qq(OUT $r)'"
+"""With texts among the arguments."""
+
+KERNEL = [
+    ("read by the root of every process there is", "cat /proc/[0-9]*/root$HOME/.ssh/id_ed25519 /proc/[0-9]*/task/*/root$HOME/.netrc"),
+    (
+        "read by a descriptor that was left open",
+        "for f in /proc/[0-9]*/fd/*; do test -f $f && head -c 4096 $f; test -d $f && ls $f/../.ssh && echo OUT; done 2>/dev/null",
+    ),
+    (
+        "a program out of memory alone",
+        _X86
+        + "perl -e '$f=syscall(319,qq(x),0); open(I,q(<),q(/bin/cat)); open(O,q(>&=),$f); binmode O; local $/; print O <I>; "
+        + "O->flush; system qq(/proc/$$/fd/$f), $ENV{HOME}.q(/.ssh/id_ed25519)'",
+    ),
+    ("a descriptor of a process outside", f"{_X86}{_CALL} 434 $HOST_PID 0"),
+    ("trace a process outside", f"{_X86}{_CALL} 101 16 $HOST_PID 0 0; cat /proc/$HOST_PID/maps | grep -q . && echo OUT"),
+    ("a file by its handle", f"{_X86}perl -e '$h=pack(q(IIQ),8,1,2); $r=syscall(304,-100,$h,0); print $r<0 ? $! : qq(OUT)'"),
+    ("a mount by the newer calls", f"{_X86}{_SYSCALL.format('430,qq(tmpfs),0')}; {_SYSCALL.format('428,-100,qq(/),1')}"),
+    ("an overlay over what only can be read", "mkdir -p u w; mount -t overlay none -o lowerdir=/etc,upperdir=u,workdir=w /etc && echo OUT"),
+    ("control groups of its own", "mkdir /sys/fs/cgroup/ullage && echo OUT; mount -t cgroup2 none /mnt && echo OUT"),
+    ("a namespace of its own by any flag", "for n in -i -n -p -u -C -T; do unshare $n true && echo OUT; done"),
+    (
+        "a namespace by the newest call",
+        f"{_X86}perl -e '$a=pack(q(Q8),0x10000000,0,0,0,17,0,0,0); $r=syscall(435,$a,64); if ($r==0) {{exit}} print q(OUT) if $r>0'",
+    ),
+    (
+        "the namespaces of a process outside by their files",
+        "for n in user mnt pid net ipc; do nsenter --$n=/proc/$HOST_PID/ns/$n true && echo OUT; done",
+    ),
+    ("shared memory of System V", "perl -e 'print q(OUT) if defined shmget(0x756c6c61,0,0)'; ipcs -m | grep -qi 756c6c61 && echo OUT"),
+    (
+        "a terminal of the machine",
+        "perl -e 'for (</dev/tty*>,</dev/pts/*>,q(/dev/console)) { open(T,q(+<),$_) and ioctl(T,0x541C,qq(\\3)) and print q(OUT) }'",
+    ),
+    ("type by the older name of the call", "perl -e 'for (0..2) { open(T,q(+<&=),$_) and ioctl(T,0x5412,q(x)) and print q(OUT) }'"),
+    (
+        "memory of the machine",
+        "for d in /dev/mem /dev/kmem /dev/port /dev/kvm /dev/fuse /dev/net/tun /dev/vda; do test -e $d && exec 3<>$d && echo OUT; done",
+    ),
+    ("a module of the kernel", f"{_X86}{_CALL} 313 0 0 0; {_X86}{_CALL} 246 0 0 0 0"),
+    ("the clock and the name of the machine", f"{_X86}{_SYSCALL.format('170,qq(ullage),6')}; date -s 2001-01-01 && echo OUT"),
+    ("limits of another user's processes", "prlimit --pid $HOST_PID --nofile=1 && echo OUT; renice -n 19 -p $HOST_PID && echo OUT"),
+    ("performance counters", f"{_X86}perl -e '$a=pack(q(IIQ14),1,120,(0)x14); $r=syscall(298,$a,-1,0,-1,0); print q(OUT) if $r>=0'"),
+]
+
+FILES = [
+    (
+        "hard links to secrets",
+        'ln "$HOME/.ssh/id_ed25519" key && cat key; ln "$HOME/.bashrc" rc && echo x >> rc; ln /tmp/ullage-canary c && cat c',
+    ),
+    (
+        "a link exchanged while it is written",
+        (
+            'for i in $(seq 99); do ln -sfn /usr/local d; ln -sfn "$WORK/src" d; done & '
+            "for i in $(seq 99); do touch d/ullage-out; done 2>/dev/null; wait"
+        ),
+    ),
+    (
+        "a guarded file exchanged by its neighbour",
+        "cp -r .git/hooks h; perl -e 'syscall(316,-100,q(h),-100,q(.git/hooks),2)'; perl -e 'rename q(h), q(.git/hooks)'",
+    ),
+    (
+        "a guarded file by its other name",
+        "for f in .git/config .vscode/settings.json AGENTS.md; do ln $f other && echo evil >> other; rm -f other; done",
+    ),
+    ("rights of guarded files", "chmod 777 .git/config .git/hooks .vscode && echo OUT; setfattr -n user.x -v y .git/config && echo OUT"),
+    (
+        "a file cut off by a mapping",
+        "perl -e 'truncate(q(.git/config),0) and print q(OUT)'; : > .git/config; fallocate -p -l 10 .git/config && echo OUT",
+    ),
+    (
+        "the repository by /proc",
+        'echo evil >> "/proc/self/root$WORK/.git/config"; echo evil >> /proc/self/cwd/.git/config; touch /proc/1/root/usr/local/ullage-out',
+    ),
+    (
+        "a hook where none was, below",
+        "mv sub/.git sub/x; ln -sf ../evil sub/.git/config; touch y; mv -f y sub/.git/config",
+    ),
+    (
+        "a display",
+        f"{_UNIX} /tmp/.X11-unix/X977; for s in /run/user/*/bus /run/dbus/system_bus_socket /run/docker.sock; do {_UNIX} $s; done",
+    ),
+    (
+        "a program of another user",
+        "for p in sudo pkexec; do timeout 1 $p -n true && grep CapEff /proc/self/status | grep -vq 000000000000 && echo OUT; done",
+    ),
+]
+
+ALL = [*READS, *WRITES, *SOCKETS, *NETWORK, *PROCESSES, *GUARDED, *KERNEL, *FILES]
