@@ -85,6 +85,42 @@ def test_what_a_command_makes_is_taken_back_however_deep_and_old_it_is(root: Pat
     assert not_looked_through([root], known) == []
 
 
+@pytest.mark.parametrize(
+    "name", ["commondir", "config.worktree", "hooks/post-checkout", "modules/a/hooks/pre-commit", "worktrees/b/config.worktree"]
+)
+def test_what_git_would_obey_in_a_repository_that_was_there_is_taken_back(root: Path, tmp_path: Path, name: str) -> None:
+    git = root / "a" / ".git"
+    for folder in (git, git / "modules" / "a", git / "worktrees" / "b"):
+        put(folder / "HEAD")
+        put(folder / "config")
+    known = StartingFiles()
+    before = seen_before([root], known)
+    made, kept = put(git / name), put(git / "objects" / "new")
+    (git / "config").unlink()  # as the user's own git exchanges it meanwhile: a command cannot
+    put(git / "config")
+    taken = take_back([root], before, lambda path: False, tmp_path / "quarantine", known)
+    assert [made.is_relative_to(each.path) for each in taken] == [True]
+    assert not made.exists()
+    assert kept.exists()
+    assert (git / "config").exists()
+    assert not list((tmp_path / "quarantine").rglob("config"))
+
+
+def test_nothing_of_another_repository_is_taken_by_a_link(root: Path, tmp_path: Path) -> None:
+    git, other = root / ".git", tmp_path / "other"
+    put(git / "modules" / "a" / "HEAD")
+    put(git / "HEAD")
+    hook = put(other / "hooks" / "pre-commit")
+    known = StartingFiles()
+    before = seen_before([root], known)
+    (git / "modules" / "a").rename(root / "away")
+    (git / "modules" / "a").symlink_to(other)
+    (git / "commondir").write_text(str(other))
+    taken = take_back([root], before, lambda path: False, tmp_path / "quarantine", known)
+    assert [each.path for each in taken] == [git / "commondir"]
+    assert hook.exists()
+
+
 def test_a_workspace_that_is_too_large_is_told_of(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steering, "MOST_FOLDERS", 3)
     known = StartingFiles()

@@ -90,6 +90,14 @@ def guarded(
     return Guarded(tuple(read_only), tuple(sorted(held, key=lambda path: len(path.parts))))
 
 
+def missing_in_git(roots: Sequence[Path], known: StartingFiles) -> Iterator[Path]:
+    """What of a repository's hooks and configuration is not there, and so cannot be bound: git would obey it as soon as it is."""
+    for root in roots:
+        for git in [path for path in known.below(root) if path.name == ".git"][:MOST_GUARDED]:
+            for _, folder in _git_folders(git):
+                yield from (inside for inside in (folder / name for name in IN_GIT_FOLDER) if not os.path.lexists(inside))
+
+
 def _named_by(configuration: Path, folder: Path) -> Iterator[Path]:
     """What exists in the working tree of that which a configuration of git names."""
     try:
@@ -117,7 +125,7 @@ def _add(paths: dict[Path, None], path: Path) -> bool:
 
 
 def _git_folders(git: Path) -> Iterator[tuple[Path, Path]]:
-    """The repository's own folder, that of all its worktrees if it is another, and those of its submodules.
+    """The repository's own folder, that of all its worktrees if it is another, and those of its submodules and worktrees.
 
     Each after the outermost folder that holds it and belongs to git.
     """
@@ -127,7 +135,7 @@ def _git_folders(git: Path) -> Iterator[tuple[Path, Path]]:
     common = _common(folder)
     for top in dict.fromkeys((common, folder)):
         yield top, top
-        for module in _modules(top / "modules"):
+        for module in (*_modules(top / "modules"), *_modules(top / "worktrees")):
             yield top, module
 
 

@@ -1,10 +1,13 @@
 """What a command made new although it starts by itself later (`steering.py`): it is moved out of the workspace after the command.
 
+So is what git would obey in the folder of a repository that was there (`.git/commondir`, hooks where none were).
+
 What was there before is read-only meanwhile (`guarded.py`); a thing that was only moved within the workspace is no new one.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +15,7 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path, PurePath
 
+from ullage.tools.sandbox.guarded import missing_in_git
 from ullage.tools.steering import MOST_FOLDERS, StartingFiles, starts_by_itself
 
 MOST_TAKEN = 100
@@ -42,12 +46,14 @@ class Before:
     is_all: bool
     """Whether every folder was looked into."""
     time: float
+    missing: frozenset[Path] = frozenset()
+    """What git would obey in the folders of the repositories, and was not there."""
 
 
 def seen_before(roots: Sequence[Path], known: StartingFiles) -> Before:
     """To be called just before the command starts."""
     files = frozenset(_identities(roots, known))
-    return Before(files, not not_looked_through(roots, known), time.time())
+    return Before(files, not not_looked_through(roots, known), time.time(), frozenset(missing_in_git(roots, known)))
 
 
 def _identities(roots: Sequence[Path], known: StartingFiles) -> Mapping[tuple[int, int], tuple[Path, float]]:
@@ -80,18 +86,27 @@ def take_back(
         for identity, (path, changed) in _identities(roots, known).items()
         if identity not in before.files and (before.is_all or changed >= before.time - SLACK_SECONDS) and not allowed(path)
     ]
+    new += [path for path in sorted(before.missing) if _is_there_now(path) and not allowed(path)]
     taken: list[TakenBack] = []
     folder = _unused(quarantine) if new else quarantine
     for path in new[:MOST_TAKEN]:
-        root = next(root for root in roots if path.is_relative_to(root))
+        root = next((root for root in roots if path.is_relative_to(root)), path.anchor)  # a worktree's repository lies elsewhere
         place = folder / path.relative_to(root)
         try:
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             shutil.move(path, place)
         except (OSError, shutil.Error):
             continue
-        taken.append(TakenBack(path, place, starts_by_itself(PurePath(path.name)) or ""))
+        taken.append(TakenBack(path, place, starts_by_itself(PurePath(path.name)) or starts_by_itself(path) or ""))
     return tuple(taken)
+
+
+def _is_there_now(path: Path) -> bool:
+    """Whether it is, and is not reached by a link that was put into its way."""
+    try:
+        return os.path.lexists(path) and path.parent.resolve(strict=True) == path.parent
+    except (OSError, RuntimeError):
+        return False
 
 
 def _unused(quarantine: Path) -> Path:

@@ -56,7 +56,8 @@ def test_a_worktree_leads_to_the_repository_that_it_belongs_to(repository: Path,
     assert pointer.is_file()
     found = guarded([tmp_path / "other"])
     assert set(found.read_only) == {pointer, common / "hooks", common / "config", own / "commondir"}
-    assert found.held == (common, own)
+    assert found.held == (common, common / "worktrees", own)
+    assert own / "commondir" in guarded([repository]).read_only  # else a command here would say what git reads over there
 
 
 def test_submodules_and_theirs(repository: Path, tmp_path: Path) -> None:
