@@ -19,6 +19,7 @@ from ullage.models.counting import CountText
 from ullage.models.model import Effort, Model, TokenizerVersion
 from ullage.models.retry import Patience
 from ullage.models.serialise import MediaBytes
+from ullage.session.endpoint_counts import EndpointCounts
 from ullage.session.items import (
     CompactionItem,
     Item,
@@ -155,6 +156,17 @@ def compactions(session: Session) -> list[CompactionItem]:
 
 def notices(session: Session) -> list[NoticeItem]:
     return [item for item in items(session) if isinstance(item, NoticeItem)]
+
+
+def counts_of(session: Session) -> EndpointCounts:
+    """What the endpoint is asked to count, in the background."""
+    return session._endpoint_counts  # pyright: ignore[reportPrivateUsage]
+
+
+async def all_is_counted(session: Session) -> None:
+    """Until the gauge learns nothing more by itself: neither the window nor what the endpoint counts."""
+    await session.learn_model()
+    await counts_of(session).settled()
 
 
 def but_for_the_guess(session: Session) -> Snapshot:

@@ -10,12 +10,11 @@ import pytest
 from tests.fake_api import FakeApi, Hang, Say
 from tests.fake_api.record import RecordedRequest
 from tests.unit.models.scripted_server import Answer, ScriptedServer, ended, sse, started, text
-from tests.unit.session.harness import MODEL, Stage, stage
+from tests.unit.session.harness import MODEL, Stage, counts_of, stage
 from ullage.context.blocks import Message, Text
 from ullage.context.view.request import Request
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.session.attachments import FileRef
-from ullage.session.endpoint_counts import EndpointCounts
 from ullage.session.items import Gauge
 from ullage.session.session import Session
 
@@ -32,10 +31,6 @@ def folder(tmp_path: Path) -> Path:
         (made / f"{name}.txt").write_text(content)
     (made / "AGENTS.md").write_text("Be brief. " * 300)
     return made
-
-
-def counts_of(session: Session) -> EndpointCounts:
-    return session._endpoint_counts  # pyright: ignore[reportPrivateUsage]
 
 
 def questions(fake: FakeApi) -> list[RecordedRequest]:

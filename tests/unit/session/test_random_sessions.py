@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from tests.deep import many
 from tests.fake_api import Call, ErrorAfter, Fail, FakeApi, HoldsAfter, RedactedThink, Reply, Rule, Say, Think
-from tests.unit.session.harness import MODEL, Stage, but_for_the_guess, compactions, items, kept_of, stage
+from tests.unit.session.harness import MODEL, Stage, all_is_counted, but_for_the_guess, compactions, items, kept_of, stage
 from ullage.context import economy
 from ullage.context.blocks import Text
 from ullage.context.economy import Economy
@@ -306,7 +306,7 @@ class Story:
         if transcripts.exists():
             transcripts.rename(aside)
         transcripts.write_text("in the way")
-        await session.learn_model()  # else the gauge may learn the window in between
+        await all_is_counted(session)
         before = session.snapshot().gauge
         made = len([card for card in compactions(session) if card.status == "completed"])
         with suppress(SessionError):  # nothing was said yet
@@ -339,7 +339,7 @@ class Story:
                 self.pinned.pop(prompt.id, None)
 
     async def _preview(self, session: Session) -> None:
-        await session.learn_model()
+        await all_is_counted(session)
         while drafts := [task for task in asyncio.all_tasks() if task.get_name() == "prepare a compaction"]:
             await asyncio.wait(drafts)  # what is prepared at that moment does ask a model
         before, requests = but_for_the_guess(session), len(self.fake.requests)
