@@ -22,6 +22,7 @@ from ullage.context.entries import (
     Attachment,
     Cleared,
     Clipped,
+    Compaction,
     CompactionFailed,
     Entry,
     Logged,
@@ -29,6 +30,7 @@ from ullage.context.entries import (
     TurnEnded,
     UserPrompt,
 )
+from ullage.context.view.fold import Fold, Folds
 from ullage.context.view.projection import project
 
 INTERRUPTED = "! Interrupted: this call did not finish, and it is not known what it did."
@@ -215,3 +217,24 @@ class TestPendingToolUses:
     def test_messages_have_the_results_that_there_are(self):
         projection = project(log(prompt("go"), calls("t1", "t2"), returned("t2")))
         assert drawn(projection.messages) == ["user: go", "assistant: t1() | t2()", "user: =t2 text of t2"]
+
+
+CLEARING = compaction("c1", cleared=[Cleared(3, "gone")])
+
+
+@pytest.mark.parametrize(
+    ("now", "serves"),
+    [
+        ({5: CLEARING}, True),
+        ({5: replace(CLEARING, cost=0.5)}, True),
+        ({5: replace(CLEARING, cleared=(Cleared(3, "other"),))}, False),
+        ({5: replace(CLEARING, resume="Go on.")}, False),
+        ({6: CLEARING}, False),
+        ({5: CLEARING, 6: CLEARING}, False),
+        ({}, False),
+    ],
+)
+def test_a_fold_is_gone_on_with_only_where_its_compactions_still_make_the_same_of_the_view(now: dict[int, Compaction], serves: bool):
+    folds, key = Folds(), (1, 5)
+    folds.set_aside(key, Fold(), 7, {5: CLEARING})
+    assert (folds.take(key, now) is not None) is serves
