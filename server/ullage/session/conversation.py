@@ -10,11 +10,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Protocol
 
 from ullage.context.counting.accounting import Account, Counted, Stated
 from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Compaction, Entry, Logged
+from ullage.context.view.paged_log import Entries, Log
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, build_request
 from ullage.session.items import Update
@@ -35,7 +37,7 @@ def in_any_case(what: str) -> Generator[None]:
         logger.exception(what)
 
 
-class Log(Protocol):
+class Store(Protocol):
     """The durable side: entries of one session. Raises `StoreFailed` and has then written nothing."""
 
     def append(self, session_id: str, entry: Entry, at: float) -> Logged:
@@ -46,6 +48,10 @@ class Log(Protocol):
         """All of them at once, or none."""
         ...
 
+    def between(self, session_id: str, first: int, last: int) -> Sequence[Logged]:
+        """The entries from one seq to another, both included, as far as they can be read. Called in any thread."""
+        ...
+
 
 class Conversation:
     """The log of one session and its three views."""
@@ -53,7 +59,7 @@ class Conversation:
     def __init__(
         self,
         session_id: str,
-        log: Log,
+        store: Store,
         entries: Sequence[Logged],
         describe: Describe,
         tell: Callable[[Update], None],
@@ -63,12 +69,12 @@ class Conversation:
     ) -> None:
         self.session_id = session_id
         self.clock = clock
-        self._log = log
+        self._log = store
         self._on_append = appended
         self._owed: list[Entry] = []
-        self.projection = Projection(entries)
+        self.projection = Projection(entries, Log(read=partial(store.between, session_id)))
         self._account = Account()
-        self.timeline = Timeline(describe, tell, entries, _later, locate)
+        self.timeline = Timeline(describe, tell, entries, _later, locate, lambda: self.entries)
 
     def append(self, entry: Entry) -> Logged:
         """Makes an entry durable, then shows it everywhere. Raises `StoreFailed`, and nothing has changed then."""
@@ -152,7 +158,7 @@ class Conversation:
         return self._account.stated(self.projection, calibration)
 
     @property
-    def entries(self) -> Sequence[Logged]:
+    def entries(self) -> Entries:
         """The whole log."""
         return self.projection.entries
 

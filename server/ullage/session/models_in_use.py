@@ -14,7 +14,7 @@ from typing import Protocol
 
 from ullage.context.blocks import Json
 from ullage.context.counting.categories import FixedParts
-from ullage.context.counting.tokens import REMEMBERED, Calibration
+from ullage.context.counting.tokens import REMEMBERED, Calibration, mark_of
 from ullage.models.choose import Provider, offered_models
 from ullage.models.counting import CountText
 from ullage.models.endpoint_checks import integer, mapping
@@ -255,7 +255,8 @@ class TokenCounts:
     def __init__(self, count: CountText, counted: Callable[[], None]) -> None:
         self._count = count
         self._counted = counted
-        self._known: dict[str, int | None] = {}
+        self._known: dict[int, int | None] = {}
+        """By what stands for a text (`mark_of`)."""
         self._wanted: deque[str] = deque()
         self._asked: set[str] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -267,11 +268,11 @@ class TokenCounts:
 
     def known(self, text: str) -> int | None:
         """Tokens of `text`; None where it was not counted (yet)."""
-        return self._known.get(text)
+        return self._known.get(mark_of(text))
 
     def want(self, texts: Sequence[str]) -> None:
         """They are counted soon, in this order."""
-        new = [text for text in texts if text and text not in self._known and text not in self._asked and len(text) <= LONGEST]
+        new = [text for text in texts if text and mark_of(text) not in self._known and text not in self._asked and len(text) <= LONGEST]
         if not new:
             return
         self._asked.update(new)
@@ -305,7 +306,7 @@ class TokenCounts:
         try:
             while self._wanted:
                 text = self._wanted.popleft()
-                self._known[text] = await asyncio.to_thread(self._counted_or_none, text)
+                self._known[mark_of(text)] = await asyncio.to_thread(self._counted_or_none, text)
                 self.version += 1
                 self._asked.discard(text)
                 if len(self._known) > self.remember_at_most:

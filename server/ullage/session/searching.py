@@ -104,26 +104,21 @@ class SessionRecall:
 
     async def search(self, words: str, limit: int) -> Sequence[RecallHit]:
         """Best matches first, over all sessions of the workspace that the user has had; at most `limit`."""
-        found = await asyncio.to_thread(self._search, words, limit, self._entries())
+        found = await asyncio.to_thread(self._search, words, limit, self._entries()[:])
         return [self._hit(hit) for hit in found]
 
     async def result(self, tool_use_id: str) -> str | None:
         """The whole result of a tool call, unclipped; None where there is none of that id."""
-        return await asyncio.to_thread(self._result, tool_use_id, self._entries())
+        return await asyncio.to_thread(self._result, tool_use_id, self._entries()[:])
 
     async def media(self, tool_use_id: str) -> Sequence[Media]:
         """The images and documents of that call of this session; what was taken out is not given back."""
-        out = await asyncio.to_thread(_OutOfSight, self._entries())
-        for logged in reversed(self._entries()):
-            entry = logged.entry
-            if isinstance(entry, ToolReturned) and entry.tool_use_id == tool_use_id:
-                return () if logged.seq in out.hidden else entry.media
-        return ()
+        return await asyncio.to_thread(_media, tool_use_id, self._entries()[:])
 
     async def range(self, first_seq: int, last_seq: int) -> str:
         """The entries of this session from `first_seq` to `last_seq` (both included) as text."""
         logged = await asyncio.to_thread(self._log.between, self._session_id, first_seq, last_seq)
-        out = await asyncio.to_thread(_OutOfSight, self._entries())
+        out = await asyncio.to_thread(_OutOfSight, self._entries()[:], first_seq, last_seq)
         return "\n\n".join(f"[{who}, entry {item.seq}]\n{quoted(said)}" for item in logged for who, said in out.texts(item))
 
     def _search(self, words: str, limit: int, entries: Sequence[Logged]) -> Sequence[SearchHit]:
@@ -147,22 +142,38 @@ class SessionRecall:
         return RecallHit(hit.session_id, hit.seq, hit.at, hit.what, hit.excerpt, hit.tool_use_id, hit.session_id == self._session_id)
 
 
+def _media(tool_use_id: str, entries: Sequence[Logged]) -> Sequence[Media]:
+    out = _OutOfSight(entries)
+    for logged in reversed(entries):
+        entry = logged.entry
+        if isinstance(entry, ToolReturned) and entry.tool_use_id == tool_use_id:
+            return () if logged.seq in out.hidden else entry.media
+    return ()
+
+
 class _OutOfSight:
     """What the user took out of a session, and how what stays reads without it."""
 
-    def __init__(self, entries: Sequence[Logged]) -> None:
+    def __init__(self, entries: Sequence[Logged], first: int = 0, last: int = -1) -> None:
+        """Of the entries from seq `first` to `last`, both included, the texts are asked for."""
+        self._wanted = range(first, last + 1)
+        self._entries = entries
         epoch = Epoch()
         records: set[int] = set()
         for logged in entries:
             epoch = epoch.after(logged)
             if isinstance(logged.entry, Compaction) and logged.entry.summarised is not None:
                 records.add(logged.seq)
-        self._active = to_be_read(as_they_read(epoch), entries)
+        self._active = to_be_read(as_they_read(epoch, self._whole), entries)
         self.seqs = all_taken_out(self._active.values())
         self.hidden = self.seqs | records if any(map(gone_by, self._active.values())) else self.seqs
         """What is not to be found: that, and records, which may tell of it."""
         self.paths = paths_out(self._active.values())
         """The files whose texts in an entry are not to be seen."""
+
+    def _whole(self, seq: int, made: Compaction) -> Compaction:
+        entry = entry_at(self._entries, seq) if seq in self._wanted else None
+        return entry if isinstance(entry, Compaction) else made
 
     def texts(self, logged: Logged) -> Iterator[tuple[str, str]]:
         """What an entry says, as far as it is to be seen, each with who says it."""

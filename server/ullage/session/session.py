@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -166,7 +166,8 @@ class Session:
         )
         self._reads.keep_only(touches_in_view(self._conversation.projection))
         restate_size(self._conversation, surroundings, self._model.card)
-        self._room.fullness()  # every text is weighed now, and not when a snapshot is asked for
+        self._room.state()  # every text is weighed now, and all of the log is looked at, and not when a snapshot is asked for
+        self._conversation.projection.let_go()
 
     # What was there before
 
@@ -207,8 +208,13 @@ class Session:
 
     @property
     def entries(self) -> Sequence[Logged]:
-        """Its log: the live list, which grows."""
+        """Its log, which grows; most of a long one is read where it is asked for."""
         return self._conversation.entries
+
+    @property
+    def in_memory(self) -> Iterable[Logged]:
+        """The entries that can be had without the store."""
+        return self._conversation.projection.in_memory
 
     @property
     def title(self) -> str:

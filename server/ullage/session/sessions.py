@@ -139,7 +139,7 @@ class Sessions:
             lambda text: _call_in(loop, lambda: self._on_warning(text)),
             lambda: _call_in(loop, self._tell_of_list),
         )
-        self._kept.log.hold(lambda: [Held(each.id, each.title, each.entries) for each in self._open])
+        self._kept.log.hold(lambda: [Held(each.id, each.title, tuple(each.in_memory)) for each in self._open])
         self._news.listen(lambda: _call_in(loop, self._another_changed_the_list))
         await self._brought.look()
         self._models.start()

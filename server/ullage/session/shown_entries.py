@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from ullage.context.blocks import Media
 from ullage.context.counting.media import in_words
-from ullage.context.entries import Compaction, CompactionFailed, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, Compaction, CompactionFailed, ToolReturned, UserPrompt
 from ullage.session.items import CompactionItem, Failure, NoticeItem, RestoredFileItem, ShownMedia
 from ullage.store.plain_files import shown_path
 from ullage.tools.file_tools import NOT_FOUND
@@ -97,6 +97,14 @@ def failure_of(result: ToolReturned) -> Failure | None:
     if not result.is_error:
         return None
     return "refused" if result.refusal is not None else "not_found" if NOT_FOUND.match(result.content) else None
+
+
+def thought_for(reply: AssistantReply, index: int) -> float | None:
+    """Seconds from the beginning of that block to what came after it; None where that is not known."""
+    if index >= len(reply.began):
+        return None
+    began = reply.began[index]
+    return next((later - began for later in reply.began[index + 1 :] if later > began), None)
 
 
 def compaction_item(entry: Compaction, at: float) -> CompactionItem:

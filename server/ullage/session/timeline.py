@@ -6,14 +6,16 @@ listener, so that a snapshot and the updates after it always give the same pictu
 
 Text that streams in comes in pieces, up to thousands a second. They are put together here and told some thirty times a second,
 so that a reply costs by its length and not by the number of its pieces.
+
+The newest items are in memory, older ones are made from the log again where somebody asks (`timeline_pages.py`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import Literal, TypeAlias
 from weakref import WeakMethod
 
@@ -46,7 +48,8 @@ from ullage.session.items import (
     UserItem,
 )
 from ullage.session.locations import Locate, Location, nowhere
-from ullage.session.shown_entries import UpkeepLines, compaction_item, failed_compaction_item, failure_of, of_prompt, of_result
+from ullage.session.shown_entries import UpkeepLines, compaction_item, failed_compaction_item, failure_of, of_prompt, of_result, thought_for
+from ullage.session.timeline_pages import ItemPages, Stretch, page_of
 from ullage.session.titles import NEW_SESSION
 from ullage.tools.todo import plan_of
 from ullage.tools.tool import PlanEntry, ToolKind
@@ -69,9 +72,6 @@ DROPPED_THINKING = (
 
 FORKED = "Forked here from “{}”, which stays as it is."
 
-PAGE_CHARACTERS = 2_000_000
-"""Of the items of one answer: writing it down takes some 20 ms."""
-
 OPEN = ("pending", "awaiting_permission", "running")
 """States of a call that has no result."""
 
@@ -86,10 +86,12 @@ class Timeline:
         entries: Iterable[Logged] = (),
         later: Later | None = None,
         locate: Locate = nowhere,
+        log: Callable[[], Sequence[Logged]] | None = None,
     ) -> None:
         """`entries` are those of before: they stand in every snapshot, so nobody is told of them one by one.
 
-        Without `later` every piece of text is told at once.
+        Without `later` every piece of text is told at once. `log` gives the whole log, with all entries that this was told of: older items
+        are read there. Without it all items stay in memory.
         """
         self._describe = describe
         self._locate = locate
@@ -98,6 +100,9 @@ class Timeline:
         self._is_pausing = False
         self._pieces: dict[tuple[str, Field], list[str]] = {}
         self._items: dict[str, Item] = {}
+        """The newest."""
+        self._log = log
+        self._older = ItemPages(self._alone)
         self._call_of: dict[int, str] = {}
         self._open_calls: dict[str, None] = {}
         """The ids of calls without a result, in their order: what is closed at the end of each turn."""
@@ -105,36 +110,51 @@ class Timeline:
         self._upkeep = UpkeepLines()
         self._told_of_thinking = False
         self.plan: tuple[PlanEntry, ...] = ()
-        for logged in entries:
+        known = tuple(entries)
+        if log is not None:
+            self._log = lambda: known  # without the store, as long as it is all in memory
+        for logged in known:
             self.log(logged)
+        self._log = log
         self._tell = tell
 
     def newest(self, limit: int) -> tuple[tuple[Item, ...], int]:
         """The newest items, oldest first, and how many there are before them. Fewer than asked for where they are long."""
         self._join_pieces()
-        items = _page(islice(reversed(self._items.values()), limit))
-        return items[::-1], len(self._items) - len(items)
+        items = page_of(islice(chain(reversed(self._items.values()), self._older.backwards()), limit))
+        return items[::-1], len(self._items) + self._older.count - len(items)
 
     def before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
         """Items before that one, oldest first, and how many precede them. Fewer than asked for where they are long.
 
         Raises `KeyError` for an unknown id.
         """
-        if item_id not in self._items:
-            raise KeyError(item_id)
         self._join_pieces()
+        before = self._before(item_id)
+        if before is None:
+            raise KeyError(item_id)
+        items = page_of(islice(before[0], limit))
+        return items[::-1], before[1] - len(items)
+
+    def _before(self, item_id: str) -> tuple[Iterator[Item], int] | None:
+        if item_id not in self._items:
+            return self._older.before(item_id)
         later = 1 + next(index for index, each in enumerate(reversed(self._items)) if each == item_id)
-        items = _page(islice(reversed(self._items.values()), later, later + limit))
-        return items[::-1], len(self._items) - later - len(items)
+        items = chain(islice(reversed(self._items.values()), later, None), self._older.backwards())
+        return items, len(self._items) - later + self._older.count
 
     def get(self, item_id: str) -> Item | None:
         """The item with that id."""
         self._join_pieces()
-        return self._items.get(item_id)
+        return self._known(item_id)
+
+    def _known(self, item_id: str) -> Item | None:
+        found = self._items.get(item_id)
+        return self._older.get(item_id) if found is None else found
 
     def title_of_call(self, tool_use_id: str) -> str | None:
         """What a call is named; None where there is none. May be asked from another thread."""
-        item = self._items.get(tool_use_id)
+        item = self._known(tool_use_id)
         return item.title if isinstance(item, ToolCallItem) else None
 
     def put(self, item: Item) -> None:
@@ -147,14 +167,18 @@ class Timeline:
                 self._open_calls[item.id] = None
             else:
                 self._open_calls.pop(item.id, None)
-        self._items[item.id] = item
+        self._keep(item)
         self._tell(ItemUpdated(item))
+
+    def _keep(self, item: Item) -> None:
+        if item.id in self._items or not self._older.put(item):
+            self._items[item.id] = item
 
     def remove(self, item_id: str) -> None:
         """Takes an item away; nothing happens where there is none."""
         self._join_pieces()
         self._open_calls.pop(item_id, None)
-        if self._items.pop(item_id, None) is not None:
+        if self._items.pop(item_id, None) is not None or self._older.remove(item_id):
             self._tell(ItemRemoved(item_id))
 
     def append_text(self, item_id: str, field: Field, text: str) -> None:
@@ -191,6 +215,10 @@ class Timeline:
         """Shows what a durable entry says. Preludes and notices to the model are not shown."""
         self._join_pieces()
         at, entry = logged.at, logged.entry
+        if self._log is not None:
+            begins = isinstance(entry, UserPrompt | AssistantReply) and not self._open_calls
+            if self._older.told(self._items, begins=begins, fixed=self._open_calls, told_of_thinking=self._told_of_thinking):
+                self._call_of = {seq: item_id for seq, item_id in self._call_of.items() if item_id in self._items}
         if isinstance(entry, Compaction | CompactionUndone | CompactionRedone):
             self._told_of_thinking = False
         if isinstance(entry, UserPrompt):
@@ -220,9 +248,27 @@ class Timeline:
         elif isinstance(entry, TurnEnded):
             self._log_end(entry, logged.seq, at)
 
+    def _alone(self, stretch: Stretch) -> Mapping[str, Item]:
+        """What a stretch of the log alone shows."""
+        first, stop, told_of_thinking = stretch
+        alone = Timeline(self._describe, _nobody, locate=self._locate)
+        alone._told_of_thinking = told_of_thinking
+        for logged in (self._log() if self._log is not None else ())[first:stop]:
+            alone.log(logged)
+        return alone._items
+
+    def stretch_of(self, item_id: str) -> tuple[int, int]:
+        """From which index of the log to which, not included, the item is told of; of no entries where there is none."""
+        return self._older.near_newest() if item_id in self._items else self._older.near(item_id)
+
+    @property
+    def kept(self) -> int:
+        """How many items are in memory."""
+        return len(self._items) + self._older.kept
+
     def _is_made(self, compaction_id: str) -> bool:
         """Whether the log has that compaction: then it did not fail, whatever was logged after it."""
-        item = self._items.get(compaction_id)
+        item = self._known(compaction_id)
         return isinstance(item, CompactionItem) and item.status in ("completed", "undone")
 
     def _log_reply(self, reply: AssistantReply, at: float) -> None:
@@ -233,7 +279,7 @@ class Timeline:
             if isinstance(block, Text):
                 self._put_if_new(AssistantItem(item_id, began, block.text))
             elif isinstance(block, Thinking) and block.thinking:
-                self._put_if_new(ThinkingItem(item_id, began, block.thinking, _thought_for(reply, index)))
+                self._put_if_new(ThinkingItem(item_id, began, block.thinking, thought_for(reply, index)))
             elif isinstance(block, ToolUse):
                 self.put(self.call_item(block, began))
                 continue
@@ -250,10 +296,10 @@ class Timeline:
             self.put(NoticeItem(f"{reply.id}.dropped", at, "warning", DROPPED_THINKING.format(reply.dropped_thinking)))
 
     def _put_if_new(self, item: AssistantItem | ThinkingItem) -> None:
-        seen = self._items.get(item.id)
+        seen = self._known(item.id)
         if isinstance(seen, type(item)) and seen.text == item.text:
             # The same text, of which the log has this copy.
-            self._items[item.id] = replace(item, at=seen.at)
+            self._keep(replace(item, at=seen.at))
         else:
             self.put(item)
 
@@ -264,7 +310,7 @@ class Timeline:
         return ToolCallItem(call.id, at, call.name, title, kind, "pending", text, "", locations=self._locate(kind, call.input, None))
 
     def _log_result(self, result: ToolReturned, at: float) -> None:
-        item = self._items.get(result.tool_use_id)
+        item = self._known(result.tool_use_id)
         if not isinstance(item, ToolCallItem):
             item = self.call_item(ToolUse(result.tool_use_id, result.tool, {}), at)
         elif result.tool == "todo" and not result.is_error:
@@ -299,12 +345,12 @@ class Timeline:
             self._tell(PlanChanged(entries))
 
     def _log_clipped(self, clipped: Clipped) -> None:
-        item = self._items.get(self._call_of.get(clipped.seq, ""))
+        item = self._known(self._call_of.get(clipped.seq, ""))
         if isinstance(item, ToolCallItem):
             self.put(replace(item, output=clipped.content, full_output=clipped.full_output))
 
     def _set_compaction_status(self, compaction_id: str, status: Literal["completed", "undone"]) -> None:
-        item = self._items.get(compaction_id)
+        item = self._known(compaction_id)
         line = self._upkeep.changed(compaction_id, undone=status == "undone")
         if line is not None:
             self.put(line)
@@ -324,38 +370,6 @@ class Timeline:
         if end.message:
             level = "error" if end.outcome in ("error", "max_turn_requests") else "info" if end.outcome == "cancelled" else "warning"
             self.put(NoticeItem(f"n{seq}", at, level, end.message, end.action))
-
-
-def _page(items: Iterable[Item]) -> tuple[Item, ...]:
-    """The first of them, up to so many characters and at least one."""
-    page: list[Item] = []
-    characters = 0
-    for item in items:
-        characters += characters_of(item)
-        if page and characters > PAGE_CHARACTERS:
-            break
-        page.append(item)
-    return tuple(page)
-
-
-def characters_of(item: Item) -> int:
-    """Of the long texts of an item."""
-    match item:
-        case ToolCallItem():
-            diff = len(item.diff.old_text) + len(item.diff.new_text) if item.diff else 0
-            return len(item.input) + len(item.output) + diff
-        case CompactionItem():
-            return len(item.summary)
-        case _:
-            return len(item.text)
-
-
-def _thought_for(reply: AssistantReply, index: int) -> float | None:
-    """Seconds from the beginning of that block to what came after it; None where that is not known."""
-    if index >= len(reply.began):
-        return None
-    began = reply.began[index]
-    return next((later - began for later in reply.began[index + 1 :] if later > began), None)
 
 
 def _weakly(method: Callable[[], None]) -> Callable[[], None]:

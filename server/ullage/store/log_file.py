@@ -6,7 +6,8 @@ Three things can become of a file while it is open, and after each the log goes 
 - It is damaged. What can be read goes into a fresh file (`database.py`), and the call is made again.
 - It was locked when the log was opened, so that the log is in memory. Its rows go into the file when that is free.
 
-Where the rows went into another file and some are missing there, they are added from what is in memory of the open sessions.
+Where the rows went into another file and some are missing there, they are added from what is in memory of the open sessions: what is in
+view and what is new. Older rows are only in the file.
 """
 
 from __future__ import annotations
@@ -251,7 +252,7 @@ def _of_session(entry: EntryRow, session_id: bytes) -> EntryRow:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A session that is open: all that is in memory of it."""
+    """A session that is open: what is in memory of it, in order."""
 
     session_id: str
     title: str

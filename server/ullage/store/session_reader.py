@@ -126,8 +126,11 @@ class SessionReader:
                 yield logged
 
     def between(self, session_id: str, first: int, last: int) -> list[Logged]:
-        """The entries of a session from seq `first` to `last`, both included, as far as they can be read."""
+        """The entries of a session from seq `first` to `last`, both included, as far as they can be read; also what waits for the log."""
+        waiting = [row for row in self._writer.waiting_of(session_id).entries if first <= row.seq <= last]
         rows = self._file.read("read the session", lambda connection: entry_rows(connection, session_id, first - 1, last))
+        there = {row.seq for row in rows}
+        rows += [row for row in waiting if row.seq not in there]
         return [logged for logged in map(logged_or_none, rows) if logged is not None]
 
     def rows_after(self, row: int, limit: int, size: int) -> list[LoggedRow]:

@@ -6,6 +6,7 @@ log (`context/policies/memgpt.py`), so there is nothing to save.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 
 from ullage.context.blocks import Json, ToolSpec
@@ -56,7 +57,7 @@ class MemoryTool:
             raise BadToolInput("`old_text` goes with `replace`, and only with it")
         name = text(call.input, "block")
         try:
-            after = edited(self._blocks(), call.input).text(name)
+            after = edited(await asyncio.to_thread(self._blocks), call.input).text(name)
         except BlockNotEdited as refused:
             return ToolOutcome(str(refused), is_error=True)
         return ToolOutcome(f"The block `{name}` has {len(after):,} of {LIMITS[name]:,} characters now:\n{after or '(empty)'}")

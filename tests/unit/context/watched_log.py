@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import SupportsIndex, overload
 
 from ullage.context.entries import Logged
+from ullage.context.view.paged_log import Log
 
 
-class Watched(list[Logged]):
+class Watched(Log):
     """`looks` counts."""
 
     looks = 0
 
-    @overload
-    def __getitem__(self, index: SupportsIndex) -> Logged: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Logged]: ...
-    def __getitem__(self, index: SupportsIndex | slice) -> Logged | list[Logged]:
+    def at(self, index: int) -> Logged:
+        """One look."""
         self.looks += 1
-        return super().__getitem__(index)
+        return super().at(index)
 
-    def __iter__(self) -> Iterator[Logged]:
-        for logged in super().__iter__():
-            self.looks += 1
-            yield logged
-
-    def __reversed__(self) -> Iterator[Logged]:
-        for logged in super().__reversed__():
+    def between(self, start: int, stop: int) -> Iterator[Logged]:
+        """A look at each."""
+        for logged in super().between(start, stop):
             self.looks += 1
             yield logged

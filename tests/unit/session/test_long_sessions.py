@@ -11,6 +11,7 @@ from tests.unit.session.harness import kept_of, stage
 from ullage.context.blocks import Text, Usage
 from ullage.context.entries import AssistantReply, EntryPinned, TurnEnded, UserPrompt
 from ullage.session.session import Session
+from ullage.session.timeline_pages import LONGEST_STRETCH
 from ullage.store.log_store import LogStore
 
 
@@ -49,4 +50,5 @@ async def looks_of_a_turn(folder: Path, turns: int) -> int:
 
 async def test_a_turn_looks_at_no_more_of_a_longer_log(tmp_path: Path):
     short = await looks_of_a_turn(tmp_path / "short", 20)
-    assert await looks_of_a_turn(tmp_path / "long", 800) == short
+    # Now and then some of the oldest items in memory leave it, which looks at the entries of these.
+    assert await looks_of_a_turn(tmp_path / "long", 800) <= short + LONGEST_STRETCH

@@ -20,9 +20,10 @@ from ullage.context.moves.plan import Count, Plan, spare
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.redact import redact
+from ullage.context.view.epoch import in_force
 from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import EpochKey, Projection
-from ullage.context.view.quotations import is_anything_excluded, without_excluded
+from ullage.context.view.quotations import is_anything_excluded, log_without_excluded
 
 Weigh: TypeAlias = Callable[[Compaction], int]
 """What the context would hold with one more compaction (tokens)."""
@@ -122,8 +123,8 @@ def counting(calibration: Calibration) -> Count:
 
 def epoch_of(projection: Projection) -> EpochKey:
     """The epoch in force, as if there were no upkeep."""
-    prelude, *seqs = projection.key
-    return (prelude, *(seq for seq, active in zip(seqs, projection.active, strict=True) if active.trigger != "upkeep"))
+    seqs = (seq for seq, active in projection.active_by_seq.items() if active.trigger != "upkeep")
+    return EpochKey(projection.key.prelude, in_force(None, seqs))
 
 
 def planned(policy: Policy, view: Projection, wanted: Wanted, sizes: Sizes) -> Draft | None:
@@ -174,11 +175,11 @@ def covered_by(
 ) -> Covered:
     """What a summary is to be written of. `view` may hold more than there was when it was planned."""
     entries = view.entries
-    cut, end = place_of(entries, (plan.summarise_to or 0) + 1), place_of(entries, plan.through + 1)
-    covered, tail = entries[: min(cut, end)], entries[min(cut, end) : end]
+    whole = entries[: place_of(entries, plan.through + 1)]
     if is_anything_excluded(view):
-        covered, tail = (without_excluded(view, part) for part in (covered, tail))
-    return Covered(covered, plan, model_text, focus, handoff_room(line), files or {}, tail)
+        whole = log_without_excluded(view, whole)
+    cut = place_of(whole, (plan.summarise_to or 0) + 1)
+    return Covered(whole[:cut], plan, model_text, focus, handoff_room(line), files or {}, whole[cut:])
 
 
 def handoff_by(policy: Policy, covered: Covered) -> Handoff:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
+from sys import intern
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Text, ToolUse
@@ -32,6 +33,7 @@ from ullage.context.outline import outline, parts
 from ullage.context.policy import RestoreNumbers
 from ullage.context.quoting import in_a_line
 from ullage.context.view.fates import whole_in_view
+from ullage.context.view.paged_log import said_of
 from ullage.context.view.projection import Projection
 
 SignKind: TypeAlias = Literal["read", "edited", "mentioned", "disk", "unsaved", "problems", "uncommitted"]
@@ -92,22 +94,24 @@ class Sign:
 def signs_in(entries: Sequence[Logged]) -> Iterator[Sign]:
     """What the log shows: files that tools touched, those that shell commands printed, and which of them were spoken of lately."""
     last = entries[-1].seq if entries else 0
-    used = list(_uses(entries, last))
+    used = [Sign(path, kind, last - seq) for stretch in said_of(entries, _uses) for path, kind, seq in stretch]
     yield from used
     yield from _mentions(entries[-MENTIONS_IN:], last, {sign.path for sign in used})
 
 
-def _uses(entries: Sequence[Logged], last: int) -> Iterator[Sign]:
+def _uses(entries: Sequence[Logged]) -> tuple[tuple[str, SignKind, int], ...]:
+    """Which file, what was done with it, and the seq."""
+    used: list[tuple[str, SignKind, int]] = []
     for logged in entries:
-        entry, age = logged.entry, last - logged.seq
+        entry, seq = logged.entry, logged.seq
         if isinstance(entry, ToolReturned) and entry.media:
             continue  # no text that could be read again
         if isinstance(entry, ToolReturned | Notice):
-            yield from (Sign(touch.path, "read" if touch.kind == "read" else "edited", age) for touch in entry.touched)
+            used.extend((intern(touch.path), "read" if touch.kind == "read" else "edited", seq) for touch in entry.touched)
         elif isinstance(entry, AssistantReply):
-            for block in entry.blocks:
-                if isinstance(block, ToolUse):
-                    yield from (Sign(path, "read", age) for path in files_printed(block.input))
+            calls = (block for block in entry.blocks if isinstance(block, ToolUse))
+            used.extend((intern(path), "read", seq) for call in calls for path in files_printed(call.input))
+    return tuple(used)
 
 
 def _mentions(entries: Sequence[Logged], last: int, paths: Collection[str]) -> Iterator[Sign]:
@@ -174,15 +178,23 @@ def _when(edit: FileEdit) -> float:
     return edit.at - DISK_HANDICAP if edit.by == "disk" else edit.at
 
 
-def logged_edits(entries: Sequence[Logged], when: Callable[[Logged], float]) -> list[FileEdit]:
-    """The agent's edits as the log has them, newest first, one a file."""
+def logged_edits(entries: Sequence[Logged], *, by_seq: bool = False) -> list[FileEdit]:
+    """The agent's edits as the log has them, newest first, one a file. `by_seq`: of a log that tells no times."""
     edits: dict[str, FileEdit] = {}
-    for logged in reversed(entries):
-        if isinstance(logged.entry, ToolReturned):
-            for touch in logged.entry.touched:
-                if touch.kind != "read":
-                    edits.setdefault(touch.path, FileEdit(touch.path, when(logged), "agent", logged.entry.line))
+    for path, at, seq, line in (each for stretch in reversed([*said_of(entries, _edits)]) for each in stretch):
+        if path not in edits:
+            edits[path] = FileEdit(path, float(seq) if by_seq else at, "agent", line)
     return list(edits.values())
+
+
+def _edits(entries: Sequence[Logged]) -> tuple[tuple[str, float, int, int | None], ...]:
+    """Which files, when, the seq and the line; the newest first, each once."""
+    edits: dict[str, tuple[str, float, int, int | None]] = {}
+    for logged in reversed(entries):
+        for touch in logged.entry.touched if isinstance(logged.entry, ToolReturned) else ():
+            if touch.kind != "read":
+                edits.setdefault(touch.path, (intern(touch.path), logged.at, logged.seq, logged.entry.line))
+    return tuple(edits.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from ullage.context.blocks import Block, CompactionBlock, Document, Image, Message, RedactedThinking, Text, Thinking, ToolResult, ToolUse
@@ -85,12 +84,48 @@ _WEIGHTS_WITHOUT_DIGITS = tuple((pattern, weight) for pattern, weight in _ASCII_
 _encoder = json.JSONEncoder(ensure_ascii=False, default=dict)
 
 
-@lru_cache(maxsize=REMEMBERED)
+def mark_of(text: str) -> int:
+    """What stands for a text where that is not to be kept. Of 30,000 texts two are alike in one of a thousand million sessions."""
+    return hash(text)
+
+
+class _Remembered:
+    """Estimates of the newest texts, without these."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most // 2
+        self._newer: dict[int, int] = {}
+        self._older: dict[int, int] = {}
+
+    def of(self, text: str) -> int:
+        """The estimate, worked out where it is not known."""
+        mark = mark_of(text)
+        known = self._newer.get(mark)
+        if known is None:
+            known = self._older.get(mark)
+            if known is None:
+                known = _estimated(text)
+            self._newer[mark] = known
+            if len(self._newer) > self._most:
+                self._newer, self._older = {}, self._newer
+        return known
+
+    def clear(self) -> None:
+        """Forgets all of them."""
+        self._newer, self._older = {}, {}
+
+
+_remembered = _Remembered(REMEMBERED)
+forget_estimates = _remembered.clear
+
+
 def estimate_text(text: str) -> int:
     """Tokens of `text`; at least 1, except 0 for the empty text. Takes about a millisecond at most; the newest are remembered, since
     whatever is planned counts the same texts again."""
-    if not text:
-        return 0
+    return _remembered.of(text) if text else 0
+
+
+def _estimated(text: str) -> int:
     if len(text) <= SAMPLED_ABOVE:
         return max(1, round(_weigh(text)))
     stride = (len(text) - WINDOW_CHARACTERS) / (WINDOWS - 1)

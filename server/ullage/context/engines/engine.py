@@ -17,6 +17,7 @@ from ullage.context.moves.clip import Arrival, Clip
 from ullage.context.moves.plan import Asked, Count, Plan
 from ullage.context.moves.snip import messages_in
 from ullage.context.summary.reading import Reading
+from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
 
 PathOf: TypeAlias = Callable[[str], str]
@@ -185,7 +186,7 @@ def is_in_force(planned: Plan, projection: Projection) -> bool:
 def summary_up_to(cut: int, at: Occasion, estimated_after: int, asked: Asked) -> Plan:
     """The plan; `cut` is legal and not the first. `estimated_after` in tokens."""
     to = at.projection.last_seq_before(cut)
-    covers = messages_in([logged for logged in at.projection.entries if logged.seq <= to])
+    covers = messages_in(at.projection.entries[: place_of(at.projection.entries, to + 1)])
     return Plan(at.projection.entries[-1].seq, (), None, to, covers, estimated_after, asked=asked)
 
 

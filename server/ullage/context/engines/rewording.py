@@ -14,9 +14,9 @@ from ullage.context.entries import Compaction, FileTakenOut, Logged, Reworded, S
 from ullage.context.moves.plan import Plan
 from ullage.context.summary.api_summary import ELSEWHERE, completing
 from ullage.context.summary.handoff import LOGGED, TITLE, WRITTEN
-from ullage.context.view.log_places import entry_at
+from ullage.context.view.log_places import entry_at, place_of
 from ullage.context.view.projection import Projection
-from ullage.context.view.quotations import Quotations, what_is_gone, without_excluded
+from ullage.context.view.quotations import Quotations, log_without_excluded, what_is_gone
 from ullage.context.view.taken_out import FilePart, Gone, seq_of
 
 
@@ -53,7 +53,7 @@ def _reworded(made: Compaction, without: frozenset[Gone], after: Projection, eng
     told = made.summarised
     record = told.text if told is not None else ""
     if told is not None and record.startswith(TITLE) and f"\n{LOGGED}\n" in record:
-        entries = without_excluded(after, (logged for logged in after.entries if logged.seq <= made.through and logged.seq not in seqs))
+        entries = log_without_excluded(after, after.entries[: place_of(after.entries, made.through + 1)], seqs)
         record = _written_anew(made, told, entries, engine, room)
         before, begun, rest = record.partition(f"\n{WRITTEN}")
         part, ended, rest = rest.partition(f"\n{LOGGED}\n")
@@ -74,8 +74,8 @@ def _by_path(parts: Iterable[FilePart]) -> tuple[FileTakenOut, ...]:
 def _written_anew(made: Compaction, told: Summarised, entries: Sequence[Logged], engine: Engine, room: int) -> str:
     """The record of a compaction that is Ullage's own, of `entries` alone."""
     plan = Plan(made.through, made.cleared, None, told.last_seq, told.messages, 0, carried=told.carried)
-    covered = [logged for logged in entries if logged.seq <= told.last_seq]
-    tail = [logged for logged in entries if logged.seq > told.last_seq]
+    cut = place_of(entries, told.last_seq + 1)
+    covered, tail = entries[:cut], entries[cut:]
     by_model = ELSEWHERE if told.block is not None else _part_of_a_model(told.text) if made.rung == "model" else None
     text = engine.handoff(Covered(covered, plan, by_model, made.focus, room, tail=tail)).text
     return completing(text) if told.block is not None else text

@@ -15,7 +15,7 @@ from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.conversation_text import FITS, conversation_text
 from ullage.context.engines.engine import Covered, Occasion, handoff_room
 from ullage.context.engines.staged_numbers import OwnText, SummaryShape
-from ullage.context.entries import Cleared, Compaction, Logged, UserPrompt
+from ullage.context.entries import Cleared, Compaction, CompactionRedone, CompactionUndone, Logged, UserPrompt
 from ullage.context.moves.cuts import Tail, cut_before, has_news, legal_cuts
 from ullage.context.moves.plan import SMALLEST_SUMMARY, SUMMARY_SHARE, Asked, Plan
 from ullage.context.moves.preview import preview
@@ -24,8 +24,8 @@ from ullage.context.quoting import quoted
 from ullage.context.redact import redact
 from ullage.context.summary.digest import DIGEST_TOKENS, brief, digest_sections, quote
 from ullage.context.summary.facts import facts
-from ullage.context.view.epoch import Epoch
-from ullage.context.view.log_places import entry_at
+from ullage.context.view.log_places import entry_at, place_of
+from ullage.context.view.paged_log import said_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import excluded
 
@@ -88,7 +88,7 @@ def _with_summary(
     """The plan for the messages between two cuts; None where all of them stay."""
     first = seq_after(view, head) if head else 0
     to = view.last_seq_before(cut)
-    entries = [logged for logged in view.entries if first <= logged.seq <= to]
+    entries = view.entries[place_of(view.entries, first) : place_of(view.entries, to + 1)]
     # What an earlier cut carried stands after its marker, but its entries are before: it stays.
     covered = _only(view.messages[head:cut], lambda seq: seq >= first)
     carried_before = _only(view.messages[head:cut], lambda seq: seq < first)
@@ -190,14 +190,14 @@ def summary_in(shape: SummaryShape, text: str) -> str:
     return text.rpartition(shape.preface)[2].strip() if shape.preface else text.strip()
 
 
-def verbatim(entries: Iterable[Logged], tokens: int) -> list[str]:
+def verbatim(entries: Sequence[Logged], tokens: int) -> list[str]:
     """The user's messages, in the order in which they were said; the newest come first in line for `tokens` tokens.
 
     The one that does not fit any more loses its middle, and what is older is left out.
     """
-    prompts = [logged.entry.text for logged in entries if isinstance(logged.entry, UserPrompt) and logged.entry.text.strip()]
     kept: list[str] = []
-    for text in reversed(prompts):
+    prompts = (logged.entry for logged in reversed(entries) if isinstance(logged.entry, UserPrompt))
+    for text in (prompt.text for prompt in prompts if prompt.text.strip()):
         size = estimate_text(text)
         if size > tokens:
             kept.append(_without_middle(text, tokens, size))
@@ -215,7 +215,7 @@ def _without_middle(text: str, tokens: int, size: int) -> str:
 
 
 def _by_program(shape: SummaryShape, covered: Covered) -> str:
-    entries = [logged for logged in covered.entries if logged.seq >= covered.plan.summarise_from]
+    entries = covered.entries[place_of(covered.entries, covered.plan.summarise_from) :]
     parts = [BY_PROGRAM]
     earlier = _earlier_in_log(shape, covered)
     if earlier:
@@ -232,7 +232,8 @@ def _by_program(shape: SummaryShape, covered: Covered) -> str:
 
 def _earlier_in_log(shape: SummaryShape, covered: Covered) -> str:
     """The newest summary in force that a model wrote, as far as there is room for it; empty where there is none."""
-    newest = next((each for each in reversed(_in_force(covered.entries)) if each.rung == "model" and written(each)), None)
+    in_force = (entry_at(covered.entries, seq) for seq in reversed(_in_force(covered.entries)))
+    newest = next((each for each in in_force if isinstance(each, Compaction) and each.rung == "model" and written(each)), None)
     if newest is None:
         return ""
     text = summary_in(shape, written(newest))
@@ -248,8 +249,27 @@ def written(compaction: Compaction) -> str:
     return compaction.snipped.marker if compaction.snipped is not None and compaction.rung != "moves" else ""
 
 
-def _in_force(entries: Sequence[Logged]) -> list[Compaction]:
-    epoch = Epoch()
+def _in_force(entries: Sequence[Logged]) -> list[int]:
+    """The seqs of the compactions."""
+    made: dict[int, str] = {}
+    undone: set[str] = set()
+    for seq, compaction_id, kind in (each for stretch in said_of(entries, _made_and_undone) for each in stretch):
+        if kind is Compaction:
+            made[seq] = compaction_id
+        elif kind is CompactionUndone:
+            undone.add(compaction_id)
+        else:
+            undone.discard(compaction_id)
+    return [seq for seq, compaction_id in made.items() if compaction_id not in undone]
+
+
+def _made_and_undone(entries: Sequence[Logged]) -> tuple[tuple[int, str, type], ...]:
+    """Compactions, and what was undone and redone."""
+    found: list[tuple[int, str, type]] = []
     for logged in entries:
-        epoch = epoch.after(logged)
-    return list(epoch.active.values())
+        match logged.entry:
+            case Compaction(id=compaction_id) | CompactionUndone(compaction_id) | CompactionRedone(compaction_id):
+                found.append((logged.seq, compaction_id, type(logged.entry)))
+            case _:
+                pass
+    return tuple(found)

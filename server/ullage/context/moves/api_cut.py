@@ -15,6 +15,7 @@ from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Count, Plan
 from ullage.context.moves.preview import preview
 from ullage.context.moves.snip import messages_in
+from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
 
 
@@ -51,7 +52,7 @@ def for_the_api(planned: Plan, projection: Projection, count: Count) -> tuple[Pl
     to = projection.last_seq_before(cut)
     if any(seq <= to for seq in projection.pinned_entries):
         return None
-    covers = messages_in([logged for logged in projection.entries if logged.seq <= to])
+    covers = messages_in(projection.entries[: place_of(projection.entries, to + 1)])
     return replace(planned, cleared=(), snipped=None, summarise_to=to, covers=covers), cut
 
 

@@ -11,12 +11,15 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ullage.context.blocks import Message, Text
+from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Cleared, FileTakenOut, Logged, Snipped, UserPrompt
 from ullage.context.moves.clear import clear
 from ullage.context.moves.cuts import has_news, is_legal, legal_cuts
 from ullage.context.moves.preview import Count, Sizes, preview, sizes_after, sizes_now
 from ullage.context.moves.snip import messages_in, snip
 from ullage.context.policy import SummaryNumbers, UllageNumbers
+from ullage.context.view.log_places import place_of
+from ullage.context.view.paged_log import said_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import messages_taken_out
 
@@ -25,6 +28,8 @@ Digest: TypeAlias = Callable[[Sequence[Logged]], str]
 
 SUMMARY_SHARE = 0.2
 """Of what a summary stands for, for estimates (Hermes: ratio 0.20)."""
+WEIGHED = 1_000
+"""Entries at the end whose words are counted as the model in use would count them; of older ones the estimate is good enough."""
 SMALLEST_SUMMARY = 300
 """Tokens that a handoff takes with hardly anything in it: its headings and what it is."""
 NEWEST = 4
@@ -224,7 +229,8 @@ def _with_summary(view: _View, cleared: _Moves, cuts: Iterable[int], numbers: Su
 
 def _with_summary_to(view: _View, cleared: _Moves, cut: int, numbers: SummaryNumbers) -> Plan | None:
     to = view.last_seq_before(cut)
-    covered = [logged for logged in view.projection.entries if logged.seq <= to]
+    entries = view.projection.entries
+    covered = entries[: place_of(entries, to + 1)]
     left = cleared.sizes.total - cleared.sizes.before[cut]
     tokens = left + _summary_tokens(covered, cleared.sizes.before[cut], numbers, view.count)
     if tokens >= cleared.tokens:
@@ -235,10 +241,17 @@ def _with_summary_to(view: _View, cleared: _Moves, cut: int, numbers: SummaryNum
 
 def _summary_tokens(covered: Sequence[Logged], tokens: int, numbers: SummaryNumbers, count: Count) -> int:
     """What the handoff will take, as far as can be said before it is written: the user's words and a share of the rest."""
-    words = tuple(Text(logged.entry.text) for logged in covered if isinstance(logged.entry, UserPrompt))
+    newest = max(len(covered) - WEIGHED, 0)
+    words = tuple(Text(logged.entry.text) for logged in covered[newest:] if isinstance(logged.entry, UserPrompt))
     said = count([Message("user", words, (0,) * len(words))]) if words else 0
+    said += sum(said_of(covered[:newest], _words_of_the_user))
     rest = max(SMALLEST_SUMMARY, int(SUMMARY_SHARE * tokens))
     return min(numbers.user_message_tokens, said) + min(numbers.output_tokens, rest)
+
+
+def _words_of_the_user(entries: Sequence[Logged]) -> int:
+    """Tokens (estimate)."""
+    return sum(estimate_text(logged.entry.text) for logged in entries if isinstance(logged.entry, UserPrompt))
 
 
 def _prelude_tokens(projection: Projection, count: Count) -> int:

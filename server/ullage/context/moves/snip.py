@@ -8,6 +8,8 @@ from itertools import groupby
 from ullage.context.entries import AssistantReply, Logged, Notice, Snipped, ToolReturned, UserPrompt
 from ullage.context.moves.cuts import has_news, legal_cuts
 from ullage.context.policy import SnipNumbers
+from ullage.context.view.log_places import place_of
+from ullage.context.view.paged_log import said_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import is_anything_excluded, without_excluded
 
@@ -32,7 +34,8 @@ def between(projection: Projection, first: int, last: int, digest: Callable[[Seq
         return None
     first_seq = seq_after(projection, first)
     last_seq = projection.last_seq_before(last)
-    gone = [logged for logged in projection.entries if first_seq <= logged.seq <= last_seq]
+    entries = projection.entries
+    gone = entries[place_of(entries, first_seq) : place_of(entries, last_seq + 1)]
     told = without_excluded(projection, gone) if is_anything_excluded(projection) else gone
     return Snipped(first_seq, last_seq, _marker(gone, digest(told)))
 
@@ -50,8 +53,19 @@ def seq_after(projection: Projection, cut: int) -> int:
 
 def messages_in(entries: Sequence[Logged]) -> int:
     """How many messages the entries make: runs of what the one and the other side said."""
+    runs = 0
+    by_model: bool | None = None
+    for begun, ended, count in filter(None, said_of(entries, _runs)):
+        runs += count - (1 if begun == by_model else 0)
+        by_model = ended
+    return runs
+
+
+def _runs(entries: Sequence[Logged]) -> tuple[bool, bool, int] | None:
+    """Whether the model speaks first and last, and how many runs there are; None where nobody speaks."""
     said = [logged.entry for logged in entries if isinstance(logged.entry, UserPrompt | AssistantReply | ToolReturned | Notice)]
-    return sum(1 for _ in groupby(said, key=lambda entry: isinstance(entry, AssistantReply)))
+    sides = [by_model for by_model, _ in groupby(said, key=lambda entry: isinstance(entry, AssistantReply))]
+    return (sides[0], sides[-1], len(sides)) if sides else None
 
 
 def _marker(gone: Sequence[Logged], digest: str) -> str:

@@ -12,6 +12,7 @@ from ullage.context.moves.plan import Plan, leaves_alone, plan, reactive_plan
 from ullage.context.policy import Policy, RestoreNumbers, UllageNumbers
 from ullage.context.summary.digest import brief
 from ullage.context.summary.handoff import USER_SHARE, handoff, staying_text
+from ullage.context.view.paged_log import joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class UllageEngine(Unchanging):
     def handoff(self, covered: Covered) -> Handoff:
         """The program's record, and what the model wrote beside it."""
         # A name is of use beside its file, and what was done last is the likeliest needed: the record is of the tail, too.
-        entries = (*covered.entries, *covered.tail)
+        entries = joined(covered.entries, covered.tail)
         staying = staying_text(covered.tail, {each.seq for each in covered.plan.cleared})
         return Handoff(handoff(entries, covered.model_text, covered.focus, self.numbers.summary, covered.room, covered.reading, staying))
 

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 from ullage.context.calls import EXIT_CODE, Call, one_line
 from ullage.context.quoting import in_a_line
 from ullage.context.view.fold import NO_OUTPUT
 
 OUTCOME_CHARACTERS = 60
+CALLS_FOR_ERRORS = 1_000
+"""The newest: an error that was not met again since has gone, or `recall` finds it."""
+MOST_COMMANDS = 2_000
+"""Different ones, those that ran last: many times more than a digest has room for."""
+LONGEST_KEY = 200
+"""Characters of a command that is kept to be known again."""
 ERROR_CHARACTERS = 120
 SEARCHED_CHARACTERS = 3_000
 """The end of a failed output is where the error stands; the start is looked at as well."""
@@ -58,15 +66,53 @@ class ErrorFact:
         return not self.fix
 
 
-def command_history(calls: Sequence[Call]) -> tuple[CommandFact, ...]:
+def command_history(calls: Iterable[Call]) -> tuple[CommandFact, ...]:
     """One fact a command, the last run last. Where it ran and how much of its output was wanted makes no other command of it."""
-    latest: dict[str, tuple[Call, int]] = {}
+    history = CommandHistory()
     for call in calls:
+        history.add(call)
+    return history.facts()
+
+
+class CommandHistory:
+    """The commands of a session as it goes on; of those that ran longest ago no more than are ever told is kept."""
+
+    def __init__(self) -> None:
+        self._latest: dict[str, tuple[Call | CommandFact, int]] = {}
+        """The last call of each, or what there is to tell of it, and how often it ran."""
+
+    def add(self, call: Call) -> None:
+        """The next call of the session."""
         if call.plain is None:
-            continue
-        _, runs = latest.pop(call.plain, (call, 0))
-        latest[call.plain] = (call, runs + 1)
-    return tuple(_command_fact(call, runs) for call, runs in latest.values())
+            return
+        key = _key(call.plain)
+        _, runs = self._latest.pop(key, (call, 0))
+        self._latest[key] = (call, runs + 1)
+        if len(self._latest) > MOST_COMMANDS:
+            del self._latest[next(iter(self._latest))]
+
+    def settle(self) -> None:
+        """Lets go of the calls."""
+        for key in reversed(self._latest):
+            last, runs = self._latest[key]
+            if isinstance(last, CommandFact):
+                return  # and so are all that ran before
+            self._latest[key] = (_command_fact(last, runs), runs)
+
+    def copy(self) -> CommandHistory:
+        """Another one that goes on by itself."""
+        other = CommandHistory()
+        other._latest = self._latest.copy()
+        return other
+
+    def facts(self) -> tuple[CommandFact, ...]:
+        """One a command, the last run last."""
+        return tuple(last if isinstance(last, CommandFact) else _command_fact(last, runs) for last, runs in self._latest.values())
+
+
+def _key(plain: str) -> str:
+    """The command, or what stands for a long one."""
+    return plain if len(plain) <= LONGEST_KEY else f"{len(plain)} {blake2b(plain.encode(errors='replace'), digest_size=16).hexdigest()}"
 
 
 def _command_fact(call: Call, runs: int) -> CommandFact:
@@ -74,35 +120,82 @@ def _command_fact(call: Call, runs: int) -> CommandFact:
     return CommandFact(call.source, runs, _ended(call), last, call.seq, call.only_looks)
 
 
-def error_history(calls: Sequence[Call]) -> tuple[ErrorFact, ...]:
+def error_history(calls: Iterable[Call]) -> tuple[ErrorFact, ...]:
     """The errors in order; the same one from the same call only once, where it came last.
 
     That a tool could not read or edit a file as it was asked to is none: the agent saw it and went on in another way.
     """
+    history = ErrorHistory()
+    for call in calls:
+        history.add(call)
+    return history.facts()
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a call says of errors."""
+
+    seq: int
+    key: str
+    """Tells it from other calls; empty where it says nothing."""
+    source: str
+    error: str | None
+    """None where it worked."""
+    changed: tuple[str, ...]
+
+
+class ErrorHistory:
+    """The errors of the newest calls of a session, as it goes on."""
+
+    def __init__(self) -> None:
+        self._steps: deque[_Step] = deque(maxlen=CALLS_FOR_ERRORS)
+
+    def add(self, call: Call) -> None:
+        """The next call of the session."""
+        changed = tuple(_changed(call))
+        if call.returned.refusal is not None or (call.command is None and call.is_of_a_file):
+            self._steps.append(_Step(call.seq, "", "", None, changed))
+            return
+        error = error_line(call.returned.content) if call.seems_failed else None
+        if error in NOT_RUN:
+            self._steps.append(_Step(call.seq, "", "", None, ()))
+        else:
+            self._steps.append(_Step(call.seq, _key(call.plain or call.source), call.source, error, changed))
+
+    def copy(self) -> ErrorHistory:
+        """Another one that goes on by itself."""
+        other = ErrorHistory()
+        other._steps = self._steps.copy()
+        return other
+
+    def facts(self) -> tuple[ErrorFact, ...]:
+        """In order; the same one from the same call only once, where it came last."""
+        return _errors_of(self._steps)
+
+
+def _errors_of(steps: Iterable[_Step]) -> tuple[ErrorFact, ...]:
     pending: dict[str, _Pending] = {}
     settled: list[ErrorFact] = []
     changes: list[str] = []
-    for call in calls:
-        if call.returned.refusal is not None or (call.command is None and call.is_of_a_file):
-            changes += _changed(call)
+    for step in steps:
+        if not step.key:
+            changes += step.changed
             continue
-        source = call.plain or call.source
-        if call.seems_failed:
-            text = error_line(call.returned.content)
-            if text in NOT_RUN:
-                continue
+        source = step.key
+        if step.error is not None:
+            text = step.error
             known = pending.pop(source, None)
             if known is not None and known.text != text:
-                settled.append(known.fact(f"gave way to another error (#{call.seq})", changes))
+                settled.append(known.fact(f"gave way to another error (#{step.seq})", changes))
                 known = None
-            pending[source] = known or _Pending(text, call.source, call.seq, len(changes))
-            pending[source].seq = call.seq
+            pending[source] = known or _Pending(text, step.source, step.seq, len(changes))
+            pending[source].seq = step.seq
         elif source in pending:
             was = pending.pop(source)
             changed = was.changed(changes)
             how = f"after changes in {', '.join(changed)}" if changed else "without a change of files"
-            settled.append(was.fact(f"worked later (#{call.seq}), {how}", changes))
-        changes += _changed(call)
+            settled.append(was.fact(f"worked later (#{step.seq}), {how}", changes))
+        changes += step.changed
     facts = {(fact.source, fact.text): fact for fact in settled}
     facts.update({(each.source, each.text): each.fact("", changes) for each in pending.values()})
     return tuple(sorted(facts.values(), key=lambda fact: fact.seq))

@@ -21,6 +21,7 @@ from ullage.context.summary.facts import Facts, Said, facts
 from ullage.context.summary.file_history import file_history
 from ullage.context.summary.sections import Focus, Section, Share, fitting, places, spend
 from ullage.context.summary.sentences import is_firm
+from ullage.context.summary.settled import SHORTENED_CHARACTERS, Asked
 
 DIGEST_TOKENS = 8_000
 """For everything but the user's own words, at most; half of it is usual (`places.LEAST_WORTH`)."""
@@ -55,7 +56,6 @@ FIRST_SHARE = 0.25
 """Of the room: kept for the first message, which mostly says what all of it is about."""
 SHORTENED_SHARE = 0.1
 """Of the room, on top of it: for the beginnings of messages that do not fit."""
-SHORTENED_CHARACTERS = 200
 
 
 def digest(entries: Sequence[Logged], focus: str, budget_tokens: int = DIGEST_TOKENS) -> str:
@@ -195,25 +195,27 @@ def quote(asked: Sequence[Said], tokens: int) -> Quotes:
         quotes[0] = _fitted(asked[0], tokens if len(asked) == 1 else int(tokens * FIRST_SHARE))
         room -= estimate_text(quotes[0].text)
     shortened_room = int(tokens * SHORTENED_SHARE)
-    for index in range(len(asked) - 1, 0, -1):
-        said = asked[index]
-        whole = Quote(said.seq, said.text, True)
-        size = estimate_text(said.text)
+    for index in range(len(asked) - 1, 0, -1):  # of most messages of a long session no more than the size is looked at
+        size = _size(asked, index)
         if size <= room:
-            quotes[index] = whole
+            quotes[index] = Quote(asked[index].seq, asked[index].text, True)
             room -= size
-            continue
-        newest = index == len(asked) - 1
-        part = _fitted(said, room) if newest else Quote(said.seq, one_line(said.text, SHORTENED_CHARACTERS), False)
-        size = estimate_text(part.text)
-        if newest:
-            room -= size
-        elif size > shortened_room:
-            continue
-        else:
+        elif index == len(asked) - 1:
+            quotes[index] = _fitted(asked[index], room)
+            room -= estimate_text(quotes[index].text)
+        elif (size := _shortened_size(asked, index)) <= shortened_room:
+            said = asked[index]
+            quotes[index] = Quote(said.seq, one_line(said.text, SHORTENED_CHARACTERS), False)
             shortened_room -= size
-        quotes[index] = part
     return Quotes(tuple(quotes[index] for index in sorted(quotes)), len(asked) - len(quotes))
+
+
+def _size(asked: Sequence[Said], index: int) -> int:
+    return asked.size(index) if isinstance(asked, Asked) else estimate_text(asked[index].text)
+
+
+def _shortened_size(asked: Sequence[Said], index: int) -> int:
+    return asked.shortened_size(index) if isinstance(asked, Asked) else estimate_text(one_line(asked[index].text, SHORTENED_CHARACTERS))
 
 
 def _fitted(said: Said, tokens: int) -> Quote:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from ullage.context.calls import Call, one_line
 from ullage.context.counting.media import in_words
@@ -38,24 +38,65 @@ class FileFact:
         return self.changed_seq > 0
 
 
-def file_history(calls: Sequence[Call]) -> tuple[FileFact, ...]:
+def file_history(calls: Iterable[Call]) -> tuple[FileFact, ...]:
     """One fact a file; changed ones first, then the last touched first."""
-    histories: dict[str, _History] = {}
+    history = FileHistory()
     for call in calls:
+        history.add(call)
+    return history.facts()
+
+
+class FileHistory:
+    """The files of a session as it goes on."""
+
+    def __init__(self) -> None:
+        self._of: dict[str, _History] = {}
+        self._own: set[str] = set()
+        """The paths whose histories nobody else has; of all others a new one is made."""
+        self._fresh: set[str] = set()
+        """Those whose histories still have the call."""
+
+    def add(self, call: Call) -> None:
+        """The next call of the session."""
         for touch in call.returned.touched:
-            history = histories.setdefault(touch.path, _History(touch.path))
+            history = self._of_path(touch.path)
             history.seq = call.seq
             if touch.kind == "read":
                 history.reads += 1
-                history.last = history.last if history.changed_seq else call
-                continue
-            history.changed_seq = call.seq
-            history.edits += touch.kind == "edited"
-            history.created = history.created or touch.kind == "created"
-            history.deleted = touch.kind == "deleted"
+                if history.changed_seq:
+                    continue
+            else:
+                history.changed_seq = call.seq
+                history.edits += touch.kind == "edited"
+                history.created = history.created or touch.kind == "created"
+                history.deleted = touch.kind == "deleted"
             history.last = call
-    facts = [history.fact() for history in histories.values()]
-    return tuple(sorted(facts, key=lambda fact: (-fact.changed_seq, -fact.seq, fact.path)))
+            self._fresh.add(touch.path)
+
+    def _of_path(self, path: str) -> _History:
+        if path not in self._own:
+            known = self._of.get(path)
+            self._of[path] = _History(path) if known is None else replace(known)
+            self._own.add(path)
+        return self._of[path]
+
+    def settle(self) -> None:
+        """Lets go of the calls."""
+        for path in self._fresh:
+            self._of_path(path).settle()
+        self._fresh.clear()
+
+    def copy(self) -> FileHistory:
+        """Another one that goes on by itself."""
+        other = FileHistory()
+        other._of, other._fresh = self._of.copy(), self._fresh.copy()
+        self._own.clear()
+        return other
+
+    def facts(self) -> tuple[FileFact, ...]:
+        """One a file; changed ones first, then the last touched first."""
+        facts = [history.fact() for history in self._of.values()]
+        return tuple(sorted(facts, key=lambda fact: (-fact.changed_seq, -fact.seq, fact.path)))
 
 
 @dataclass(slots=True)
@@ -69,17 +110,23 @@ class _History:
     changed_seq: int = 0
     last: Call | None = None
     """The last that changed it, else the last that read it."""
+    told: tuple[str, str] = ("", "")
+    """What is told of that call, once it is let go of."""
+
+    def settle(self) -> None:
+        """Lets go of the call."""
+        self.told, self.last = (self._place(), self._shows()), None
 
     def fact(self) -> FileFact:
         path = in_a_line(self.path)
         return FileFact(path, self.reads, self.edits, self.created, self.deleted, self.seq, self.changed_seq, self._place(), self._shows())
 
     def _shows(self) -> str:
-        return ", ".join(map(in_words, self.last.returned.media)) if self.last is not None else ""
+        return ", ".join(map(in_words, self.last.returned.media)) if self.last is not None else self.told[1]
 
     def _place(self) -> str:
         if self.last is None:
-            return ""
+            return self.told[0]
         return _line_written(self.last.returned.diff, self.path) if self.changed_seq else _lines_read(self.last)
 
 

@@ -18,8 +18,6 @@ from ullage.context.entries import (
     AssistantReply,
     Clipped,
     Compaction,
-    CompactionRedone,
-    CompactionUndone,
     Entry,
     Logged,
     Notice,
@@ -34,6 +32,7 @@ from ullage.context.summary.digest import quote
 from ullage.context.summary.facts import Facts, facts
 from ullage.context.summary.reading import Reading
 from ullage.context.summary.words import basename
+from ullage.context.view.log_places import entry_at
 
 TITLE = "# Record of the conversation so far"
 PREFACE = (
@@ -94,7 +93,7 @@ def handoff(
         sections = tuple(section for section in sections if section.heading not in BY_PROGRAM_ALONE)
     first = [section.markdown() for section in sections if section.heading in (digest.ASKED, digest.CONSTRAINTS)]
     rest = [section.markdown() for section in sections if section.heading not in (digest.ASKED, digest.CONSTRAINTS)]
-    written = _Written(model_text.strip(), entries[-1].seq) if model_text is not None and entries else _earlier(found.compactions, room)
+    written = _Written(model_text.strip(), entries[-1].seq) if model_text is not None and entries else _earlier(entries, found.record, room)
     parts = [TITLE, PREFACE]
     if focus.strip():
         parts.append(f"Kept in particular: {' '.join(focus.split())}")
@@ -118,21 +117,10 @@ def tail_note(messages: int) -> str:
     )
 
 
-def _earlier(compactions: Sequence[Logged], room: int) -> _Written | None:
-    """The part that a model wrote for the newest handoff in force among `compactions`, with what was undone and redone."""
-    undone: set[str] = set()
-    newest: Compaction | None = None
-    for logged in compactions:
-        entry = logged.entry
-        if isinstance(entry, CompactionUndone):
-            undone.add(entry.compaction_id)
-        elif isinstance(entry, CompactionRedone):
-            undone.discard(entry.compaction_id)
-    for logged in compactions:
-        entry = logged.entry
-        if isinstance(entry, Compaction) and entry.summarised is not None and entry.id not in undone:
-            newest = entry
-    if newest is None or newest.summarised is None:
+def _earlier(entries: Sequence[Logged], record: int | None, room: int) -> _Written | None:
+    """The part that a model wrote for the compaction of entry `record`, the newest with a handoff that is in force."""
+    newest = None if record is None else entry_at(entries, record)
+    if not isinstance(newest, Compaction) or newest.summarised is None:
         return None
     told, tokens = newest.summarised, min(EARLIER_TOKENS, int(room * EARLIER_SHARE))
     if told.block is not None:

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ullage.context.summary.reading import CROWD, ReadEntry
+from ullage.context.summary.mentions import CROWD, ReadEntry
 from ullage.context.summary.words import basename, tail_of
 
 RECENT_ENTRIES = 400

@@ -71,10 +71,28 @@ def edits_of(active: Mapping[int, Compaction]) -> Edits:
             snips.append(Replacement(cut.first_seq, last, cut.marker, seq, carried=_within(cut.carried, cut.first_seq, last) - out))
         placeholders.update((cleared.seq, cleared.placeholder) for cleared in compaction.cleared)
     covered_to = 0 if handoff is None else handoff.last
-    shown = (
+    in_view = (
         snip for snip in snips if snip.first <= snip.last and snip.last > covered_to and not any(other.contains(snip) for other in snips)
     )
-    return Edits(handoff, tuple(sorted(shown, key=lambda snip: (snip.first, snip.last))), placeholders, paths_out(active.values()))
+    return Edits(handoff, tuple(sorted(in_view, key=lambda snip: (snip.first, snip.last))), placeholders, paths_out(active.values()))
+
+
+def shown(active: Mapping[int, Compaction]) -> frozenset[int]:
+    """The seqs of those of `active` whose texts stand in the view, or may."""
+    edits = edits_of(active)
+    hidden_to, carried = (0, frozenset[int]()) if edits.handoff is None else (edits.handoff.last, edits.handoff.carried)
+    found = {snip.source for snip in edits.snips} | ({edits.handoff.source} if edits.handoff is not None else set[int]())
+    for seq, made in active.items():
+        if seq > hidden_to or seq in carried or any(each.seq > hidden_to or each.seq in carried for each in made.cleared):
+            found.add(seq)
+    newest = next((seq for seq in reversed([*active]) if active[seq].summarised is not None), None)
+    return frozenset(found if newest is None else found | {newest})
+
+
+def hidden(edits: Edits) -> tuple[tuple[int, int], ...]:
+    """The ranges of seqs that are out of view, both ends included, but for what is carried."""
+    ranges = [] if edits.handoff is None else [(0, edits.handoff.last)]
+    return (*ranges, *((snip.first, snip.last) for snip in edits.snips))
 
 
 def _within(carried: Iterable[int], first: int, last: int) -> frozenset[int]:

@@ -2,18 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
 from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, Logged, Prelude, Reworded
+from ullage.context.view.bare import bare
 
-EpochKey: TypeAlias = tuple[int, ...]
-"""The seq of the prelude in force (0 where there is none), then the seqs of the active compactions in log order.
 
-A request is bound to it: what the model thought under one key may only be sent back under the same, or where the API itself put a
-block in the place of what was before (`Epoch.holds`).
-"""
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class InForce:
+    """The seqs of some active compactions in log order: the last one, and those `before` it. Of two keys with the same beginning both hold
+    it together, so that a session may have thousands of them."""
+
+    seq: int
+    before: InForce | None
+    count: int
+    mark: int
+    """Of all of them: where it differs, they do."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, InForce):
+            return NotImplemented
+        one: InForce | None = self
+        same: InForce | None = other
+        while one is not same:
+            if one is None or same is None or (one.mark, one.count, one.seq) != (same.mark, same.count, same.seq):
+                return False
+            one, same = one.before, same.before
+        return True
+
+    def __hash__(self) -> int:
+        return self.mark
+
+    def __repr__(self) -> str:
+        return f"InForce({self.seq}, the last of {self.count})"
+
+    def __iter__(self) -> Iterator[InForce]:
+        """Each with what is before it, the last first."""
+        each: InForce | None = self
+        while each is not None:
+            yield each
+            each = each.before
+
+
+@dataclass(frozen=True, slots=True)
+class EpochKey:
+    """The seq of the prelude in force (0 where there is none), and the active compactions.
+
+    A request is bound to it: what the model thought under one key may only be sent back under the same, or where the API itself put a
+    block in the place of what was before (`Epoch.holds`).
+    """
+
+    prelude: int = 0
+    compactions: InForce | None = None
+
+    @property
+    def seqs(self) -> tuple[int, ...]:
+        """Of the prelude, then of the active compactions in log order. Costs all of these."""
+        return (self.prelude, *(each.seq for each in reversed(list(self.compactions or ()))))
+
+    @property
+    def newest(self) -> int:
+        """The seq of the last active compaction; 0 where there is none."""
+        return 0 if self.compactions is None else self.compactions.seq
+
+    def has(self, seq: int) -> bool:
+        """Whether the compaction with that seq is among the active ones."""
+        found = next((each for each in self.compactions or () if each.seq <= seq), None)
+        return found is not None and found.seq == seq
+
+
+def with_one_more(before: InForce | None, seq: int) -> InForce:
+    """These and one that was made later."""
+    mark, count = (0, 0) if before is None else (before.mark, before.count)
+    return InForce(seq, before, count + 1, hash((mark, seq)))
+
+
+def in_force(known: InForce | None, seqs: Iterable[int]) -> InForce | None:
+    """Those with these seqs, in log order; with the beginning of `known`, as far as it is the same."""
+    earlier = {each.count: each for each in known or ()}
+    found: InForce | None = None
+    for count, seq in enumerate(seqs, 1):
+        same = earlier.get(count)
+        found = same if same is not None and same.seq == seq and same.before is found else with_one_more(found, seq)
+    return found
 
 
 def keeps_thinking(compaction: Compaction, model: str) -> bool:
@@ -34,7 +106,7 @@ class Epoch:
     prelude: Prelude | None = None
     prelude_seq: int = 0
     compactions: dict[int, Compaction] = field(default_factory=dict[int, Compaction])
-    """All of them by seq, in log order."""
+    """All of them by seq, in log order, without their texts."""
     made_under: Mapping[int, EpochKey] = field(default_factory=dict[int, EpochKey])
     """What was in force when each of them was made."""
     undone_ids: frozenset[str] = frozenset()
@@ -42,7 +114,7 @@ class Epoch:
     """By the id of the compaction, in log order: those that were there when the key came in force, so that nothing changes under it."""
     written: Mapping[str, tuple[Reworded, ...]] = field(default_factory=dict[str, tuple[Reworded, ...]])
     """All that there are by now."""
-    key: EpochKey = (0,)
+    key: EpochKey = field(default_factory=EpochKey)
 
     def after(self, logged: Logged) -> Epoch:
         """What is in force after one more entry: this very object where nothing changed.
@@ -57,14 +129,18 @@ class Epoch:
             changed = replace(self, prelude=entry, prelude_seq=logged.seq)
         elif isinstance(entry, Compaction):
             made_under = {**self.made_under, logged.seq: self.key}
-            changed = replace(self, compactions={**self.compactions, logged.seq: entry}, made_under=made_under)
+            changed = replace(self, compactions={**self.compactions, logged.seq: bare(entry)}, made_under=made_under)
+            if entry.id not in self.undone_ids:
+                key = EpochKey(self.prelude_seq, with_one_more(self.key.compactions, logged.seq))
+                return replace(changed, key=key, reworded=changed.written)
         elif isinstance(entry, CompactionUndone) and entry.compaction_id in (each.id for each in self.active.values()):
             changed = replace(self, undone_ids=self.undone_ids | {entry.compaction_id})
         elif isinstance(entry, CompactionRedone) and entry.compaction_id in self.undone_ids:
             changed = replace(self, undone_ids=self.undone_ids - {entry.compaction_id})
         else:
             return self
-        return replace(changed, key=(changed.prelude_seq, *changed.active), reworded=changed.written)
+        key = EpochKey(changed.prelude_seq, in_force(self.key.compactions, changed.active))
+        return replace(changed, key=key, reworded=changed.written)
 
     def holds(self, made_under: EpochKey, seq: int, model: str) -> bool:
         """Whether the thinking of the reply of entry `seq`, made by `model` under that key, may be sent back.
@@ -74,21 +150,25 @@ class Epoch:
         """
         if made_under == self.key:
             return True
-        if self.key[: len(made_under)] != made_under:
+        if made_under.prelude != self.key.prelude:
             return False
-        before = made_under
-        for later in self.key[len(made_under) :]:
-            if later < seq or self.made_under[later] != before or not keeps_thinking(self.compactions[later], model):
+        then = made_under.compactions
+        now = self.key.compactions
+        while now is not None and (then is None or now.count > then.count):
+            later = now.seq
+            if later < seq or not keeps_thinking(self.compactions[later], model):
                 return False
-            before = (*before, later)
-        return before == self.key
+            now = now.before
+            if self.made_under[later] != EpochKey(self.key.prelude, now):
+                return False
+        return now == then
 
     @property
     def active(self) -> dict[int, Compaction]:
-        """The compactions in force, by seq, in log order."""
+        """The compactions in force, by seq, in log order, without their texts."""
         return {seq: each for seq, each in self.compactions.items() if each.id not in self.undone_ids}
 
     @property
     def undone(self) -> tuple[Compaction, ...]:
-        """The compactions that were undone, in log order."""
+        """The compactions that were undone, in log order, without their texts."""
         return tuple(each for each in self.compactions.values() if each.id in self.undone_ids)

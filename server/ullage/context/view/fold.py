@@ -44,7 +44,7 @@ NO_OUTPUT = "(no output)"
 _CLOSING_TAG = re.compile(r"<(?=\s*/\s*attachment)", re.IGNORECASE)
 
 KEPT_FOLDS = 2
-"""Of undo and redo, each leads back to one. A fold holds its messages and no texts of its own: some 200 bytes a message."""
+"""Of undo and redo, each leads back to one. A fold holds its messages: some 200 bytes each, and the texts of what has left memory."""
 
 
 @dataclass(slots=True)

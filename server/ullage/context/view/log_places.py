@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from ullage.context.entries import AssistantReply, Clipped, Entry, Logged
+from ullage.context.view.paged_log import Entries
 
 
 def entry_at(entries: Sequence[Logged], seq: int) -> Entry | None:
@@ -16,6 +17,8 @@ def entry_at(entries: Sequence[Logged], seq: int) -> Entry | None:
 
 def place_of(entries: Sequence[Logged], seq: int) -> int:
     """The index of the first entry whose seq is not less. At once in a log without gaps, as all are that a store wrote."""
+    if isinstance(entries, Entries):
+        return entries.place(seq)
     if 0 < seq <= len(entries) and entries[seq - 1].seq == seq:
         return seq - 1
     return bisect_left(entries, seq, key=_seq_of)

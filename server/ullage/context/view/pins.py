@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
+from sys import intern
 
 from ullage.context.blocks import ToolUse
 from ullage.context.entries import AssistantReply, Clipped, EntryPinned, FilePinned, FileTouch, Logged, Notice, ToolReturned
 from ullage.context.view.log_places import place_of
+from ullage.context.view.paged_log import Entries
+
+LONG_AGO = 1_000
+"""Entries. What was logged before that is together with nothing that comes now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +61,7 @@ class PinnedEntries:
     def __init__(self) -> None:
         self._texts: dict[str, _Text] = {}
         self._read = 0
+        self._together: dict[int, tuple[int, ...]] = {}
 
     def of(self, entries: Sequence[Logged], pinned: Pins) -> frozenset[int]:
         """As `pinned_entries`. Where a file is pinned that was not before, all of the log is looked at once."""
@@ -66,24 +73,51 @@ class PinnedEntries:
         stay: set[int] = set()
         for seq in sorted(wanted):
             if seq not in stay:
-                stay.update(_together_with(entries, seq))
+                stay.update(self._with_others(entries, seq))
         return frozenset(stay)
+
+    def _with_others(self, entries: Sequence[Logged], seq: int) -> Iterable[int]:
+        """What must stay with it; of long ago that is known for good."""
+        known = self._together.get(seq)
+        if known is None:
+            known = tuple(_together_with(entries, seq))
+            if place_of(entries, seq) + LONG_AGO < len(entries):
+                self._together[seq] = known
+        return known
 
     def copy(self) -> PinnedEntries:
         """Another one that goes on by itself."""
         other = PinnedEntries()
         other._texts, other._read = {path: text.copy() for path, text in self._texts.items()}, self._read
+        other._together = self._together.copy()
         return other
 
     def _go_on(self, entries: Sequence[Logged]) -> None:
-        for index in range(self._read, len(entries)):
-            seq, entry = entries[index].seq, entries[index].entry
+        for logged in self._where_touched(entries):
+            seq, entry = logged.seq, logged.entry
             if isinstance(entry, ToolReturned | Notice):
                 clipped = isinstance(entry, ToolReturned) and entry.full_output is not None
                 for touch in entry.touched:
                     if touch.path in self._texts:
                         self._texts[touch.path].saw(seq, touch, clipped=clipped)
         self._read = len(entries)
+
+    def _where_touched(self, entries: Sequence[Logged]) -> Iterator[Logged]:
+        """What was not looked at yet, without stretches in which none of the files was touched."""
+        if not isinstance(entries, Entries):
+            yield from islice(entries, self._read, None)
+            return
+        start = self._read
+        for count, paths in entries.stretches(paths_touched, self._read):
+            if not self._texts.keys().isdisjoint(paths):
+                yield from entries.between(start, start + count)
+            start += count
+
+
+def paths_touched(entries: Sequence[Logged]) -> tuple[int, frozenset[str]]:
+    """How many entries they are, and the files that their results and notices touched."""
+    touches = (touch for logged in entries if isinstance(logged.entry, ToolReturned | Notice) for touch in logged.entry.touched)
+    return len(entries), frozenset(intern(touch.path) for touch in touches)
 
 
 class _Text:

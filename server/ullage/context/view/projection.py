@@ -9,7 +9,8 @@ undo and redo go without folding again by `Folds` (`fold.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ullage.context.blocks import Message, Text, ToolResult, ToolUse
 from ullage.context.entries import (
@@ -22,11 +23,13 @@ from ullage.context.entries import (
     ToolReturned,
     UserPrompt,
 )
-from ullage.context.view.edits import Edits, Replacement, applied, edits_of
+from ullage.context.view.edits import Edits, Replacement, applied, edits_of, hidden, shown
 from ullage.context.view.epoch import Epoch, EpochKey
 from ullage.context.view.fold import Fold, Folds, prompt_blocks, replayed, spoken
-from ullage.context.view.pins import PinnedEntries, Pins
-from ullage.context.view.taken_out import Gone, as_they_read, is_written, spoken_of, without_texts
+from ullage.context.view.log_places import entry_at
+from ullage.context.view.paged_log import Entries, EntriesMissing, Log
+from ullage.context.view.pins import PinnedEntries, Pins, paths_touched
+from ullage.context.view.taken_out import Gone, as_they_read, is_written, spoken_of, told_of, without_texts
 
 __all__ = ["EpochKey", "Projection", "project"]
 
@@ -38,10 +41,17 @@ class Projection:
     a call of it runs: what was logged between the request and the reply would stand before the reply without having been sent.
     """
 
-    def __init__(self, entries: Iterable[Logged] = ()) -> None:
-        """Folds `entries` at once. Raises `ValueError` where they are not in the order of their seqs."""
-        self._entries: list[Logged] = []
-        self._reply_keys: dict[int, EpochKey] = {}
+    def __init__(self, entries: Iterable[Logged] = (), log: Log | None = None) -> None:
+        """Folds `entries` at once. Raises `ValueError` where they are not in the order of their seqs.
+
+        They go into `log`, an empty one. Where that can read them again few of them stay in memory.
+        """
+        self._entries = Log() if log is None else log
+        self._entries.will_be_asked(paths_touched)
+        self._last = 0
+        self._keys: list[tuple[int, EpochKey]] = []
+        """The keys under which replies were made, each with the first of these."""
+        self._hidden: tuple[tuple[int, int], ...] = ()
         self._epoch = Epoch()
         self._pins = Pins()
         self._pinned = PinnedEntries()
@@ -49,6 +59,10 @@ class Projection:
         for logged in entries:
             self._log(logged)
         self._refold(self._edits_in_force())
+
+    def let_go(self) -> None:
+        """What is long out of view may leave memory now, as it does in the course of things once more is logged."""
+        self._entries.let_go(self._hidden)
 
     def append(self, logged: Logged) -> None:
         """Takes in the next entry: costs what is new, and a whole fold only where the key changes to one that is not known (`learn`).
@@ -62,12 +76,14 @@ class Projection:
         else:
             self._folds.set_aside(key_before, self._fold, len(self._entries) - 1, self._active)
             self._fold_again()
+        if self._entries.ends_a_page:
+            self._entries.let_go(self._hidden)
 
     def learn(self, ahead: Projection) -> None:
         """Keeps what `ahead`, this log with one more entry (`with_appended`), makes of it: to log such an entry then folds nothing."""
-        shown = ahead.entries if isinstance(ahead.entries[-1].entry, Compaction) else ahead.entries[:-1]
+        folded = len(ahead.entries) - (0 if isinstance(ahead.entries[-1].entry, Compaction) else 1)
         if ahead.key != self.key:
-            self._folds.set_aside(ahead.key, ahead.fold, len(shown), ahead.active_by_seq)
+            self._folds.set_aside(ahead.key, ahead.fold, folded, ahead.active_by_seq)
 
     def with_appended(self, logged: Logged) -> Projection:
         """A projection of the same log and one more entry; this one stays as it is. Costs a fold where the key changes."""
@@ -79,7 +95,7 @@ class Projection:
         """Another projection of the same log, which does not grow with this one; costs copies of lists, no folding."""
         other = Projection()
         other._entries = self._entries.copy()
-        other._reply_keys = self._reply_keys.copy()
+        other._last, other._keys, other._hidden = self._last, self._keys.copy(), self._hidden
         other._epoch, other._active, other._pins = self._epoch, self._active, self._pins
         other._placeholders, other._paths_out = self._placeholders, self._paths_out
         other._fold = self._fold.copy()
@@ -89,16 +105,26 @@ class Projection:
 
     def key_at(self, seq: int) -> EpochKey:
         """The key under which the reply of entry `seq` was made. Raises `KeyError` where that is no reply."""
-        return self._reply_keys[seq]
+        if not isinstance(entry_at(self._entries, seq), AssistantReply):
+            raise KeyError(seq)
+        return self._made_under(seq)
+
+    def _made_under(self, seq: int) -> EpochKey:
+        return self._keys[bisect_right(self._keys, seq, key=_first_of) - 1][1]
 
     def last_seq_before(self, cut: int) -> int:
         """The seq of the last entry that the messages before message `cut` stand for; 0 where there are none."""
         return 0 if cut == 0 else self._fold.end_of(cut - 1)
 
     @property
-    def entries(self) -> Sequence[Logged]:
-        """The log so far: the live list, which grows."""
+    def entries(self) -> Entries:
+        """The log so far, which grows; a part of it (`entries[:]`) stays as it is."""
         return self._entries
+
+    @property
+    def in_memory(self) -> Iterator[Logged]:
+        """The entries that are in memory for good, or for a while."""
+        return self._entries.in_memory
 
     @property
     def fold(self) -> Fold:
@@ -130,8 +156,13 @@ class Projection:
 
     @property
     def active(self) -> tuple[Compaction, ...]:
-        """The compactions in force, in log order, each with its texts as the model reads them."""
+        """The compactions in force, in log order; those that show in the view with their texts, as the model reads them."""
         return tuple(self._active.values())
+
+    def in_force(self, compaction_id: str) -> Compaction:
+        """That compaction, which is in force, with its texts as the model would read them, whether they show or not."""
+        read = as_they_read(self._epoch, lambda seq, each: self._whole(seq) if each.id == compaction_id else each)
+        return next(each for each in read.values() if each.id == compaction_id)
 
     @property
     def active_by_seq(self) -> Mapping[int, Compaction]:
@@ -154,12 +185,12 @@ class Projection:
 
     @property
     def undone(self) -> tuple[Compaction, ...]:
-        """The compactions that were undone, in log order."""
+        """The compactions that were undone, in log order, without their texts."""
         return self._epoch.undone
 
     @property
     def newest_compaction(self) -> Compaction | None:
-        """The last one in the log, undone or not; None where there is none."""
+        """The last one in the log, undone or not, without its texts; None where there is none."""
         return next(reversed(self._epoch.compactions.values()), None)
 
     @property
@@ -178,19 +209,28 @@ class Projection:
         return self._fold.pending
 
     def _log(self, logged: Logged) -> None:
-        if self._entries and logged.seq <= self._entries[-1].seq:
-            raise ValueError(f"entry {logged.seq} comes after entry {self._entries[-1].seq}")
+        if logged.seq <= self._last:
+            raise ValueError(f"entry {logged.seq} comes after entry {self._last}")
         self._entries.append(logged)
+        self._last = logged.seq
         self._epoch = self._epoch.after(logged)
         self._pins = self._pins.after(logged)
-        if isinstance(logged.entry, AssistantReply):
-            self._reply_keys[logged.seq] = self._epoch.key
+        if isinstance(logged.entry, AssistantReply) and (not self._keys or self._keys[-1][1] is not self._epoch.key):
+            self._keys.append((logged.seq, self._epoch.key))
 
     def _edits_in_force(self) -> Edits:
-        self._active = as_they_read(self._epoch)
+        in_view = shown(self._epoch.active) | told_of(self._epoch)
+        self._active = as_they_read(self._epoch, lambda seq, each: self._whole(seq) if seq in in_view else each)
         edits = edits_of(self._active)
         self._placeholders, self._paths_out = edits.placeholders, edits.paths_out
+        self._hidden = hidden(edits)
         return edits
+
+    def _whole(self, seq: int) -> Compaction:
+        made = entry_at(self._entries, seq)
+        if not isinstance(made, Compaction):
+            raise EntriesMissing(f"Entry {seq} is no compaction")
+        return made
 
     def _fold_again(self) -> None:
         """Under a new key; where it was in force lately, from where it was left."""
@@ -205,6 +245,7 @@ class Projection:
 
     def _refold(self, edits: Edits) -> None:
         self._fold = Fold()
+        self._entries.bring_back(self._hidden)
         for piece in applied(edits, self._entries):
             if isinstance(piece, Replacement) and piece.block is not None:
                 self._fold.add_block(piece.source, piece.block, piece.last)
@@ -222,7 +263,7 @@ class Projection:
             case Notice():
                 self._fold.add_words(seq, (Text(entry.text),))
             case AssistantReply():
-                may_think = self._epoch.holds(self._reply_keys[seq], seq, entry.model)
+                may_think = self._epoch.holds(self._made_under(seq), seq, entry.model)
                 self._fold.add_reply(seq, replayed(entry) if may_think else spoken(entry))
             case ToolReturned():
                 placeholder = self._placeholders.get(seq)
@@ -239,6 +280,10 @@ class Projection:
                     self._fold.add_text(seq, text, seq)
             case _:
                 pass
+
+
+def _first_of(made_under: tuple[int, EpochKey]) -> int:
+    return made_under[0]
 
 
 def project(entries: Iterable[Logged]) -> Projection:

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice, pairwise
 
 from ullage.context.blocks import Text
 from ullage.context.entries import AssistantReply, Compaction, Entry, FilePinned, Logged, Notice, ToolReturned, UserPrompt
+from ullage.context.view.bare import bare
 from ullage.context.view.log_places import entry_at, place_of
+from ullage.context.view.paged_log import Entries
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import (
     Gone,
@@ -166,9 +169,61 @@ def without_excluded(projection: Projection, entries: Iterable[Logged]) -> list[
     without these."""
     left_out, active = excluded(projection), to_be_read(projection.active_by_seq, projection.entries)
     paths_out = projection.paths_out
-    kept: list[Logged] = []
-    for logged in entries:
-        if logged.seq not in left_out:
-            entry = without_texts(active.get(logged.seq, logged.entry), paths_out.get(logged.seq, ()))
-            kept.append(logged if entry is logged.entry else Logged(logged.seq, logged.at, entry))
-    return kept
+    return [_as_left(logged, active, paths_out) for logged in entries if logged.seq not in left_out]
+
+
+def log_without_excluded(projection: Projection, entries: Entries, without: Collection[int] = ()) -> Entries:
+    """The same of a log, or of the beginning of one, each entry when it is asked for; also without the entries `without`."""
+    return _Left(projection, entries, without)
+
+
+class _Left(Entries):
+    """What is left of a log."""
+
+    def __init__(self, projection: Projection, entries: Entries, without: Collection[int]) -> None:
+        self._entries = entries
+        out = excluded(projection) | frozenset(without)
+        self._active = to_be_read(projection.active_by_seq, projection.entries)
+        self._paths_out = projection.paths_out
+        places = ((seq, entries.place(seq)) for seq in sorted(out))
+        self._out = [place for seq, place in places if place < len(entries) and entries[place].seq == seq]
+        """The places of what is left out."""
+        self._before = [place - index for index, place in enumerate(self._out)]
+        """How many entries are left before each of these."""
+        self._root = entries.root, tuple(self._out), frozenset(self._paths_out.items())
+
+    @property
+    def root(self) -> Hashable | None:
+        """The log, and what was taken out of it."""
+        return self._root
+
+    def place(self, seq: int) -> int:
+        """As in the log, less what is left out before."""
+        place = self._entries.place(seq)
+        return place - bisect_left(self._out, place)
+
+    def at(self, index: int) -> Logged:
+        """The entry, as it reads."""
+        return self._read(self._entries.at(index + bisect_right(self._before, index)))
+
+    def between(self, start: int, stop: int) -> Iterator[Logged]:
+        """One after the other, as they read."""
+        out = set(self._out)
+        first, last = (index + bisect_right(self._before, index) for index in (start, stop))
+        for place, logged in enumerate(self._entries.between(first, last), first):
+            if place not in out:
+                yield self._read(logged)
+
+    def __len__(self) -> int:
+        return len(self._entries) - len(self._out)
+
+    def _read(self, logged: Logged) -> Logged:
+        return _as_left(logged, self._active, self._paths_out)
+
+
+def _as_left(logged: Logged, active: Mapping[int, Compaction], paths_out: Mapping[int, frozenset[str]]) -> Logged:
+    entry, made = logged.entry, active.get(logged.seq)
+    if made is not None and isinstance(entry, Compaction) and made != bare(entry):  # else no text of it was changed
+        entry = made
+    entry = without_texts(entry, paths_out.get(logged.seq, ()))
+    return logged if entry is logged.entry else Logged(logged.seq, logged.at, entry)

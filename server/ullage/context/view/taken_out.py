@@ -6,7 +6,7 @@ Such texts of compactions are in the log, written before they were needed (`engi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
@@ -23,10 +23,9 @@ from ullage.context.entries import (
     Reworded,
     UserPrompt,
 )
+from ullage.context.view.bare import EXCLUDED_MESSAGE as EXCLUDED_MESSAGE
+from ullage.context.view.bare import EXCLUDED_RESULT as EXCLUDED_RESULT
 from ullage.context.view.epoch import Epoch
-
-EXCLUDED_RESULT = "[The user took this result out of the conversation.]"
-EXCLUDED_MESSAGE = "[The user took a message out of the conversation here.]"
 
 FilePart: TypeAlias = tuple[int, str]
 """The text of a file (its path) in an entry (its seq) that is there but for that."""
@@ -171,10 +170,19 @@ def spoken_of(epoch: Epoch) -> Mapping[int, frozenset[Gone]]:
         if not _has_words(each):
             continue
         then = epoch.made_under[seq]
-        since = [gone for taking, gone in out.items() if taking != seq and taking not in then]
+        since = [gone for taking, gone in out.items() if taking != seq and not then.has(taking)]
         if told := frozenset(at for gone in since for at in gone if seq_of(at) <= each.through):
             found[seq] = told
     return found
+
+
+def told_of(epoch: Epoch) -> frozenset[int]:
+    """The seqs of the compactions in force whose texts may tell of what was taken out, or that the API wrote, where anything was."""
+    told = spoken_of(epoch)
+    if not told and not any(gone_by(each) for each in epoch.active.values()):
+        return frozenset()
+    by_the_api = (seq for seq, each in epoch.active.items() if each.summarised is not None and each.summarised.block is not None)
+    return frozenset((*told, *by_the_api))
 
 
 def _has_words(made: Compaction) -> bool:
@@ -182,9 +190,12 @@ def _has_words(made: Compaction) -> bool:
     return made.summarised is not None or made.snipped is not None or bool(made.resume)
 
 
-def as_they_read(epoch: Epoch) -> Mapping[int, Compaction]:
-    """The compactions in force by their seq, in log order, with the texts that leave out what was taken out."""
-    told, active = spoken_of(epoch), epoch.active
+def as_they_read(epoch: Epoch, whole: Callable[[int, Compaction], Compaction]) -> Mapping[int, Compaction]:
+    """The compactions in force by their seq, in log order, with the texts that leave out what was taken out.
+
+    An epoch has no texts: `whole` gives a compaction with its own, where they are wanted.
+    """
+    told, active = spoken_of(epoch), {seq: whole(seq, each) for seq, each in epoch.active.items()}
     if told:
         active = {seq: _reads(each, epoch.reworded.get(each.id, ()), told.get(seq)) for seq, each in active.items()}
     if parts := paths_out(active.values()):

@@ -176,7 +176,7 @@ def changes_in(patch: str) -> Iterator[Change]:
 def put_back(after: Projection, files: KnownFiles, numbers: RestoreNumbers) -> tuple[RestoredFile, ...]:
     """The files that `after` does not show whole, as many as `numbers` say; none of whose text nothing is known."""
     entries = after.entries
-    edits = logged_edits(entries, lambda logged: float(logged.seq))  # a transcript may tell no times
+    edits = logged_edits(entries, by_seq=True)  # a transcript may tell no times
     signs = () if numbers.by == "last edited" else by_one_name(list(signs_in(entries)))
     choosing = Choosing(after, candidates(signs, edits, numbers), {edit.path for edit in edits}, numbers)
     lines = {edit.path: edit.line for edit in edits}

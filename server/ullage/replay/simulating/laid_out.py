@@ -69,7 +69,7 @@ class LaidOut:
         self._ends = []
         system, opening = self._sizes.of(SYSTEM, self._known), self._sizes.of(OPENING, self._known)
         self.system = START.then(_versioned(SYSTEM, system), system.tokens)
-        summaries = [seq for seq, each in zip(projection.key[1:], projection.active, strict=True) if each.summarised is not None]
+        summaries = [seq for seq, each in projection.active_by_seq.items() if each.summarised is not None]
         told = f"{OPENING} after {summaries[-1]}" if summaries else OPENING
         self._start = self.system.then(_versioned(told, opening), opening.tokens)
 

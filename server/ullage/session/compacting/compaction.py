@@ -107,7 +107,7 @@ class Compactor:
         if not self._conversation.projection.messages:
             raise NothingToCompact
         projection = self._conversation.projection
-        request, entries = request_so_far(projection), tuple(projection.entries)
+        request, entries = request_so_far(projection), projection.entries[:]
         empty = await self._planned(wanted, policy, card, line)
         if planned is not None:
             planned(empty)
@@ -157,7 +157,7 @@ class Compactor:
             return draft, draft.rung
         calibration, asks = self._surroundings.calibration(card), draft.plan.asked is not None
         entries = self._conversation.entries
-        planned_for = tuple(entries[: place_of(entries, draft.plan.through + 1)])  # a draft in work was planned before the last of them
+        planned_for = entries[: place_of(entries, draft.plan.through + 1)]  # a draft in work was planned before the last of them
         cut = await possible(draft.plan, planned_for, calibration) if asks and self._rungs.may_ask_api(draft, card) else None
         if cut is not None:
             return await self._rungs.by_program(replace(draft, plan=cut[0]), [], calibration), "api"

@@ -38,7 +38,7 @@ from ullage.tools.tool import PlanEntry
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.git_status import uncommitted
 from ullage.workspace.text_file import NotText, TooLarge
-from ullage.workspace.touched import EditedBy, FileReads
+from ullage.workspace.touched import EditedBy, FileReads, RecentEdit
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ class Restoring:
 
     async def _edits(self) -> list[FileEdit]:
         """Edits seen since the server started, and those of the agent that only the log still knows (read in another thread)."""
-        logged = await asyncio.to_thread(logged_edits, self._conversation.entries, lambda logged: logged.at)
+        logged = await asyncio.to_thread(logged_edits, self._conversation.entries[:])
         seen = [FileEdit(edit.path, edit.at, edit.by, edit.line) for edit in self._surroundings.recent.latest()]
         known = {edit.path for edit in seen}
         return seen + [edit for edit in logged if edit.path not in known]
@@ -128,11 +128,11 @@ def _todo_line(entry: PlanEntry) -> str:
 
 async def gathered(entries: Sequence[Logged], around: Surroundings) -> list[Sign]:
     """All signs that there are now."""
-    logged = await asyncio.to_thread(lambda: _by_one_name(signs_in(entries), around))
+    entries, seen = entries[:], [*around.recent.latest()]
+    logged = await asyncio.to_thread(lambda: [*_by_one_name(signs_in(entries), around), *_edits(entries, seen)])
     problems, changed = await asyncio.gather(_with_problems(around), _changed_since_commit(around))
     return [
         *logged,
-        *_edits(entries, around),
         *(Sign(path, "unsaved", 0) for path in await _unsaved(around)),
         *(Sign(path, "problems", 0) for path in problems),
         *(Sign(path, "uncommitted", 0) for path in changed),
@@ -149,9 +149,9 @@ def _by_one_name(signs: Iterable[Sign], around: Surroundings) -> list[Sign]:
     return [replace(sign, path=names[sign.path]) for sign in found if sign.path in names]
 
 
-def _edits(entries: Sequence[Logged], around: Surroundings) -> Iterator[Sign]:
+def _edits(entries: Sequence[Logged], seen: Iterable[RecentEdit]) -> Iterator[Sign]:
     """Edits seen since the server started; how old they are is told in entries, as everything else is."""
-    for edit in around.recent.latest():
+    for edit in seen:
         since = len(entries) - bisect_right(entries, edit.at, key=lambda logged: logged.at)
         if edit.by != "agent":  # those of the agent are in the log
             yield Sign(edit.path, _BY[edit.by], since)

@@ -93,7 +93,7 @@ def terms_of(card: ModelCard) -> Terms | None:
 
 def _after_newest(entries: Sequence[Logged], key: EpochKey) -> int:
     """The index of the first entry after the newest compaction in force."""
-    return place_of(entries, key[-1] + 1) if len(key) > 1 else 0
+    return place_of(entries, key.newest + 1) if key.newest else 0
 
 
 def _fixed(counted: Counted) -> int:

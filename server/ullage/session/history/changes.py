@@ -79,7 +79,7 @@ class Changes:
         self._room = room
         self._changed = changed
         self._one_changes = asyncio.Lock()
-        self._seen: tuple[EpochKey, int, Sequence[FileTouch]] = (), 0, ()
+        self._seen: tuple[EpochKey, int, Sequence[FileTouch]] = EpochKey(), 0, ()
         """What is in view of files once a change is made: under that key, with so many entries in the log."""
         self._foreseen: _Foreseen | None = None
 
@@ -158,7 +158,7 @@ class Changes:
         """Takes an undo back; gives the id of what is in force then. Raises `SessionError`; see `History.redo`."""
         back = CompactionRedone(redone.id)
         self._reword(back)
-        reads = next(each for each in self._with(back).active if each.id == redone.id)
+        reads = self._with(back).in_force(redone.id)
         made = again(reads, self._conversation.projection, self.count)
         if made is reads:
             self.make(back, fit=fit)

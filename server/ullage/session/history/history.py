@@ -21,6 +21,7 @@ from ullage.context.entries import (
     FileTouch,
     Logged,
     MessageCounts,
+    Rung,
     ToolReturned,
     UserPrompt,
 )
@@ -88,6 +89,7 @@ class History:
         before = self._conversation.projection.copy()
         after = before.with_appended(Logged(before.entries[-1].seq + 1, self._conversation.clock(), entry))
         calibration = self._surroundings.calibration(card)
+        rung: Rung = "digest" if prepared else forecast.rung
         return Preview(
             policy=policy,
             rung=forecast.rung,
@@ -98,7 +100,7 @@ class History:
             counts=entry.message_counts,
             lines=await asyncio.to_thread(lines_of, before, after, calibration, self._conversation.timeline),
             restored=tuple(RestoredFileItem(file.path, file.note, file.is_read) for file in entry.restored),
-            cost=cost_of(before, entry, "digest" if prepared else forecast.rung, card, self._conversation.clock(), full.counted.categories),
+            cost=await asyncio.to_thread(cost_of, before, entry, rung, card, self._conversation.clock(), full.counted.categories),
         )
 
     async def epochs(self, since: str | None = None) -> tuple[tuple[EpochInfo, ...], tuple[ItemFate, ...]]:
@@ -108,7 +110,7 @@ class History:
         """
         if since is not None and self._conversation.timeline.get(since) is None:
             raise SessionError("no_such_item", f"There is no item {since} in this session")
-        first = 0 if since is None else first_of_item(self._conversation.entries, since)
+        first = 0 if since is None else first_of_item(self._near(since), since)
         projection, timeline = self._conversation.projection.copy(), self._conversation.timeline
         return await asyncio.to_thread(lambda: (epochs(projection), fates_of(projection, timeline, first)))
 
@@ -221,7 +223,12 @@ class History:
             raise SessionError("session_busy", f"Wait until the session is idle to {what}")
 
     def _place(self, item_id: str) -> Logged:
-        found = entry_of_item(self._conversation.entries, item_id)
+        found = entry_of_item(self._near(item_id), item_id)
         if found is None:
             raise SessionError("no_such_item", "This is not finished yet. Wait until it is, then try again")
         return found
+
+    def _near(self, item_id: str) -> Sequence[Logged]:
+        """The part of the log in which the item must be: to look through all of a long one takes a second."""
+        start, stop = self._conversation.timeline.stretch_of(item_id)
+        return self._conversation.entries[start:stop]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Block, Text, ToolUse, Usage
@@ -96,13 +95,13 @@ def lines_of(before: Projection, after: Projection, calibration: Calibration, ti
 
     A call of which nothing was said is part of its result, as it is in the conversation that the user sees.
     """
-    by_seq = {logged.seq: logged for logged in before.entries}
+    entries = before.entries
     become, out = fates(after), all_taken_out(before.active)
     shown_by = _results_of_bare_calls(before.entries)
     left = _tokens_by_part(after, shown_by)
     lines: list[PreviewLine] = []
     for seq, tokens in _tokens_by_part(before, shown_by).items():
-        logged = by_seq[seq]
+        logged = entries[place_of(entries, seq)]
         remaining = calibration.apply(left.get(seq, 0))
         fate = become[seq].kind if seq in become else _fate_of_record(remaining)
         part, title = part_of(logged.entry), title_of_entry(logged, timeline)
@@ -132,13 +131,14 @@ def fates_of(projection: Projection, timeline: Timeline, since: int = 0) -> tupl
 
     What the user took out stays taken out by them, whatever a later compaction makes of what is around it.
     """
-    by_seq = {logged.seq: logged for logged in islice(projection.entries, place_of(projection.entries, since), None)}
+    entries = projection.entries
     found = {**fates(projection, since), **by_hand(projection.active)}
+    told = ((entries[place], fate) for seq, fate in found.items() if (place := place_of(entries, seq)) < len(entries) and seq >= since)
     return tuple(
-        ItemFate(item_id, fate.kind, fate.compaction_id, part_of(by_seq[seq].entry), title_of_entry(by_seq[seq], timeline))
-        for seq, fate in found.items()
-        if fate.kind != "kept" and seq in by_seq
-        for item_id in items_of_entry(by_seq[seq].entry)
+        ItemFate(item_id, fate.kind, fate.compaction_id, part_of(logged.entry), title_of_entry(logged, timeline))
+        for logged, fate in told
+        if fate.kind != "kept"
+        for item_id in items_of_entry(logged.entry)
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.context.logs import reply
 from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.entries import Attachment, Entry, FileTouch, Notice, ToolReturned, TurnEnded, UserPrompt
-from ullage.context.summary.reading import files_of, mentions_in
+from ullage.context.summary.mentions import files_of, mentions_in
 
 
 def belonging(entry: Entry, input: dict[str, Json] | None = None) -> set[tuple[str, tuple[str, ...]]]:

@@ -17,7 +17,9 @@ from ullage.context.entries import CompactionRedone, CompactionUndone, Entry, Lo
 from ullage.context.policy import SummaryNumbers
 from ullage.context.summary.facts import facts, read_ahead
 from ullage.context.summary.handoff import handoff
-from ullage.context.summary.reading import MENTIONS_KEPT, Mention, Reading, mentions_in
+from ullage.context.summary.mentions import Mention, mentions_in
+from ullage.context.summary.reading import AT_ONCE, KEPT, Reading
+from ullage.context.view.paged_log import Log
 
 
 @given(histories(), st.lists(st.integers(0, 40), max_size=4))
@@ -50,13 +52,36 @@ def test_the_result_of_a_call_knows_its_input():
 
 
 def test_mentions_of_long_ago_are_forgotten_and_can_be_read_again():
-    entries = log(*(asked(f"name_{number}") for number in range(10)), *(TurnEnded("end_turn") for _ in range(MENTIONS_KEPT)))
+    entries = log(*(asked(f"name_{number}") for number in range(10)), *(TurnEnded("end_turn") for _ in range(KEPT + AT_ONCE)))
     reading = Reading()
     first = reading.of(entries[:10])[0]
-    known = first.mentions
-    reading.of(entries)
-    assert "mentions" not in vars(first)
-    assert first.mentions == known
+    assert first.mentions
+    assert all(each.seq > 10 for each in reading.of(entries))
+    assert facts(entries[:10], reading).names == facts(entries[:10]).names
+
+
+def test_few_entries_are_known_one_by_one_however_long_the_log_is():
+    entries = log(*(asked(f"name_{number}") for number in range(3 * (KEPT + AT_ONCE))))
+    reading = Reading()
+    for end in range(0, len(entries) + 1, 100):
+        assert len(reading.of(entries[:end])) < KEPT + AT_ONCE
+
+
+@given(histories(), st.lists(st.integers(0, 40), max_size=4))
+def test_what_is_settled_comes_to_the_same(entries: list[Logged], ends: list[int]):
+    """Names aside: they are told of entries that are known one by one."""
+    reading = Reading(kept=4, at_once=2, least=1)
+    for end in ends:
+        kept, whole = facts(entries[:end], reading), facts(entries[:end])
+        assert replace(kept, names=whole.names) == whole
+
+
+@given(histories(), st.lists(st.integers(0, 40), max_size=4))
+def test_a_log_that_grows_is_known_by_its_root(entries: list[Logged], ends: list[int]):
+    grown, reading = Log(entries), Reading(kept=6, at_once=3, least=2)
+    for end in ends:
+        kept, whole = facts(grown[:end], reading), facts(entries[:end])
+        assert replace(kept, names=whole.names) == whole
 
 
 def test_what_was_read_ahead_is_not_read_again(monkeypatch: pytest.MonkeyPatch):
@@ -66,7 +91,7 @@ def test_what_was_read_ahead_is_not_read_again(monkeypatch: pytest.MonkeyPatch):
         looked.append(entry)
         return mentions_in(entry, input)
 
-    monkeypatch.setattr("ullage.context.summary.reading.mentions_in", watched)
+    monkeypatch.setattr("ullage.context.summary.mentions.mentions_in", watched)
     entries = work(*(step for turn in range(30) for step in (asked(f"Never touch file_{turn}.py"), ran(f"make target_{turn}"))))
     reading = Reading()
     assert read_ahead(entries[:60], reading) == 60
@@ -111,5 +136,4 @@ def test_a_part_of_what_was_read_is_known_by_its_kinds():
         assert facts(entries[:end], reading) == facts(entries[:end])
     tasks = [[task.content for task in facts(entries[:end], reading).tasks] for end in (1, 2, 9, len(entries))]
     assert tasks == [[], ["Write it"], ["Write it"], ["Test it"]]
-    assert [each.seq for each in reading.kinds(entries[:5]).compactions] == [4, 5]
-    assert [each.seq for each in reading.kinds(entries).told] == [1, 9, 12]
+    assert [facts(entries[:end], reading).record for end in (3, 4, 5, 6)] == [None, 4, None, 4]

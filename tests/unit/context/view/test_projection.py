@@ -168,13 +168,13 @@ class TestUndoAndRedo:
 class TestKeys:
     def test_a_key_names_the_prelude_and_the_compactions_in_force(self):
         entries = session(*CONVERSATION, compaction("c1"), compaction("c2"), CompactionUndone("c1"), OTHER_PRELUDE)
-        keys = [project(entries[:length]).key for length in range(len(entries) + 1)]
+        keys = [project(entries[:length]).key.seqs for length in range(len(entries) + 1)]
         assert keys == [(0,), *[(1,)] * 7, (1, 8), (1, 8, 9), (1, 9), (11, 9)]
 
     def test_a_reply_keeps_the_key_it_was_made_under(self):
         projection = project(session(prompt("one"), says("two"), compaction("c"), prompt("three"), says("four")))
-        assert projection.key_at(3) == (1,)
-        assert projection.key_at(6) == (1, 4)
+        assert projection.key_at(3).seqs == (1,)
+        assert projection.key_at(6).seqs == (1, 4)
 
     @pytest.mark.parametrize("seq", [1, 2, 99])
     def test_what_is_no_reply_has_no_key(self, seq: int):

@@ -45,7 +45,7 @@ def request_of(log: Sequence[Logged]) -> Request | None:
 
 def active_compactions(log: Sequence[Logged]) -> dict[int, Compaction]:
     key = project(log).key
-    return {logged.seq: logged.entry for logged in log if isinstance(logged.entry, Compaction) and logged.seq in key[1:]}
+    return {logged.seq: logged.entry for logged in log if isinstance(logged.entry, Compaction) and logged.seq in key.seqs[1:]}
 
 
 def is_thinking(block: object) -> bool:
@@ -128,9 +128,9 @@ def test_thinking_goes_back_whole_under_the_key_it_was_made_under_and_else_not_a
     replies = {logged.seq: logged.entry for logged in log if isinstance(logged.entry, AssistantReply)}
     for seq, blocks in replayed.items():
         assert blocks == [block for block in replies[seq].blocks if is_thinking(block)]
-        made_under = projection.key_at(seq)
-        assert projection.key[: len(made_under)] == made_under
-        assert all(is_a_block_alone(projection.active_by_seq[each]) for each in projection.key[len(made_under) :])
+        made_under, now = projection.key_at(seq).seqs, projection.key.seqs
+        assert now[: len(made_under)] == made_under
+        assert all(is_a_block_alone(projection.active_by_seq[each]) for each in now[len(made_under) :])
 
 
 def is_a_block_alone(made: Compaction) -> bool:
@@ -157,7 +157,7 @@ def test_undo_after_later_turns_gives_the_request_of_a_log_that_never_had_the_co
         undone = [without_thinking(logged) for logged in undone]
     projection = project(undone)
     never_had_it = [
-        without_thinking(logged) if isinstance(logged.entry, AssistantReply) and seq in projection.key_at(logged.seq)[1:] else logged
+        without_thinking(logged) if isinstance(logged.entry, AssistantReply) and seq in projection.key_at(logged.seq).seqs[1:] else logged
         for logged in undone
         if logged.seq != seq and not speaks_of(logged.entry, active[seq].id)
     ]

@@ -21,6 +21,7 @@ from ullage.context.quoting import quoted
 from ullage.context.redact import redact
 from ullage.context.summary.digest import brief
 from ullage.context.summary.facts import facts
+from ullage.context.view.log_places import place_of
 
 MARKER_TOKENS = 60
 """What the line above each summary takes, about."""
@@ -113,7 +114,7 @@ class LosslessEngine(Unchanging):
         """What the model wrote, or a few lines by program, under a line that says which entries it stands for."""
         plan = covered.plan
         first, last = plan.summarise_from, plan.summarise_to or 0
-        entries = [logged for logged in covered.entries if logged.seq >= first]
+        entries = covered.entries[place_of(covered.entries, first) :]
         condensed = _worded(self.condensed_prompt, self.numbers.condensed_target)
         below = _ranges_in(plan.asked.text or "") if plan.asked is not None and plan.asked.prompt == condensed else []
         text = redact(covered.model_text.strip()) if covered.model_text else _by_program(entries, self.numbers.fallback)
@@ -150,7 +151,7 @@ class LosslessEngine(Unchanging):
 
 def _plan(at: Occasion, first: int, last: int, tokens: int, asked: Asked) -> Plan:
     entries = at.projection.entries
-    covers = messages_in([logged for logged in entries if first <= logged.seq <= last])
+    covers = messages_in(entries[place_of(entries, first) : place_of(entries, last + 1)])
     after = at.count(at.projection.messages) - tokens + asked.output_tokens + MARKER_TOKENS
     return Plan(entries[-1].seq, (), None, last, covers, max(after, 0), summarise_from=first, asked=asked)
 

@@ -1,0 +1,300 @@
+"""What the entries of a log come to, added up one after the other: what a digest needs of all that was ever said, and not the entries.
+
+It grows with the files that were touched and with the sentences that forbid something, and by some bytes with each message of the user.
+Everything else is of the newest of its kind. Texts that are told again are read in the log.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast, overload
+
+from ullage.context.blocks import Json, Text, ToolUse
+from ullage.context.calls import Call, one_line
+from ullage.context.counting.media import in_words
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.entries import (
+    AssistantReply,
+    Attachment,
+    Compaction,
+    CompactionRedone,
+    CompactionUndone,
+    Logged,
+    ToolReturned,
+    TurnEnded,
+    UserPrompt,
+)
+from ullage.context.quoting import in_a_line
+from ullage.context.summary.command_history import CommandHistory, ErrorHistory
+from ullage.context.summary.file_history import FileHistory
+from ullage.context.summary.mentions import ReadEntry
+from ullage.context.view.log_places import entry_at
+
+REPLIES_FOR_DECISIONS = 150
+"""The newest: of a decision that is older, the files and the model's own summaries speak."""
+MOST_CONSTRAINTS = 2_000
+"""The newest; a digest has room for a tenth of them."""
+TEXTS_KEPT = 200_000
+"""Characters of the newest messages of the user: about twice as much as is quoted whole."""
+SHORTENED_CHARACTERS = 200
+"""Of a message of the user that is quoted in part."""
+LAST_WORDS_CHARACTERS = 700
+CALL_CHARACTERS = 200
+REASON_CHARACTERS = 400
+TASK_LIST = "todo"
+"""The tool by which the agent writes its list of tasks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words with the entry that they stand in."""
+
+    seq: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task of the agent's list, as it was last written."""
+
+    content: str
+    status: str
+    """`pending`, `in_progress` or `completed`."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is still something to do."""
+        return self.status != "completed"
+
+
+class Settled:
+    """The sum of the entries so far."""
+
+    def __init__(self) -> None:
+        self.entries = 0
+        """How many they are."""
+        self.files = FileHistory()
+        self.commands = CommandHistory()
+        self.errors = ErrorHistory()
+        self.at_work = False
+        """Whether a turn is running."""
+        self.last_words: Said | None = None
+        self._prompts = Prompts()
+        self._constraints: dict[str, Said] = {}
+        self._replies: deque[ReadEntry] = deque(maxlen=REPLIES_FOR_DECISIONS)
+        self._task_list: AssistantReply | None = None
+        self._last_call: Call | None = None
+        self._summaries: dict[int, str] = {}
+        """The ids of compactions with a summary, by seq."""
+        self._undone: set[str] = set()
+
+    def add(self, read: ReadEntry) -> None:
+        """The log's next entry."""
+        self.entries += 1
+        match read.logged.entry:
+            case UserPrompt() as prompt:
+                self.at_work = True
+                self._prompts.add(read.seq, typed(prompt))
+                for sentence in read.constraints:
+                    self._forbid(Said(read.seq, sentence))
+            case AssistantReply() as reply:
+                self.at_work = True
+                self._replies.append(read)
+                self._add_reply(read.seq, reply)
+            case ToolReturned() if read.call is not None:
+                self.at_work = True
+                self._add_call(read.call)
+            case TurnEnded():
+                self.at_work = False
+            case Compaction(summarised=told) as made if told is not None:
+                self._summaries[read.seq] = made.id
+            case CompactionUndone(compaction_id=undone):
+                self._undone.add(undone)
+            case CompactionRedone(compaction_id=redone):
+                self._undone.discard(redone)
+            case _:
+                pass
+
+    def settle(self) -> None:
+        """Lets go of what was only kept since it may be told of: no entry is held any more, but for the newest of their kind."""
+        self.files.settle()
+        self.commands.settle()
+
+    def copy(self) -> Settled:
+        """Another one that goes on by itself."""
+        other = Settled()
+        other.entries, other.at_work, other.last_words = self.entries, self.at_work, self.last_words
+        other.files, other.commands, other.errors = self.files.copy(), self.commands.copy(), self.errors.copy()
+        other._prompts, other._constraints, other._replies = self._prompts.copy(), self._constraints.copy(), self._replies.copy()
+        other._task_list, other._last_call = self._task_list, self._last_call
+        other._summaries, other._undone = self._summaries.copy(), self._undone.copy()
+        return other
+
+    def asked(self, entries: Sequence[Logged]) -> Asked:
+        """What the user typed; `entries` are those that were added."""
+        return Asked(self._prompts, entries)
+
+    @property
+    def constraints(self) -> tuple[Said, ...]:
+        """The same sentence only once, where it was said last."""
+        return tuple(self._constraints.values())
+
+    @property
+    def decisions(self) -> tuple[Said, ...]:
+        """Of the newest replies; the same sentence only once, where it was said last."""
+        newest: dict[str, Said] = {}
+        for read in self._replies:
+            for sentence in read.decisions:
+                _put_last(newest, Said(read.seq, sentence))
+        return tuple(newest.values())
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """From the input of the last call that wrote the list."""
+        for block in reversed(self._task_list.blocks if self._task_list is not None else ()):
+            if isinstance(block, ToolUse) and block.name == TASK_LIST:
+                return tuple(_read_tasks(block.input))
+        return ()
+
+    @property
+    def last_call(self) -> Said | None:
+        """The last tool call, in a line."""
+        return None if self._last_call is None else _call_in_a_line(self._last_call)
+
+    @property
+    def record(self) -> int | None:
+        """The seq of the newest compaction in force that has a summary."""
+        return next((seq for seq, id in reversed(self._summaries.items()) if id not in self._undone), None)
+
+    def _add_reply(self, seq: int, reply: AssistantReply) -> None:
+        if any(isinstance(block, ToolUse) and block.name == TASK_LIST for block in reply.blocks):
+            self._task_list = reply
+        for block in reversed(reply.blocks):
+            if isinstance(block, Text) and block.text.strip():
+                self.last_words = Said(seq, block.text.strip()[-LAST_WORDS_CHARACTERS:])
+                return
+
+    def _add_call(self, call: Call) -> None:
+        self._last_call = call
+        self.files.add(call)
+        self.commands.add(call)
+        self.errors.add(call)
+        if call.returned.refusal is not None:
+            self._forbid(Said(call.seq, _refusal(call, call.returned.refusal)))
+
+    def _forbid(self, said: Said) -> None:
+        _put_last(self._constraints, said)
+        if len(self._constraints) > MOST_CONSTRAINTS:
+            del self._constraints[next(iter(self._constraints))]
+
+
+def _put_last(newest: dict[str, Said], said: Said) -> None:
+    key = said.text.casefold()
+    newest.pop(key, None)
+    newest[key] = said
+
+
+class Prompts:
+    """The messages of the user: where they stand and how many tokens they take, whole and shortened; of the newest the text, too."""
+
+    def __init__(self) -> None:
+        self.seqs, self.sizes, self.shortened = array("q"), array("q"), array("q")
+        self.texts: dict[int, str] = {}
+        """By place among them: the first, and the newest."""
+        self._characters = 0
+
+    def add(self, seq: int, text: str) -> None:
+        """The next one."""
+        place = len(self.seqs)
+        self.seqs.append(seq)
+        self.sizes.append(estimate_text(text))
+        self.shortened.append(estimate_text(one_line(text, SHORTENED_CHARACTERS)))
+        self.texts[place] = text
+        self._characters += len(text) if place else 0
+        while self._characters > TEXTS_KEPT and len(self.texts) > 2:
+            oldest = next(each for each in self.texts if each)
+            self._characters -= len(self.texts.pop(oldest))
+
+    def copy(self) -> Prompts:
+        """Another one that goes on by itself."""
+        other = Prompts()
+        other.seqs, other.sizes, other.shortened = self.seqs[:], self.sizes[:], self.shortened[:]
+        other.texts, other._characters = self.texts.copy(), self._characters
+        return other
+
+
+class Asked(Sequence[Said]):
+    """The messages of the user as they were typed, each read in the log where it is asked for."""
+
+    def __init__(self, prompts: Prompts, entries: Sequence[Logged]) -> None:
+        self._prompts = prompts
+        self._entries = entries
+
+    def size(self, place: int) -> int:
+        """Tokens of that message (estimate)."""
+        return self._prompts.sizes[place]
+
+    def shortened_size(self, place: int) -> int:
+        """Tokens of its beginning (estimate)."""
+        return self._prompts.shortened[place]
+
+    @overload
+    def __getitem__(self, index: int) -> Said: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Said]: ...
+    def __getitem__(self, index: int | slice) -> Said | Sequence[Said]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        seq, text = self._prompts.seqs[place], self._prompts.texts.get(place)
+        if text is None:
+            prompt = entry_at(self._entries, seq)
+            text = typed(prompt) if isinstance(prompt, UserPrompt) else ""
+        return Said(seq, text)
+
+    def __len__(self) -> int:
+        return len(self._prompts.seqs)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*cast("Sequence[object]", other)]
+
+    def __repr__(self) -> str:
+        return f"Asked({len(self)} messages)"
+
+
+def _refusal(call: Call, reason: str) -> str:
+    what = f"Refused: `{one_line(call.source, 80)}`"
+    return f"{what}, saying: {one_line(reason, REASON_CHARACTERS)}" if reason.strip() else what
+
+
+def typed(prompt: UserPrompt) -> str:
+    """What the user typed; where something was attached, its name on a line of its own."""
+    if not prompt.attachments:
+        return prompt.text
+    names = (_attached(each) for each in prompt.attachments)
+    return f"{prompt.text}\n(attached: {', '.join(names)})"
+
+
+def _attached(attachment: Attachment) -> str:
+    name = in_a_line(attachment.name)
+    return name if attachment.media is None else f"{name}: {in_words(attachment.media)}"
+
+
+def _read_tasks(input: Mapping[str, Json]) -> list[Task]:
+    todos = input.get("todos")
+    tasks: list[Task] = []
+    for todo in todos if isinstance(todos, list) else []:
+        content = todo.get("content") if isinstance(todo, dict) else None
+        status = todo.get("status") if isinstance(todo, dict) else None
+        if isinstance(content, str) and content.strip():
+            tasks.append(Task(" ".join(content.split()), status if isinstance(status, str) else "pending"))
+    return tasks
+
+
+def _call_in_a_line(call: Call) -> Said:
+    wanted = ", ".join(f"{key}: {one_line(str(value), 80)}" for key, value in list(call.input.items())[:3])
+    outcome = "was refused by the user" if call.returned.refusal is not None else "failed" if call.returned.is_error else "answered"
+    return Said(call.seq, one_line(f"{call.returned.tool}({wanted}) {outcome}", CALL_CHARACTERS))

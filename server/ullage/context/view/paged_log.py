@@ -1,0 +1,363 @@
+"""The log of one session as it is in memory: all of it can be read, and most of a long one lies with the store.
+
+An open session needs few of its entries again and again: those that the model sees, and the newest. The others leave memory a page at a
+time, and are read where somebody asks. Who asks for entries of before the newest compaction, and when:
+
+- a fold under a key that none was kept for, and the count after it: after an undo, in another thread (`Conversation.foresee`)
+- a compaction, which looks at what is new since the one before, and at single older entries: user messages that it quotes, the summary of
+  before (`summary/facts.py`); what was excluded makes it read the whole log once
+- the user: scrolling back, epochs and what became of entries, a fork, a pin or an exclusion of something old, a search
+- the tools `recall` and `memory`, and the engines of some policies, which read the whole log for each summary
+
+The functions of `context/` get a log as a sequence, whose parts (`log[a:b]`) cost nothing and do not change as it grows.
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import abstractmethod
+from array import array
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeAlias, TypeVar, cast, overload
+
+from ullage.context.entries import Logged
+
+PAGE = 64
+"""Entries. To read so many takes the store less than a millisecond."""
+NEWEST = 1_280
+"""Entries at the end that stay in memory: more than what a summary looks at one by one (`summary/reading.py`)."""
+CACHED = 8
+"""Pages that were read lately."""
+
+Read: TypeAlias = Callable[[int, int], Sequence[Logged]]
+"""Gives the entries from one seq to another, both included."""
+
+
+T = TypeVar("T")
+
+
+class EntriesMissing(LookupError):
+    """What was in the log can no longer be read."""
+
+
+class Entries(Sequence[Logged]):
+    """A log, or a part of one, whose parts cost nothing."""
+
+    @property
+    @abstractmethod
+    def root(self) -> Hashable | None:
+        """Of two with the same root, one begins with the other. None where it begins in the midst of a log."""
+        ...
+
+    @abstractmethod
+    def place(self, seq: int) -> int:
+        """The index of the first entry whose seq is not less."""
+        ...
+
+    @abstractmethod
+    def between(self, start: int, stop: int) -> Iterator[Logged]:
+        """Those from one index to another, which is not included."""
+        ...
+
+    @abstractmethod
+    def at(self, index: int) -> Logged:
+        """That with this index, which is none from the end."""
+        ...
+
+    def stretches(self, work: Callable[[Sequence[Logged]], T], start: int = 0, stop: int | None = None) -> Iterator[T]:
+        """What `work` says of stretches of it, one after the other from one index to another. It may be remembered of whole pages, so it
+        has to depend on their entries alone."""
+        for first in range(start, len(self) if stop is None else stop, PAGE):
+            yield work([*self.between(first, min(first + PAGE, len(self) if stop is None else stop))])
+
+    @overload
+    def __getitem__(self, index: int) -> Logged: ...
+    @overload
+    def __getitem__(self, index: slice) -> Entries: ...
+    def __getitem__(self, index: int | slice) -> Logged | Entries:
+        if isinstance(index, slice):
+            start, stop, step = index.indices(len(self))
+            if step != 1:
+                raise ValueError("a part of a log is one stretch of it")
+            return Part(self, start, max(start, stop))
+        at = index + len(self) if index < 0 else index
+        if not 0 <= at < len(self):
+            raise IndexError(index)
+        return self.at(at)
+
+    def __iter__(self) -> Iterator[Logged]:
+        return self.between(0, len(self))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        others = cast("Sequence[object]", other)
+        return len(self) == len(others) and all(mine == theirs for mine, theirs in zip(self, others, strict=True))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self)} entries)"
+
+
+class Part(Entries):
+    """What lies between two indexes of a log. It stays as it is while that grows."""
+
+    def __init__(self, whole: Entries, start: int, stop: int) -> None:
+        inside = isinstance(whole, Part)
+        self._whole: Entries = whole.whole if inside else whole
+        self._start = start + (whole.start if inside else 0)
+        self._stop = stop + (whole.start if inside else 0)
+
+    @property
+    def whole(self) -> Entries:
+        """The log that it is a part of."""
+        return self._whole
+
+    @property
+    def start(self) -> int:
+        """Where in it this begins."""
+        return self._start
+
+    @property
+    def root(self) -> Hashable | None:
+        """That of the log, where it begins with that."""
+        return None if self._start else self._whole.root
+
+    def and_then(self, other: Sequence[Logged]) -> Sequence[Logged]:
+        """This with what follows."""
+        if isinstance(other, Part) and other.whole is self._whole and other.start == self._stop:
+            return Part(self._whole, self._start, other.start + len(other))
+        return (*self, *other)
+
+    def place(self, seq: int) -> int:
+        """As in the log, from where this begins."""
+        return min(max(self._whole.place(seq), self._start), self._stop) - self._start
+
+    def between(self, start: int, stop: int) -> Iterator[Logged]:
+        """As in the log, from where this begins."""
+        return self._whole.between(self._start + start, min(self._start + stop, self._stop))
+
+    def stretches(self, work: Callable[[Sequence[Logged]], T], start: int = 0, stop: int | None = None) -> Iterator[T]:
+        """As in the log, from where this begins."""
+        end = self._stop if stop is None else min(self._start + stop, self._stop)
+        return self._whole.stretches(work, self._start + start, end)
+
+    def at(self, index: int) -> Logged:
+        """As in the log, from where this begins."""
+        return self._whole.at(self._start + index)
+
+    def __len__(self) -> int:
+        return self._stop - self._start
+
+
+class Log(Entries):
+    """A log that grows. With `read` it keeps few of its entries in memory, else all.
+
+    Threads may read it while one of them appends.
+    """
+
+    def __init__(
+        self,
+        entries: Iterable[Logged] = (),
+        read: Read | None = None,
+        *,
+        page: int = PAGE,
+        newest: int = NEWEST,
+        cached: int = CACHED,
+    ) -> None:
+        self._size = page
+        self._newest = newest
+        self._pages: list[list[Logged] | None] = []
+        self._firsts, self._lasts = array("q"), array("q")
+        """Seqs, by page; of the last page not its last."""
+        self._length = 0
+        self._open: list[Logged] = []
+        """The last page."""
+        self._read = None if read is None else _Cache(read, cached)
+        self._root: object = object()
+        self._remember: list[Callable[[Sequence[Logged]], object]] = []
+        self._remembered: dict[Callable[[Sequence[Logged]], object], dict[int, object]] = {}
+        """What was said of whole pages, for this log and its copies."""
+        self._own_pages = 0
+        """Of a copy: how many pages it has in common with the original."""
+        self._lets_go = True
+        for logged in entries:
+            self.append(logged)
+
+    def append(self, logged: Logged) -> None:
+        """One more at the end."""
+        if self._length == len(self._pages) * self._size:
+            if self._pages:
+                self._lasts.append(self.at(self._length - 1).seq)
+            self._firsts.append(logged.seq)
+            self._open = list[Logged]()
+            self._pages.append(self._open)
+        self._open.append(logged)
+        self._length += 1
+
+    @property
+    def ends_a_page(self) -> bool:
+        """Whether the next entry begins one."""
+        return self._length % self._size == 0
+
+    def will_be_asked(self, work: Callable[[Sequence[Logged]], object]) -> None:
+        """What it says of pages is worked out before they leave memory: it will be asked where nothing may be read for it."""
+        self._remember.append(work)
+
+    def copy(self) -> Log:
+        """Another one, which grows by itself."""
+        other = Log(page=self._size, newest=self._newest)
+        other._pages = self._pages.copy()
+        if other._pages:
+            other._open = other._pages[-1] = self._open.copy()
+        other._firsts, other._lasts = self._firsts[:], self._lasts[:]
+        other._length, other._read, other._root = self._length, self._read, self._root
+        other._remembered, other._own_pages = self._remembered, len(self._lasts) if self._lets_go else self._own_pages
+        other._lets_go = False  # its newest entries may be such as are in no store
+        return other
+
+    def let_go(self, hidden: Sequence[tuple[int, int]]) -> None:
+        """Pages whose entries all lie in one of these ranges of seqs (both ends included) may leave memory, but for the newest."""
+        if self._read is None or not self._lets_go:
+            return
+        for number in range(min(max(self._length - self._newest, 0) // self._size, len(self._lasts))):
+            if (self._pages[number] is not None or number in self._read.in_view) and self._is_in(number, hidden):
+                for work in self._remember:
+                    self._said_of(number, work)
+                self._pages[number] = None
+                self._read.in_view.pop(number, None)
+
+    def bring_back(self, hidden: Sequence[tuple[int, int]]) -> None:
+        """Pages that are not in these ranges come into memory again, for this log and its copies."""
+        for number in range(len(self._lasts)):
+            if self._read is not None and self._pages[number] is None and not self._is_in(number, hidden):
+                self._read.in_view[number] = self._page(number)
+
+    def _is_in(self, number: int, ranges: Sequence[tuple[int, int]]) -> bool:
+        first, last = self._firsts[number], self._lasts[number]
+        return any(begin <= first and last <= end for begin, end in ranges)
+
+    @property
+    def in_memory(self) -> Iterator[Logged]:
+        """What can be read without the store, but for what was read lately."""
+        return (logged for page in self._pages for logged in page or ())
+
+    @property
+    def kept(self) -> int:
+        """How many entries are in memory."""
+        read = 0 if self._read is None else (self._read.pages + len(self._read.in_view)) * self._size
+        return sum(len(page) for page in self._pages if page is not None) + read
+
+    @property
+    def root(self) -> Hashable | None:
+        """The log that this one, and each copy of it, begins with."""
+        return self._root
+
+    def place(self, seq: int) -> int:
+        """At once, but in a page with gaps."""
+        number = max(bisect_left(self._firsts, seq + 1) - 1, 0)
+        if number < len(self._lasts):
+            first, last = self._firsts[number], self._lasts[number]
+            if seq > last:
+                return (number + 1) * self._size
+            if last - first == self._size - 1:
+                return number * self._size + max(seq - first, 0)
+        start = number * self._size
+        page = self._page(number) if number < len(self._pages) else ()
+        return start + bisect_left(page, seq, key=_seq_of)
+
+    def between(self, start: int, stop: int) -> Iterator[Logged]:
+        """A page after the other."""
+        stop = min(stop, self._length)
+        while start < stop:
+            number, first = divmod(start, self._size)
+            end = min(stop - number * self._size, self._size)
+            yield from islice(self._page(number), first, end)
+            start = number * self._size + end
+
+    def stretches(self, work: Callable[[Sequence[Logged]], T], start: int = 0, stop: int | None = None) -> Iterator[T]:
+        """By pages. What is said of a whole one is remembered."""
+        end = self._length if stop is None else min(stop, self._length)
+        while start < end:
+            number, first = divmod(start, self._size)
+            last = min(end - number * self._size, self._size)
+            if first == 0 and last == self._size and number < (len(self._lasts) if self._lets_go else self._own_pages):
+                yield self._said_of(number, work)
+            else:
+                yield work(self._page(number)[first:last])
+            start = number * self._size + last
+
+    def _said_of(self, number: int, work: Callable[[Sequence[Logged]], T]) -> T:
+        known = cast("dict[int, T]", self._remembered.setdefault(work, {}))
+        if number not in known:
+            known[number] = work(self._page(number))
+        return known[number]
+
+    def at(self, index: int) -> Logged:
+        """From memory, or with its page from the store."""
+        return self._page(index // self._size)[index % self._size]
+
+    def __len__(self) -> int:
+        return self._length
+
+    def _page(self, number: int) -> Sequence[Logged]:
+        page = self._pages[number]
+        if page is not None:
+            return page
+        if self._read is None:
+            raise EntriesMissing("without a store nothing leaves memory")
+        page = self._read.in_view.get(number)
+        return self._read.page(number, self._firsts[number], self._lasts[number], self._size) if page is None else page
+
+
+class _Cache:
+    """Pages that were read lately, for a log and its copies."""
+
+    def __init__(self, read: Read, most: int) -> None:
+        self._read = read
+        self._most = most
+        self._lock = threading.Lock()
+        self.in_view: dict[int, Sequence[Logged]] = {}
+        """Pages that are in view again after an undo, by their number."""
+        self._known: OrderedDict[int, Sequence[Logged]] = OrderedDict()
+
+    @property
+    def pages(self) -> int:
+        """How many there are."""
+        return len(self._known)
+
+    def page(self, number: int, first: int, last: int, size: int) -> Sequence[Logged]:
+        """The entries of a page. Raises `EntriesMissing`, and what reading raises."""
+        with self._lock:
+            if number in self._known:
+                self._known.move_to_end(number)
+                return self._known[number]
+        found = tuple(self._read(first, last))
+        if len(found) != size or (found[0].seq, found[-1].seq) != (first, last):
+            raise EntriesMissing(f"Entries {first} to {last} of the session cannot all be read any more")
+        with self._lock:
+            self._known[number] = found
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+        return found
+
+
+def joined(first: Sequence[Logged], second: Sequence[Logged]) -> Sequence[Logged]:
+    """Both, one after the other; at once where they are neighbours in a log."""
+    return first.and_then(second) if isinstance(first, Part) else (*first, *second)
+
+
+def said_of(entries: Sequence[Logged], work: Callable[[Sequence[Logged]], T]) -> Iterator[T]:
+    """What `work` says of stretches of the entries (`Entries.stretches`), of any others all at once."""
+    return entries.stretches(work) if isinstance(entries, Entries) else iter((work(entries),))
+
+
+def root_of(entries: Sequence[Logged]) -> Hashable | None:
+    """What tells that two begin alike; None where only their entries can tell."""
+    return entries.root if isinstance(entries, Entries) else None
+
+
+def _seq_of(logged: Logged) -> int:
+    return logged.seq

@@ -1,0 +1,245 @@
+"""The items of the timeline of which only the newest are in memory: older ones are made from the log again where somebody asks for them.
+
+A page is what a stretch of the log shows. What that alone does not tell is kept beside it: items that the log does not have, and those that
+something later in it changed.
+"""
+
+from __future__ import annotations
+
+import threading
+from array import array
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeAlias
+
+from ullage.session.items import CompactionItem, Item, ToolCallItem, UserItem
+
+CACHED = 4
+"""Pages that were asked for lately."""
+_PAGE_BITS = 20
+"""Of a place that is noted; the others are of the item's id."""
+_HASH = (1 << 63 - _PAGE_BITS) - 1
+
+STRETCH, LONGEST_STRETCH = 64, 256
+"""Entries of the log that leave memory together: to the next prompt or reply, but no more than the second."""
+NEWEST = 400
+"""Items at the end that stay in memory: more than a panel shows at first."""
+UNLOGGED = 50
+"""Items among those of a stretch that the log does not have; with more of them it stays in memory."""
+
+PAGE_CHARACTERS = 2_000_000
+"""Of the items of one answer: writing it down takes some 20 ms."""
+
+Stretch: TypeAlias = tuple[int, int, bool]
+"""Of the log: from one index to another, which is not included; and whether the user was told of dropped thinking before."""
+
+
+@dataclass(slots=True)
+class _Page:
+    stretch: Stretch
+    count: int
+    """How many items it has."""
+    instead: dict[str, Item] = field(default_factory=dict[str, Item])
+    """By id, items that are not as the log alone would have them."""
+    gone: set[str] = field(default_factory=set[str])
+    """Of what the log alone would show, what is not there."""
+    order: tuple[str, ...] | None = None
+    """The ids, where the log alone would show them in another order."""
+
+
+class ItemPages:
+    """The older items of one timeline. `fold` makes what a stretch of the log alone shows, in order."""
+
+    def __init__(self, fold: Callable[[Stretch], Mapping[str, Item]], cached: int = CACHED) -> None:
+        self._fold = fold
+        self._cached = cached
+        self._pages: list[_Page] = []
+        self._places = _Places()
+        self._lock = threading.Lock()
+        self._lately: OrderedDict[int, dict[str, Item]] = OrderedDict()
+        self.count = 0
+        """How many items there are."""
+        self._logged = 0
+        """How many entries the timeline was told of."""
+        self._stretches: list[tuple[int, bool]] = [(0, False)]
+        """Where those begin whose items have not left memory, and whether the user was told of dropped thinking by then."""
+
+    def told(self, newest: dict[str, Item], *, begins: bool, fixed: Collection[str], told_of_thinking: bool) -> bool:
+        """One more entry comes; whether items left memory, which are then no longer among the `newest`.
+
+        `begins`: that entry may begin a stretch. `fixed`: ids of items that may still change from moment to moment.
+        """
+        begun = self._logged - self._stretches[-1][0]
+        left = False
+        if begun >= (STRETCH if begins else LONGEST_STRETCH):
+            self._stretches.append((self._logged, told_of_thinking))
+            while len(newest) > NEWEST and len(self._stretches) > 2 and self._let_go(newest, fixed):
+                left = True
+        self._logged += 1
+        return left
+
+    def _let_go(self, newest: dict[str, Item], fixed: Collection[str]) -> bool:
+        stretch = self._stretches[0][0], self._stretches[1][0], self._stretches[0][1]
+        shown = self._fold(stretch)
+        there = sum(item_id in newest for item_id in shown)
+        items: dict[str, Item] = {}
+        for item_id, item in islice(newest.items(), there + UNLOGGED):
+            if not there:
+                break
+            items[item_id] = item
+            there -= item_id in shown
+        queued = any(isinstance(item, UserItem) and item.queued for item in items.values())
+        if there or queued or len(newest) - len(items) < NEWEST or any(item_id in items for item_id in fixed):
+            return False
+        del self._stretches[0]
+        self.add(stretch, shown, items)
+        for item_id in items:
+            del newest[item_id]
+        return True
+
+    def add(self, stretch: Stretch, shown: Mapping[str, Item], items: Mapping[str, Item]) -> None:
+        """The next page: `items` in their order. `shown` is what the stretch alone shows."""
+        page = _Page(stretch, len(items))
+        page.instead = {id: item for id, item in items.items() if shown.get(id) != item}
+        page.gone = set(shown.keys() - items.keys())
+        if [*items] != [id for id in shown if id in items]:
+            page.order = tuple(items)
+        self._places.add(len(self._pages), items.keys())
+        self._pages.append(page)
+        self.count += len(items)
+
+    def get(self, item_id: str) -> Item | None:
+        """The item with that id."""
+        found = self._find(item_id)
+        return None if found is None else self._items(found)[item_id]
+
+    def put(self, item: Item) -> bool:
+        """What has become of an item; False where none here has that id."""
+        found = self._find(item.id)
+        if found is None:
+            return False
+        self._pages[found].instead[item.id] = item
+        self._forget(found)
+        return True
+
+    def remove(self, item_id: str) -> bool:
+        """Takes an item away; False where none here has that id."""
+        found = self._find(item_id)
+        if found is None:
+            return False
+        page = self._pages[found]
+        page.instead.pop(item_id, None)
+        page.gone.add(item_id)
+        page.count -= 1
+        self.count -= 1
+        self._forget(found)
+        return True
+
+    def backwards(self) -> Iterator[Item]:
+        """The newest first."""
+        for number in range(len(self._pages) - 1, -1, -1):
+            yield from reversed(self._items(number).values())
+
+    def before(self, item_id: str) -> tuple[Iterator[Item], int] | None:
+        """The items before that one, the newest first, and how many they are; None where none here has that id."""
+        found = self._find(item_id)
+        if found is None:
+            return None
+        items = self._items(found)
+        index = [*items].index(item_id)
+
+        def older() -> Iterator[Item]:
+            yield from reversed([*items.values()][:index])
+            for number in range(found - 1, -1, -1):
+                yield from reversed(self._items(number).values())
+
+        return older(), index + sum(page.count for page in self._pages[:found])
+
+    def near(self, item_id: str) -> tuple[int, int]:
+        """From which index of the log to which, not included, an item here is told of; of no entries where none here has that id."""
+        found = self._find(item_id)
+        if found is None:
+            return 0, 0
+        first, stop, _ = self._pages[found].stretch
+        return max(first - LONGEST_STRETCH, 0), min(stop + LONGEST_STRETCH, self._logged)
+
+    def near_newest(self) -> tuple[int, int]:
+        """The same of the items that have not left memory."""
+        return max(self._stretches[0][0] - LONGEST_STRETCH, 0), self._logged
+
+    @property
+    def kept(self) -> int:
+        """How many items are in memory all the same."""
+        return sum(len(page.instead) for page in self._pages) + sum(map(len, self._lately.values()))
+
+    def _find(self, item_id: str) -> int | None:
+        return next((number for number in self._places.of(item_id) if item_id in self._items(number)), None)
+
+    def _items(self, number: int) -> dict[str, Item]:
+        with self._lock:
+            if number in self._lately:
+                self._lately.move_to_end(number)
+                return self._lately[number]
+        page = self._pages[number]
+        items = {**self._fold(page.stretch), **page.instead}
+        found = {id: items[id] for id in page.order or items if id in items and id not in page.gone}
+        with self._lock:
+            self._lately[number] = found
+            while len(self._lately) > self._cached:
+                self._lately.popitem(last=False)
+        return found
+
+    def _forget(self, number: int) -> None:
+        with self._lock:
+            self._lately.pop(number, None)
+
+
+def page_of(items: Iterable[Item]) -> tuple[Item, ...]:
+    """The first of them, up to so many characters and at least one."""
+    page: list[Item] = []
+    characters = 0
+    for item in items:
+        characters += characters_of(item)
+        if page and characters > PAGE_CHARACTERS:
+            break
+        page.append(item)
+    return tuple(page)
+
+
+def characters_of(item: Item) -> int:
+    """Of the long texts of an item."""
+    match item:
+        case ToolCallItem():
+            diff = len(item.diff.old_text) + len(item.diff.new_text) if item.diff else 0
+            return len(item.input) + len(item.output) + diff
+        case CompactionItem():
+            return len(item.summary)
+        case _:
+            return len(item.text)
+
+
+class _Places:
+    """In which page an id may be, in eight bytes for each: a page that is found may turn out not to have it."""
+
+    def __init__(self) -> None:
+        self._sorted: list[array[int]] = []
+        """Each some times as long as the one after it."""
+
+    def add(self, page: int, ids: Collection[str]) -> None:
+        """A page with these ids."""
+        new = array("q", sorted((hash(id) & _HASH) << _PAGE_BITS | page for id in ids))
+        while self._sorted and len(self._sorted[-1]) < 4 * len(new):
+            new = array("q", sorted(self._sorted.pop() + new))
+        self._sorted.append(new)
+
+    def of(self, item_id: str) -> Iterator[int]:
+        """The pages that may have it."""
+        first = (hash(item_id) & _HASH) << _PAGE_BITS
+        for places in self._sorted:
+            at = bisect_left(places, first)
+            while at < len(places) and places[at] >> _PAGE_BITS == first >> _PAGE_BITS:
+                yield places[at] & ((1 << _PAGE_BITS) - 1)
+                at += 1
