@@ -22,7 +22,7 @@ from bench.entries import PRELUDE, Writer
 from bench.sessions import Generated
 from ullage.context.blocks import Message, Text, Usage
 from ullage.context.counting.accounting import Account
-from ullage.context.counting.tokens import Calibration, estimate_message, estimate_text
+from ullage.context.counting.tokens import Calibration, estimate_message, forget_estimates
 from ullage.context.engines.engine import Covered, Occasion
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.summary.facts import read_ahead
@@ -143,7 +143,7 @@ async def measure(messages: int) -> None:
 
         settings = Settings(line_cap=NO_LINE, summary_engine="digest", store_location=location)
         sessions = Sessions((folder,), NoEditor(), settings, None, None, told, lambda: None, lambda text: None, choose=choose)
-        estimate_text.cache_clear()
+        forget_estimates()
         session = await timed("open it", lambda: sessions.open(None))
         ahead = session._compactor.ahead  # noqa: SLF001 # pyright: ignore[reportPrivateUsage]
         await timed("reading ahead for a digest, in the background", ahead.done)
@@ -214,7 +214,7 @@ def plan_and_digest(folder: Path, session_id: str) -> None:
         tail = entries[len(covered) :]
         ULLAGE.engine.handoff(Covered(covered, planned, None, "", LINE // 3, tail=tail, reading=reading))
 
-    estimate_text.cache_clear()
+    forget_estimates()
     show("plan and digest, nothing known of any text", [_processor(both)])
     with uncollected():
         projection, reading = Projection(entries), Reading()

@@ -26,8 +26,8 @@ from ullage.session.sessions import Sessions
 from ullage.session.settings import Settings
 
 TURNS = 1_000
-WARM = 60
-"""Turns before the first look: what is made once is made by then."""
+WARM = 700
+"""Turns before the first look: what is made once is made by then, and what is kept of the newest entries is full."""
 PLACES = 12
 
 
@@ -83,10 +83,10 @@ async def main(turns: int) -> None:
                 idle.clear()
                 await idle.wait()
 
+        tracemalloc.start(2)  # before the first look, so that what was made by then counts when it goes
         for number in range(WARM):
             await turn(number)
         gc.collect()
-        tracemalloc.start(4)
         before, held = tracemalloc.take_snapshot(), tracemalloc.get_traced_memory()[0]
         for number in range(WARM, WARM + turns):
             await turn(number)
