@@ -381,6 +381,35 @@ async def long_session(here: Place) -> None:
     here.notes.append(f"a turn {1e3 * sorted(times)[5]:.0f} ms")
 
 
+async def undoing(here: Place) -> None:
+    """A session of 100,000 entries is compacted; that is undone, made again and undone, each followed by a turn."""
+    session = {"sessionId": await _long_session(here)}
+    await here.client.ask("ullage/session/open", session)
+    await here.turn(session["sessionId"])
+    await here.client.ask("ullage/session/compact", session)
+    await here.client.until_state(session["sessionId"], "idle")
+    for what in ("undoCompaction", "redoCompaction", "undoCompaction"):
+        began = time.perf_counter()
+        await here.client.ask(f"ullage/session/{what}", session)
+        here.notes.append(f"{what.removesuffix('Compaction')} {time.perf_counter() - began:.1f} s")
+        await here.turn(session["sessionId"])
+
+
+async def scrolling(here: Place) -> None:
+    """All items of a session of 100,000 entries are scrolled through, once it is compacted."""
+    session = {"sessionId": await _long_session(here)}
+    await here.client.ask("ullage/session/open", session)
+    await here.turn(session["sessionId"])
+    await here.client.ask("ullage/session/compact", session)
+    await here.client.until_state(session["sessionId"], "idle")
+    shown = await here.client.ask("ullage/session/snapshot", session)
+    first, left, pages = shown["items"][0]["id"], shown["earlier"], 0
+    while left:
+        older = await here.client.ask("ullage/session/items", {**session, "before": first, "limit": 200})
+        first, left, pages = older["items"][0]["id"], older["earlier"], pages + 1
+    here.notes.append(f"{pages} pages of 200")
+
+
 async def lists(here: Place) -> None:
     """Ten thousand sessions are listed, ten times."""
     for _ in range(10):
@@ -424,6 +453,8 @@ SCENARIOS: Mapping[str, tuple[str, Scenario, Callable[[Path], None] | None]] = {
     "sessions": ("100 sessions at once", many_sessions, None),
     "opening": ("opening a session of 100,000 entries", opening, long_log),
     "long": ("turns at 100,000 entries", long_session, long_log),
+    "undo": ("undo and redo at 100,000 entries", undoing, long_log),
+    "scrolling": ("scrolling through 100,000 entries", scrolling, long_log),
     "lists": ("a list of 10,000 sessions, ten times", lists, many_logs),
     "searches": ("searches of 100,000 entries", searches, long_log),
 }
