@@ -381,13 +381,18 @@ async def long_session(here: Place) -> None:
     here.notes.append(f"a turn {1e3 * sorted(times)[5]:.0f} ms")
 
 
+async def _compact(here: Place, session: str) -> None:
+    here.client.states[session] = "asked to compact"
+    await here.client.ask("ullage/session/compact", {"sessionId": session})
+    await here.client.until_state(session, "idle")
+
+
 async def undoing(here: Place) -> None:
     """A session of 100,000 entries is compacted; that is undone, made again and undone, each followed by a turn."""
     session = {"sessionId": await _long_session(here)}
     await here.client.ask("ullage/session/open", session)
     await here.turn(session["sessionId"])
-    await here.client.ask("ullage/session/compact", session)
-    await here.client.until_state(session["sessionId"], "idle")
+    await _compact(here, session["sessionId"])
     for what in ("undoCompaction", "redoCompaction", "undoCompaction"):
         began = time.perf_counter()
         await here.client.ask(f"ullage/session/{what}", session)
@@ -400,8 +405,7 @@ async def scrolling(here: Place) -> None:
     session = {"sessionId": await _long_session(here)}
     await here.client.ask("ullage/session/open", session)
     await here.turn(session["sessionId"])
-    await here.client.ask("ullage/session/compact", session)
-    await here.client.until_state(session["sessionId"], "idle")
+    await _compact(here, session["sessionId"])
     shown = await here.client.ask("ullage/session/snapshot", session)
     first, left, pages = shown["items"][0]["id"], shown["earlier"], 0
     while left:
