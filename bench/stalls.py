@@ -30,7 +30,7 @@ from bench.bytes_api import Answer, BytesApi, call_events, events, text_events
 from bench.quick_client import Pulse, QuickClient, Refused, framed
 from bench.results import machine, table
 from ullage.context.blocks import Text, Usage
-from ullage.context.entries import AssistantReply, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, Compaction, Summarised, TurnEnded, UserPrompt
 from ullage.store.location import folder_of
 from ullage.store.log_store import LogStore
 
@@ -349,6 +349,16 @@ def long_log(folder: Path, turns: int = 33_333) -> None:
             store.append_many(session.id, entries[start : start + 10_000], 1.0)
 
 
+def compacted_log(folder: Path) -> None:
+    """The same, all but its end summarised."""
+    long_log(folder)
+    with closing(LogStore.open(folder)) as store:
+        session = next(each for each in store.sessions() if each.title == "long")
+        last = store.load(session.id)[-1].seq
+        told = Summarised(last - 30, "The record. " * 500, last - 30)
+        store.append(session.id, Compaction("c1", "manual", "digest", last, (), None, told, (), "", "", "ullage", 5_000, 2_000), 2.0)
+
+
 def many_logs(folder: Path) -> None:
     """Ten thousand sessions."""
     with closing(LogStore.open(folder)) as store:
@@ -381,18 +391,11 @@ async def long_session(here: Place) -> None:
     here.notes.append(f"a turn {1e3 * sorted(times)[5]:.0f} ms")
 
 
-async def _compact(here: Place, session: str) -> None:
-    here.client.states[session] = "asked to compact"
-    await here.client.ask("ullage/session/compact", {"sessionId": session})
-    await here.client.until_state(session, "idle")
-
-
 async def undoing(here: Place) -> None:
-    """A session of 100,000 entries is compacted; that is undone, made again and undone, each followed by a turn."""
+    """In a session of 100,000 entries a summary of all of them is undone, made again and undone, each followed by a turn."""
     session = {"sessionId": await _long_session(here)}
     await here.client.ask("ullage/session/open", session)
     await here.turn(session["sessionId"])
-    await _compact(here, session["sessionId"])
     for what in ("undoCompaction", "redoCompaction", "undoCompaction"):
         began = time.perf_counter()
         await here.client.ask(f"ullage/session/{what}", session)
@@ -401,16 +404,13 @@ async def undoing(here: Place) -> None:
 
 
 async def scrolling(here: Place) -> None:
-    """All items of a session of 100,000 entries are scrolled through, once it is compacted."""
+    """All items of such a session are scrolled through."""
     session = {"sessionId": await _long_session(here)}
-    await here.client.ask("ullage/session/open", session)
-    await here.turn(session["sessionId"])
-    await _compact(here, session["sessionId"])
-    shown = await here.client.ask("ullage/session/snapshot", session)
-    first, left, pages = shown["items"][0]["id"], shown["earlier"], 0
-    while left:
-        older = await here.client.ask("ullage/session/items", {**session, "before": first, "limit": 200})
-        first, left, pages = older["items"][0]["id"], older["earlier"], pages + 1
+    shown = await here.client.ask("ullage/session/open", session)
+    pages = 0
+    while shown["earlier"]:
+        shown = await here.client.ask("ullage/session/items", {**session, "before": shown["items"][0]["id"], "limit": 200})
+        pages += 1
     here.notes.append(f"{pages} pages of 200")
 
 
@@ -457,8 +457,8 @@ SCENARIOS: Mapping[str, tuple[str, Scenario, Callable[[Path], None] | None]] = {
     "sessions": ("100 sessions at once", many_sessions, None),
     "opening": ("opening a session of 100,000 entries", opening, long_log),
     "long": ("turns at 100,000 entries", long_session, long_log),
-    "undo": ("undo and redo at 100,000 entries", undoing, long_log),
-    "scrolling": ("scrolling through 100,000 entries", scrolling, long_log),
+    "undo": ("undo and redo at 100,000 entries", undoing, compacted_log),
+    "scrolling": ("scrolling through 100,000 entries", scrolling, compacted_log),
     "lists": ("a list of 10,000 sessions, ten times", lists, many_logs),
     "searches": ("searches of 100,000 entries", searches, long_log),
 }
