@@ -398,7 +398,7 @@ async def undoing(here: Place) -> None:
     await here.turn(session["sessionId"])
     for what in ("undoCompaction", "redoCompaction", "undoCompaction"):
         began = time.perf_counter()
-        await here.client.ask(f"ullage/session/{what}", session)
+        await here.client.ask(f"ullage/session/{what}", {**session, "fit": True})
         here.notes.append(f"{what.removesuffix('Compaction')} {time.perf_counter() - began:.1f} s")
         await here.turn(session["sessionId"])
 

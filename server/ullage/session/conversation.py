@@ -101,13 +101,15 @@ class Conversation:
             logger.warning("an entry could not be logged yet: %s", error)
             self._owed.append(entry)
 
-    async def foresee(self, entry: Entry, calibration: Calibration) -> Projection:
+    async def foresee(self, entry: Entry, calibration: Calibration, foreseen: Projection | None = None) -> Projection:
         """Finds out in another thread what the entry would make of the view, and keeps and gives that; changes nothing.
+
+        The view is that of now, or one that was `foreseen` itself.
 
         To fold a long log anew and to count it takes a while; done ahead, to log such an entry does not.
         """
-        logged = self._next(entry)
-        view, account = self.projection.copy(), self._account.copy()
+        view, account = (foreseen or self.projection).copy(), self._account.copy()
+        logged = self._next(entry) if foreseen is None else Logged(view.entries[-1].seq + 1, 0.0, entry)
 
         def fold_and_count() -> None:
             view.append(logged)

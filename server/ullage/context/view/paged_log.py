@@ -14,12 +14,11 @@ The functions of `context/` get a log as a sequence, whose parts (`log[a:b]`) co
 
 from __future__ import annotations
 
-import threading
 from abc import abstractmethod
 from array import array
 from bisect import bisect_left
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import TypeAlias, TypeVar, cast, overload
 
@@ -313,15 +312,15 @@ class Log(Entries):
 
 
 class _Cache:
-    """Pages that were read lately, for a log and its copies."""
+    """Pages that were read lately, for a log and its copies. Threads may ask at once: at worst a page is read twice."""
 
     def __init__(self, read: Read, most: int) -> None:
         self._read = read
         self._most = most
-        self._lock = threading.Lock()
         self.in_view: dict[int, Sequence[Logged]] = {}
         """Pages that are in view again after an undo, by their number."""
-        self._known: OrderedDict[int, Sequence[Logged]] = OrderedDict()
+        self._known: dict[int, Sequence[Logged]] = {}
+        """That asked for last comes last."""
 
     @property
     def pages(self) -> int:
@@ -330,17 +329,15 @@ class _Cache:
 
     def page(self, number: int, first: int, last: int, size: int) -> Sequence[Logged]:
         """The entries of a page. Raises `EntriesMissing`, and what reading raises."""
-        with self._lock:
-            if number in self._known:
-                self._known.move_to_end(number)
-                return self._known[number]
-        found = tuple(self._read(first, last))
-        if len(found) != size or (found[0].seq, found[-1].seq) != (first, last):
-            raise EntriesMissing(f"Entries {first} to {last} of the session cannot all be read any more")
-        with self._lock:
-            self._known[number] = found
-            while len(self._known) > self._most:
-                self._known.popitem(last=False)
+        found = self._known.pop(number, None)
+        if found is None:
+            found = tuple(self._read(first, last))
+            if len(found) != size or (found[0].seq, found[-1].seq) != (first, last):
+                raise EntriesMissing(f"Entries {first} to {last} of the session cannot all be read any more")
+        self._known[number] = found
+        while len(self._known) > self._most:
+            with suppress(StopIteration, RuntimeError):  # another thread has just taken one out
+                self._known.pop(next(iter(self._known)), None)
         return found
 
 

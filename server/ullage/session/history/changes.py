@@ -79,7 +79,7 @@ class Changes:
         self._room = room
         self._changed = changed
         self._one_changes = asyncio.Lock()
-        self._seen: tuple[EpochKey, int, Sequence[FileTouch]] = EpochKey(), 0, ()
+        self._seen: dict[tuple[EpochKey, int], Sequence[FileTouch]] = {}
         """What is in view of files once a change is made: under that key, with so many entries in the log."""
         self._foreseen: _Foreseen | None = None
 
@@ -106,7 +106,7 @@ class Changes:
         calibration = self._surroundings.calibration(card)
         view = await self._conversation.foresee(entry, calibration)
         tokens = self._conversation.counted_of(view, calibration).used
-        self._seen = view.key, len(view.entries), await asyncio.to_thread(touches_in_view, view)
+        self._seen = {(view.key, len(view.entries)): await asyncio.to_thread(touches_in_view, view)}
         fitted = await self._foresee_fit(view, tokens, card.hold_window)
         self._foreseen = _Foreseen(entry, card, view, tokens, fitted)
         return entry
@@ -115,13 +115,10 @@ class Changes:
         if tokens <= window:
             return None
 
-        def work() -> tuple[Compaction | None, Projection]:
-            fitted = self._fitted(view, tokens, window)
-            return fitted, view if fitted is None else view.with_appended(Logged(view.entries[-1].seq + 1, 0.0, fitted))
-
-        fitted, after = await asyncio.to_thread(work)
+        fitted = await asyncio.to_thread(self._fitted, view, tokens, window)
         if fitted is not None:
-            self._conversation.projection.learn(after)
+            after = await self._conversation.foresee(fitted, self._surroundings.calibration(self._model.card), view)
+            self._seen[after.key, len(after.entries)] = await asyncio.to_thread(touches_in_view, after)
         return fitted
 
     def _as_foreseen(self, entry: Change) -> _Foreseen | None:
@@ -133,9 +130,10 @@ class Changes:
 
     def _has_changed(self) -> None:
         """Says what is in view of files now, as foreseen or, where something else came about, as it is."""
-        projection, (key, entries, touches) = self._conversation.projection, self._seen
+        projection = self._conversation.projection
+        touches = self._seen.get((projection.key, len(projection.entries)))
         with in_any_case("what the agent has seen of files is as before"):
-            self._changed(touches if (key, entries) == (projection.key, len(projection.entries)) else touches_in_view(projection))
+            self._changed(touches_in_view(projection) if touches is None else touches)
 
     def make(self, entry: Change, *, fit: bool) -> None:
         """Logs the change. Raises `SessionError` where the conversation would be larger than the window; see `History.undo` for `fit`."""
