@@ -191,9 +191,10 @@ def _edits(entries: Sequence[Logged]) -> tuple[tuple[str, float, int, int | None
     """Which files, when, the seq and the line; the newest first, each once."""
     edits: dict[str, tuple[str, float, int, int | None]] = {}
     for logged in reversed(entries):
-        for touch in logged.entry.touched if isinstance(logged.entry, ToolReturned) else ():
-            if touch.kind != "read":
-                edits.setdefault(touch.path, (intern(touch.path), logged.at, logged.seq, logged.entry.line))
+        if isinstance(logged.entry, ToolReturned):
+            for touch in logged.entry.touched:
+                if touch.kind != "read":
+                    edits.setdefault(touch.path, (intern(touch.path), logged.at, logged.seq, logged.entry.line))
     return tuple(edits.values())
 
 

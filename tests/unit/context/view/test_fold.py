@@ -30,6 +30,7 @@ from ullage.context.entries import (
     TurnEnded,
     UserPrompt,
 )
+from ullage.context.view.epoch import EpochKey
 from ullage.context.view.fold import Fold, Folds
 from ullage.context.view.projection import project
 
@@ -235,6 +236,6 @@ CLEARING = compaction("c1", cleared=[Cleared(3, "gone")])
     ],
 )
 def test_a_fold_is_gone_on_with_only_where_its_compactions_still_make_the_same_of_the_view(now: dict[int, Compaction], serves: bool):
-    folds, key = Folds(), (1, 5)
+    folds, key = Folds(), EpochKey(1)
     folds.set_aside(key, Fold(), 7, {5: CLEARING})
     assert (folds.take(key, now) is not None) is serves
