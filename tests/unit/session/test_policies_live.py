@@ -9,7 +9,7 @@ import pytest
 from tests.fake_api import Call, Fail, Hang, Reply, Rule, Say, Think
 from tests.unit.session import engines
 from tests.unit.session.engines import AsksModel, Raises, policy
-from tests.unit.session.filling import WINDOW, fill, make_project, summaries
+from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_project, summaries
 from tests.unit.session.harness import compactions, notices, stage
 from tests.unit.session.other_policies import TOLD, asks, ended_well, one_turn_of_reads, telling, under
 from ullage.context.counting.gauge import measured
@@ -61,10 +61,7 @@ async def test_what_was_prepared_under_another_policy_is_given_up(folder: Path) 
     async with stage(folder, window=WINDOW, settings=under("tried"), extra=[tried]) as here:
         here.fake.add_rules(Rule(asks, Hang(Reply((Say(TOLD),)))))
         session = await here.new()
-        while session.snapshot().gauge.level == "normal":
-            await fill(here, session, 1)
-        here.fake.enqueue(Say("Yes."))
-        await here.say(session, "Ready?")
+        await fill_to_the_line(here, session)
         await here.fake.until_held()  # the summary is in work
         here.use_policy("ullage")
         here.fake.add_rules(summaries())
