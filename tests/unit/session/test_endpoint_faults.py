@@ -16,7 +16,7 @@ from tests.endpoint_faults.of_content import of_content
 from tests.endpoint_faults.of_status import of_status
 from tests.fake_api import FakeApi, Say
 from tests.unit.session.harness import Stage, stage
-from ullage.context.entries import TurnEnded
+from ullage.context.entries import SizeStated, TurnEnded
 from ullage.models.retry import Patience
 from ullage.session.session import Session
 
@@ -93,7 +93,8 @@ def _patient() -> Generator[None]:
 
 def _untrue(fault: Fault, session: Session) -> list[str]:
     """What is not true, or not fit to be shown, in how the turn ended."""
-    end = session._conversation.entries[-1].entry  # pyright: ignore[reportPrivateUsage]
+    entries = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+    end = next(logged.entry for logged in reversed(entries) if not isinstance(logged.entry, SizeStated))
     if not isinstance(end, TurnEnded):
         return [f"the log ends with {end}"]
     found: list[str] = []
@@ -118,5 +119,6 @@ async def _unanswered(here: Stage, session: Session) -> list[str]:
         session.cancel()
         await asyncio.sleep(0)
         return ["the next prompt hangs"]
-    end = session._conversation.entries[-1].entry  # pyright: ignore[reportPrivateUsage]
+    entries = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
+    end = next(logged.entry for logged in reversed(entries) if not isinstance(logged.entry, SizeStated))
     return [f"then: {end}", *map(str, here.refused()[refused:])] if end != TurnEnded("end_turn") or len(here.refused()) != refused else []
