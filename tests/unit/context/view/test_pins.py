@@ -165,4 +165,4 @@ def test_of_a_longer_log_no_more_is_looked_at():
         watched.looks = 0
         assert growing.of(watched, pinned) == {3, 4, len(watched) - 4, len(watched) - 3}
         looks.append(watched.looks)
-    assert looks[0] == looks[1]
+    assert looks[1] <= looks[0]
