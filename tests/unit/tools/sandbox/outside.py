@@ -109,7 +109,8 @@ def _digest(path: Path) -> str:
 def outside(user: int | None) -> Generator[Outside]:
     """Makes the world, owned by `user` where one is given, and takes it away."""
     with ExitStack() as stack:
-        folder = Path(tempfile.mkdtemp(prefix="ullage-outside-")).resolve()
+        # Where everybody may go, as to a home: the tests' own temporary folder is closed to the other user.
+        folder = Path(tempfile.mkdtemp(prefix="ullage-outside-", dir="/tmp")).resolve()
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         world = Outside(folder / "home", folder / "work", user)
         for name in SECRET_FILES:
