@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import hashlib
 import os
 import shutil
@@ -106,9 +107,18 @@ def _digest(path: Path) -> str:
 
 
 @contextmanager
+def _alone() -> Generator[None]:
+    """Waits until no other process has such a world: some of it has a place that the whole machine shares."""
+    with Path(tempfile.gettempdir(), "ullage-outside.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@contextmanager
 def outside(user: int | None) -> Generator[Outside]:
     """Makes the world, owned by `user` where one is given, and takes it away."""
     with ExitStack() as stack:
+        stack.enter_context(_alone())
         # Where everybody may go, as to a home: the tests' own temporary folder is closed to the other user.
         folder = Path(tempfile.mkdtemp(prefix="ullage-outside-", dir="/tmp")).resolve()
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
