@@ -219,8 +219,14 @@ class ModelsInWorkspace:
             self.calibrations.setdefault(model_name, calibration)
 
     def _recall_fixed(self, model_name: str) -> None:
-        if model_name not in self._fixed:
-            self._fixed[model_name] = FixedParts(_tokens_by_prelude(self._kept.recalled(self._key(model_name))))
+        if model_name in self._fixed:
+            return
+        try:
+            known = self._kept.recalled(self._key(model_name))
+        except StoreFailed as error:
+            logger.warning("what system prompt and tools took before is not known: %s", error)
+            known = None
+        self._fixed[model_name] = FixedParts(_tokens_by_prelude(known))
 
     def _remember_fixed(self) -> None:
         for name, parts in self._fixed.items():

@@ -6,6 +6,7 @@ It is named by a refusal, which the user reads beside the gauge, or by the endpo
 from __future__ import annotations
 
 from ullage.context.counting.accounting import Stated
+from ullage.context.counting.tokens import can_take
 from ullage.context.entries import AssistantReply, Compaction, CompactionRedone, CompactionUndone, Prelude, SizeStated
 from ullage.models.errors import PromptTooLong
 from ullage.models.model import ModelCard
@@ -31,9 +32,12 @@ def keep_size(conversation: Conversation, surroundings: Surroundings, card: Mode
 
 
 def restate_size(conversation: Conversation, surroundings: Surroundings, card: ModelCard) -> None:
-    """Takes up what was logged, where it is of the newest request and by this model."""
+    """Takes up what was logged, where it is of the newest request, by this model, and can be."""
     newest = _newest(conversation)
-    if newest is not None and newest.model == card.name:
+    if newest is None or newest.model != card.name:
+        return
+    estimated = conversation.counted(surroundings.calibration(card)).used
+    if can_take(newest.tokens, estimated):
         _state(conversation, surroundings, card, newest.through, newest.tokens)
 
 

@@ -13,6 +13,8 @@ import pytest
 from tests.fake_api import Call, Hang, Say
 from tests.patience import PATIENCE
 from tests.unit.session.harness import MODEL, Stage, stage
+from ullage.context.blocks import Json
+from ullage.context.entries import Prelude
 from ullage.models.choose import choose_model
 from ullage.models.counting import CountText, tokenizer
 from ullage.models.known_models import card_from_table
@@ -21,6 +23,8 @@ from ullage.models.serialise import none_kept
 from ullage.session.items import Gauge, GaugeChanged
 from ullage.session.models_in_use import ModelsInWorkspace, TokenCounts
 from ullage.session.session import Session
+from ullage.session.settings import Settings
+from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 from ullage.store.user_state import UserState
 
@@ -150,3 +154,22 @@ async def test_one_counts_for_a_model_though_two_threads_ask_for_the_first_time_
     one, other = await asyncio.gather(asyncio.to_thread(models.counts_of, card), asyncio.to_thread(models.counts_of, card))
     await models.close()
     assert one is other is not None
+
+
+class Unreadable:
+    """What the workspace remembers lies in a log that cannot be read."""
+
+    def remember(self, key: str, value: Json) -> None:
+        raise StoreFailed("Cannot remember: it is damaged")
+
+    def recalled(self, key: str) -> Json:
+        raise StoreFailed("Cannot recall: it is damaged")
+
+
+async def test_a_model_is_there_where_nothing_can_be_remembered_of_it() -> None:
+    models = ModelsInWorkspace(None, choose_model, none_kept, UserState(None), Unreadable(), lambda version: None, lambda: None)
+    models.start()
+    model = models.model(MODEL, "default", Settings(provider="practice"))
+    card = model.expected()
+    assert models.fixed_of(card).of(Prelude((), ())) is None
+    await models.close()

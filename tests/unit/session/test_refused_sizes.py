@@ -11,6 +11,9 @@ import pytest
 from tests.fake_api import FakeApi, Say
 from tests.unit.models.scripted_server import Answer, ScriptedServer, error
 from tests.unit.session.harness import MODEL, Stage, items, stage
+from ullage.context.blocks import SystemPart
+from ullage.context.counting.categories import FixedParts
+from ullage.context.entries import Prelude, SizeStated
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.session.items import NoticeItem
 from ullage.session.session import Session
@@ -118,6 +121,31 @@ async def test_what_is_counted_after_a_compaction_stands_after_a_restart_and_not
             session = await here.sessions.open(session.id)
             gauge = session.snapshot().gauge
             assert (gauge.used, gauge.estimated) == (left.used, False)
+
+
+async def test_a_size_in_the_log_that_cannot_be_is_not_believed(folder: Path) -> None:
+    async with FakeApi() as fake:
+        async with stage(folder, fake=fake) as here:
+            fake.enqueue(Say("Hello"))
+            session = await here.new()
+            await here.say(session, "Hello")
+            conversation = session._conversation  # pyright: ignore[reportPrivateUsage]
+            conversation.append(SizeStated(conversation.entries[-1].seq, MODEL, 10**12))
+        async with stage(folder, fake=fake) as here:
+            session = await here.sessions.open(session.id)
+            assert named(here, session)[0] < 100_000
+            fake.enqueue(Say("Yes"))
+            await here.say(session, "Still there?")
+            assert told(session) == ""
+
+
+def test_remembered_fixed_parts_that_cannot_be_are_not_believed() -> None:
+    prelude = Prelude((SystemPart("system", "You are a coding agent. " * 20),), ())
+    known = FixedParts()
+    known.take_count(prelude, {"system": 90})
+    [digest] = known.to_remember()
+    assert FixedParts(known.to_remember()).of(prelude) == {"system": 90}
+    assert FixedParts({digest: {"system": 10**12}}).of(prelude) is None
 
 
 async def test_numbers_that_cannot_be_are_not_repeated(folder: Path) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from ullage.context.blocks import Block, Document, Image, Text, ToolResult
+from ullage.context.counting.tokens import can_take, estimate_prelude
 from ullage.context.entries import Compaction, Entry, Notice, Prelude, UserPrompt
 
 ORDER = ("system", "rules", "tools", "summary", "files", "user", "assistant")
@@ -93,7 +94,7 @@ class FixedParts:
         if self._remembered and prelude is not None and prelude is not self._looked_up:
             self._looked_up = prelude
             tokens = self._remembered.get(_digest(prelude))
-            if tokens is not None:
+            if tokens is not None and can_take(sum(tokens.values()), estimate_prelude(prelude)):
                 _keep(self._shown, prelude, tokens)
         return _found(self._counted, prelude) or _found(self._shown, prelude)
 

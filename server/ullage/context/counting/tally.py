@@ -13,12 +13,8 @@ from typing import NamedTuple
 from ullage.context.blocks import Usage
 from ullage.context.counting.categories import FIXED, shared_out
 from ullage.context.counting.media import LIMITS, ImageLimits
-from ullage.context.counting.tokens import Calibration, Counts, Parts, counted, estimate_parts
+from ullage.context.counting.tokens import BESIDE, TIMES, Calibration, Counts, Parts, can_take, counted, estimate_parts
 
-TIMES = 4
-"""The estimate is within 15 % for Claude's newer tokenizer, others count less; base64 in a text of another kind is four times as much."""
-BESIDE = 20_000
-"""Tokens that are let pass in any case: what an endpoint adds to a request, thinking that is not shown of a reply."""
 HIDDEN = 128_000
 """Tokens of thinking that a reply may have had and does not show: the longest output of any model."""
 
@@ -29,7 +25,7 @@ def is_believed(usage: Usage, sent: int, received: int) -> bool:
     `models/endpoint_checks.py` holds it against the bytes of the request before it is logged. This is for logs of versions that took all,
     and the narrower of the two: one absurd number would make the context full for ever.
     """
-    return usage.can_be and usage.total_input_tokens <= TIMES * sent + BESIDE and usage.output_tokens <= TIMES * received + BESIDE + HIDDEN
+    return usage.can_be and can_take(usage.total_input_tokens, sent) and usage.output_tokens <= TIMES * received + BESIDE + HIDDEN
 
 
 @dataclass(frozen=True, slots=True)
