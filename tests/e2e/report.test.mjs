@@ -17,7 +17,7 @@ const MADE_UP = `
 import sys
 from pathlib import Path
 from tests.unit.replay.made_up_runs import many
-from ullage.replay.report_html import as_html
+from ullage.replay.reporting.html.page import as_html
 report, runs = many(3, ("ullage", "codex", "three-layer-preserving", "none"), 200)
 Path(sys.argv[1]).write_text(as_html(report, runs), encoding="utf-8")
 `;

@@ -1,5 +1,5 @@
 """Recorded sessions as data.
 
-They are read where they lie (`readers/`), priced as the prompt cache would have it (`cost.py`, `cache.py`), carried through other
-policies (`simulating/`), asked what was needed later (`retention.py`, `retaining.py`), and reported (`figures.py`, `report_*.py`).
+They are read where they lie (`readers/`), priced as the prompt cache would have it (`pricing/`), carried through other policies
+(`simulating/`), asked what was needed later (`measuring/`), and reported (`reporting/`).
 """

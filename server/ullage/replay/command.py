@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import TextIO
 
 from ullage.installed_policies import installed, policies
-from ullage.replay.figures import Report, Row
 from ullage.replay.file_work import FileWork, Options, work_through
-from ullage.replay.readers.found import NothingFound, transcripts_in
+from ullage.replay.measuring.figures import Report, Row
+from ullage.replay.pricing.recorded_models import prices_of
+from ullage.replay.readers.files import NothingFound, transcripts_in
 from ullage.replay.readers.values import printable
-from ullage.replay.recorded_models import prices_of
-from ullage.replay.report_html import Settings, as_html
-from ullage.replay.report_json import as_json
-from ullage.replay.report_short import as_short
-from ullage.replay.report_table import as_table
+from ullage.replay.reporting.html.page import Settings, as_html
+from ullage.replay.reporting.report_json import as_json
+from ullage.replay.reporting.report_short import as_short
+from ullage.replay.reporting.report_table import as_table
 from ullage.replay.simulating.optimum import OPTIMUM
 from ullage.store.location import BadLocation, store_location, workspaces_in
 

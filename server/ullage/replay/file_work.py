@@ -18,10 +18,10 @@ from ullage.context.economy import Economy
 from ullage.context.policies.ullage import ULLAGE
 from ullage.installed_policies import policies
 from ullage.processes.start import Asker, worker_pool
-from ullage.replay.cost import as_if
-from ullage.replay.figures import Row, row_of
+from ullage.replay.measuring.figures import Row, row_of
+from ullage.replay.measuring.runs import Places, Run, Summaries
+from ullage.replay.pricing.cost import as_if
 from ullage.replay.readers import NotATranscript, sessions_in
-from ullage.replay.runs import Places, Run, Summaries
 from ullage.replay.simulating.optimum import OPTIMUM, best_schedule
 from ullage.replay.simulating.outcome import Outcome
 from ullage.replay.simulating.prepared import Prepared, Settings

@@ -8,12 +8,12 @@ from random import Random
 
 from ullage.context.blocks import Usage
 from ullage.context.policies.table import BUILT_IN
-from ullage.replay.cost import Dollars
-from ullage.replay.facts import FACT_KINDS, FactKind
-from ullage.replay.figures import CacheReads, Calls, Figures, Report, Row
-from ullage.replay.retaining import Retained
-from ullage.replay.retention import KindRetention, Share
-from ullage.replay.runs import CompactionPoint, RequestPoint, Run
+from ullage.replay.measuring.facts import FACT_KINDS, FactKind
+from ullage.replay.measuring.figures import CacheReads, Calls, Figures, Report, Row
+from ullage.replay.measuring.retaining import Retained
+from ullage.replay.measuring.retention import KindRetention, Share
+from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run
+from ullage.replay.pricing.cost import Dollars
 
 POLICIES = tuple(BUILT_IN)
 

@@ -16,7 +16,7 @@ from tests.unit.context.logs import PRELUDE, compaction, prompt, says
 from tests.unit.replay.readers.recorded import Claude, Line, codex, result, text, use, written
 from ullage.cli import main
 from ullage.context.entries import Summarised
-from ullage.replay.recorded_models import as_of
+from ullage.replay.pricing.recorded_models import as_of
 from ullage.store.log_store import LogStore
 
 NOT_COMPACTED = dict.fromkeys(("summaries", "needed later"), "no compaction is recorded")

@@ -7,8 +7,8 @@ from itertools import chain, islice
 from pathlib import Path
 
 from ullage.replay.readers import claude_code, codex, own_log
+from ullage.replay.readers.files import json_objects
 from ullage.replay.readers.flaws import NotATranscript, Tally
-from ullage.replay.readers.lines import json_objects
 from ullage.replay.readers.values import JsonObject
 from ullage.replay.transcript import Transcript
 

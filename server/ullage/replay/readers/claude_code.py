@@ -1,8 +1,7 @@
 """Claude Code's transcripts: JSONL as it lies in `~/.claude/projects/`, one line for each block and event.
 
 Sub-agents are in the same file (`isSidechain` lines, or the progress lines of older versions) or in one of their own.
-What a line is made of stands in `claude_line.py`, which branch is taken in `claude_branches.py`, how lines become entries
-in `claude_entries.py`.
+What a line is made of and which branch is taken stands in `claude_lines.py`, how lines become entries in `claude_entries.py`.
 """
 
 from __future__ import annotations
@@ -10,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import cast, get_args
 
-from ullage.replay.readers.claude_branches import continued
 from ullage.replay.readers.claude_entries import Entries
-from ullage.replay.readers.claude_line import Line, LineKind, line_of, queued_line
+from ullage.replay.readers.claude_lines import Line, LineKind, continued, line_of, queued_line
 from ullage.replay.readers.flaws import ODD_MESSAGE, QUEUED, REPEATED, Tally, unknown
 from ullage.replay.readers.values import JsonObject, as_object, as_text, printable
 from ullage.replay.transcript import Transcript

@@ -7,11 +7,9 @@ from dataclasses import dataclass, replace
 
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.entries import Entry, Notice, ToolReturned, UserPrompt
-from ullage.replay.readers.claude_attachments import attachment_text, is_silent
-from ullage.replay.readers.claude_branches import reply_key
-from ullage.replay.readers.claude_content import Result, media_tokens, refusal_in, result_of, text_of
-from ullage.replay.readers.claude_line import Line
-from ullage.replay.readers.claude_reply import Reply
+from ullage.replay.readers.claude_content import Reply, Result, attachment_text, is_silent, media_tokens, refusal_in, result_of, text_of
+from ullage.replay.readers.claude_lines import Line, reply_key
+from ullage.replay.readers.entries import Log, is_of_the_program, touched_by_call
 from ullage.replay.readers.flaws import (
     KEPT_MESSAGES,
     MICRO,
@@ -25,9 +23,6 @@ from ullage.replay.readers.flaws import (
     not_recorded,
     unknown,
 )
-from ullage.replay.readers.log import Log
-from ullage.replay.readers.programs_words import is_of_the_program
-from ullage.replay.readers.touches import touched_by_call
 from ullage.replay.readers.values import as_count, as_object, as_text
 from ullage.replay.transcript import RecordedCompaction
 

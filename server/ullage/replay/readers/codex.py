@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from ullage.context.blocks import Json, SystemPart, Usage
 from ullage.context.entries import Notice, Prelude, UserPrompt
-from ullage.replay.readers import codex_items as items
+from ullage.replay.readers import codex_entries as items
 from ullage.replay.readers.codex_entries import Entries
+from ullage.replay.readers.entries import is_of_the_program
 from ullage.replay.readers.flaws import NO_SUMMARY, PROVIDER_TOOL, SEALED_SUMMARY, Tally, unknown
-from ullage.replay.readers.programs_words import is_of_the_program
 from ullage.replay.readers.values import JsonObject, as_count, as_list, as_object, as_seconds, as_text, printable
 from ullage.replay.transcript import RecordedCompaction, Transcript
 

@@ -24,8 +24,8 @@ from ullage.context.entries import (
     SpentInVain,
 )
 from ullage.context.view.epoch import Epoch
+from ullage.replay.readers.entries import Log
 from ullage.replay.readers.flaws import COUNTED_ELSEWHERE, DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, NotATranscript, Tally
-from ullage.replay.readers.log import Log
 from ullage.replay.transcript import RecordedCompaction, Transcript
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore

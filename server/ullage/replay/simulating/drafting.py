@@ -38,7 +38,7 @@ from ullage.context.policy import Policy, RestoreNumbers
 from ullage.context.summary.handoff import tail_note
 from ullage.context.summary.reading import Reading
 from ullage.context.view.projection import Projection
-from ullage.replay.simulating.ledger import StandIn
+from ullage.replay.simulating.outcome import StandIn
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from ullage.context.compaction.restore import Choosing, FileNow, Sign, candidate
 from ullage.context.entries import AssistantReply, FileTouch, Logged, RestoredFile, ToolReturned
 from ullage.context.policy import RestoreNumbers
 from ullage.context.view.projection import Projection
-from ullage.replay.readers.touches import PATCH_START, PATCHED
+from ullage.replay.readers.entries import PATCH_START, PATCHED
 
 _OLD_TEXT_KEYS = ("old_string", "old_text", "old_str")
 _NEW_TEXT_KEYS = ("new_string", "new_text", "new_str")

@@ -13,9 +13,9 @@ from ullage.context.blocks import Block, Message, Text, ToolResult, ToolUse
 from ullage.context.counting.tokens import estimate_block
 from ullage.context.entries import AssistantReply, Compaction, Entry, Notice, ToolReturned, UserPrompt
 from ullage.context.view.projection import EpochKey, Projection
-from ullage.replay.cache import START, Prefix
-from ullage.replay.recorded_sizes import RecordedSizes, Size
-from ullage.replay.shapes import OPENING, SYSTEM
+from ullage.replay.pricing.prompt_cache import START, Prefix
+from ullage.replay.pricing.recorded_requests import OPENING, SYSTEM
+from ullage.replay.pricing.recorded_sizes import RecordedSizes, Size
 from ullage.replay.simulating.carried import Carried
 
 EstimateOf: TypeAlias = Callable[[Block], int]

@@ -1,10 +1,13 @@
-"""How full the context of a simulated session is, counted as a live session counts it.
+"""How full the context of a simulated session is, and whether it pays to compact before it is full.
 
-A reply of the simulated log has the usage that its request would have had. The estimates learn from that usage, reply by reply, so the
-decision sees what the gauge would have shown, and no more. What a request costs is laid out elsewhere (`laid_out.py`).
+Both are counted as a live session counts them. A reply of the simulated log has the usage that its request would have had. The estimates
+learn from that usage, reply by reply, so the decision sees what the gauge would have shown, and no more. What a request costs is laid
+out elsewhere (`laid_out.py`). Whether one saves is asked as often as the agent would ask (`session/compacting/saving.py`).
 """
 
 from __future__ import annotations
+
+from typing import Literal, TypeAlias
 
 from ullage.context.compaction.assemble import Sizes
 from ullage.context.compaction.decide import Fullness, State
@@ -13,11 +16,26 @@ from ullage.context.counting.accounting import Account, Counted, learned, prompt
 from ullage.context.counting.categories import FixedParts
 from ullage.context.counting.gauge import Measuring, growth, line
 from ullage.context.counting.tokens import Calibration
-from ullage.context.economy import ECONOMIES, line_before_step
+from ullage.context.economy import (
+    COOLING_SECONDS,
+    ECONOMIES,
+    Economy,
+    Terms,
+    is_cold,
+    line_before_step,
+    pays,
+    pays_before_cold,
+    pays_when_cold,
+    since,
+)
+from ullage.context.economy import (
+    Carried as SoFar,
+)
 from ullage.context.entries import UserPrompt
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
-from ullage.replay.recorded_models import image_limits, prices_of, tokenizer_share
+from ullage.replay.pricing.prompt_cache import TTL_SECONDS, RequestShape
+from ullage.replay.pricing.recorded_models import image_limits, prices_of, tokenizer_share
 from ullage.replay.simulating.carried import UNSEEN_PRELUDE, Carried
 from ullage.replay.simulating.prepared import Prepared, Settings
 
@@ -125,3 +143,53 @@ class Measures:
 def prelude_of(session: Prepared) -> str:
     """What stands for a prelude that the transcript does not tell; empty where it tells it."""
     return UNSEEN_PRELUDE.format(tokens=session.precedes) if session.precedes else ""
+
+
+Due: TypeAlias = Literal["no", "now", "before cold", "cold"]
+"""Nothing to save; compacting now is cheaper than carrying on; it was just before the cache went, when nobody asked; the cache is gone."""
+
+
+class Saving:
+    """Weighs for one session under one policy. Tokens throughout, times in Unix seconds."""
+
+    def __init__(self, policy: Policy, economy: Economy) -> None:
+        self._numbers = ECONOMIES[economy] if policy.saves else None
+        self._carried: SoFar | None = None
+
+    def requested(self, tokens: int, at: float, fixed: int) -> None:
+        """A request was made that held so many."""
+        so_far = self._carried or since((), fixed)
+        self._carried = SoFar(so_far.beyond + max(0, tokens - so_far.left), so_far.left, at)
+
+    def compacted(self, tokens_after: int) -> None:
+        """A compaction left so many."""
+        last_at = self._carried.last_at if self._carried is not None else 0.0
+        self._carried = SoFar(0, tokens_after, last_at)
+
+    def due(self, recorded: RequestShape, used: int, fixed: int, *, by_model: bool, idle: bool) -> Due:
+        """Whether a compaction is due before this request, which comes after a pause of the user where `idle`."""
+        if self._numbers is None or self._carried is None:
+            return "no"
+        terms = terms_of(recorded)
+        if terms is None:
+            return "no"
+        lives = TTL_SECONDS[recorded.marks[0].ttl]
+        if is_cold(recorded.at, self._carried.last_at, lives):
+            if idle and pays_before_cold(used, fixed, self._carried, terms, self._numbers, by_model=by_model):
+                return "before cold"
+            return "cold" if pays_when_cold(used, self._carried, terms, self._numbers) else "no"
+        return "now" if pays(used, fixed, self._carried, terms, self._numbers, by_model=by_model) else "no"
+
+    def before_cold(self, recorded: RequestShape) -> float:
+        """When the compaction before the cache went would have been made."""
+        last_at = self._carried.last_at if self._carried is not None else recorded.at
+        return last_at + COOLING_SECONDS * TTL_SECONDS[recorded.marks[0].ttl] / TTL_SECONDS["5m"]
+
+
+def terms_of(recorded: RequestShape) -> Terms | None:
+    """The proportions of the prices of the model that is asked; None where they are not known."""
+    prices = prices_of(recorded.model)
+    if prices is None or not prices.input:
+        return None
+    written = prices.cache_write_1h if recorded.marks[0].ttl == "1h" else prices.cache_write_5m
+    return Terms(prices.cache_read / prices.input, written / prices.input, prices.output / prices.input)

@@ -14,11 +14,11 @@ from typing import TypeAlias
 from ullage.context.blocks import Usage
 from ullage.context.engines.engine import Unchanging
 from ullage.context.policy import Policy
-from ullage.replay.cache import TTL_SECONDS, Prefix, Ttl
-from ullage.replay.cost import PricedCall, dollars_of, total_usage
-from ullage.replay.recorded_models import minimum_cached, prices_of
-from ullage.replay.runs import CompactionPoint, RequestPoint, Run
-from ullage.replay.shapes import HABITS
+from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run
+from ullage.replay.pricing.cost import PricedCall, dollars_of, total_usage
+from ullage.replay.pricing.prompt_cache import TTL_SECONDS, Prefix, Ttl
+from ullage.replay.pricing.recorded_models import minimum_cached, prices_of
+from ullage.replay.pricing.recorded_requests import HABITS
 from ullage.replay.simulating.carried import Carried
 from ullage.replay.simulating.laid_out import LaidOut
 from ullage.replay.simulating.outcome import Leaves, Outcome

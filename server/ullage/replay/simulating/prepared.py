@@ -14,11 +14,11 @@ from ullage.context.blocks import Block, Message, Text, ToolResult
 from ullage.context.counting.media import shown_tokens
 from ullage.context.counting.tokens import MESSAGE_TOKENS, TOOL_BLOCK_TOKENS, estimate_block, estimate_text
 from ullage.context.economy import Economy
-from ullage.replay.recorded_models import window_in
-from ullage.replay.recorded_sizes import RecordedSizes, Size, recorded_sizes
-from ullage.replay.retaining import Needed, SessionSearch
-from ullage.replay.runs import Places, Summaries
-from ullage.replay.shapes import OPENING, SYSTEM
+from ullage.replay.measuring.retaining import Needed, SessionSearch
+from ullage.replay.measuring.runs import Places, Summaries
+from ullage.replay.pricing.recorded_models import window_in
+from ullage.replay.pricing.recorded_requests import OPENING, SYSTEM
+from ullage.replay.pricing.recorded_sizes import RecordedSizes, Size, recorded_sizes
 from ullage.replay.simulating.carried import tells_prelude
 from ullage.replay.transcript import RecordedCompaction, Transcript
 

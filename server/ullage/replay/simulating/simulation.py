@@ -31,23 +31,20 @@ from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.summary.summary_prompt import asking
 from ullage.context.view.projection import Projection
-from ullage.replay.cache import Prefix, RequestShape
-from ullage.replay.cost import total_usage
-from ullage.replay.predicted import left_by_others
-from ullage.replay.recorded_sizes import SizedRequest
-from ullage.replay.retaining import left_by
-from ullage.replay.runs import CompactionPoint, RequestPoint, Run
-from ullage.replay.shapes import HABITS
+from ullage.replay.measuring.retaining import left_by
+from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run
+from ullage.replay.pricing.cost import left_by_others, total_usage
+from ullage.replay.pricing.prompt_cache import Prefix, RequestShape
+from ullage.replay.pricing.recorded_requests import HABITS
+from ullage.replay.pricing.recorded_sizes import SizedRequest
 from ullage.replay.simulating.carried import Carried
 from ullage.replay.simulating.drafting import Around, Drafted, Drafting
 from ullage.replay.simulating.known_files import KnownFiles, put_back
 from ullage.replay.simulating.laid_out import LaidOut
-from ullage.replay.simulating.ledger import Ledger, Question, StandIn, stand_in
-from ullage.replay.simulating.measures import Measures, prelude_of
-from ullage.replay.simulating.outcome import Epoch, Made, Outcome, Watch
+from ullage.replay.simulating.measures import Measures, Saving, prelude_of
+from ullage.replay.simulating.outcome import Epoch, Ledger, Made, Outcome, Question, StandIn, Watch, stand_in
 from ullage.replay.simulating.prepared import USUAL, Prepared, Settings
-from ullage.replay.simulating.saving import Saving
-from ullage.replay.simulating.violations import violations
+from ullage.replay.simulating.views import violations
 from ullage.replay.transcript import RecordedCompaction
 
 T = TypeVar("T")

@@ -12,8 +12,8 @@ import pytest
 from tests.unit.replay.readers.recorded import Claude, drawn, mended, result, text, use, written
 from ullage.context.blocks import Json, Usage
 from ullage.context.entries import FileTouch, ToolReturned
+from ullage.replay.pricing.recorded_requests import pieces_of
 from ullage.replay.readers import read
-from ullage.replay.shapes import pieces_of
 from ullage.replay.transcript import RecordedCompaction, Transcript
 
 

@@ -15,7 +15,7 @@ from tests.unit.replay.readers.recorded import drawn, mended
 from ullage.context.blocks import Usage
 from ullage.context.entries import Cleared, Clipped, CompactionUndone, Entry, Summarised, TurnEnded
 from ullage.context.policies.ullage import ULLAGE
-from ullage.replay.cost import cost_of
+from ullage.replay.pricing.cost import cost_of
 from ullage.replay.readers import NotATranscript, read
 from ullage.replay.readers.own_log import BY_THE_USER
 from ullage.replay.simulating.prepared import Prepared

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.replay.readers.recorded import Claude, codex, drawn, mended, text, written
-from ullage.replay.readers import NotATranscript, lines, read
+from ullage.replay.readers import NotATranscript, files, read
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_a_compressed_file_that_is_cut_gives_what_came_before(tmp_path: Path, se
 
 
 def test_a_line_beyond_all_measure_is_passed_over(tmp_path: Path, session: bytes, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(lines, "LONGEST_LINE", 2_000)
+    monkeypatch.setattr(files, "LONGEST_LINE", 2_000)
     giant = b'{"type": "user", "x": "' + b"y" * 9_000 + b'"}\n'
     assert damaged(tmp_path, giant + session + giant[:-1]) == {"lines over 64 MiB": 2}
 

@@ -36,7 +36,7 @@ from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
 from ullage.replay.readers.own_log import read
 from ullage.replay.simulating import simulation
-from ullage.replay.simulating.ledger import StandIn
+from ullage.replay.simulating.outcome import StandIn
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.session.items import ToolCallItem
 from ullage.session.session import Session

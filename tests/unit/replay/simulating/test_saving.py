@@ -7,8 +7,8 @@ import pytest
 from ullage.context.economy import SMALLEST_GAIN, USUAL_LEFT, Economy
 from ullage.context.policies.none import NONE
 from ullage.context.policies.ullage import ULLAGE
-from ullage.replay.cache import START, Mark, RequestShape, Ttl
-from ullage.replay.simulating.saving import Due, Saving
+from ullage.replay.pricing.prompt_cache import START, Mark, RequestShape, Ttl
+from ullage.replay.simulating.measures import Due, Saving
 
 FIXED = 10_000
 LEFT = FIXED + USUAL_LEFT

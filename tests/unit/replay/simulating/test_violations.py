@@ -11,7 +11,7 @@ from ullage.context.blocks import Block, Message, Role, Text, Thinking, ToolResu
 from ullage.context.entries import AssistantReply
 from ullage.context.view.projection import project
 from ullage.context.view.request import Request
-from ullage.replay.simulating.violations import violations
+from ullage.replay.simulating.views import violations
 
 USE = ToolUse("a", "read_file", {})
 

@@ -1,1 +1,0 @@
-"""The report as one HTML page: its parts, a file each. `report_html.py` puts them together."""

@@ -1,0 +1,129 @@
+"""Which files the tool calls of a session are about: read, written, and with which identifiers. For tools of several programs.
+
+A call names its file in its input, in a patch or a command in its input, or in what its result says that it touched. From this follows
+which files were read again after a compaction, and whether a policy had put those back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ullage.context.blocks import Json, ToolUse
+from ullage.context.calls import printing_arguments, strings_of
+from ullage.context.entries import AssistantReply, Logged, ToolReturned
+from ullage.replay.measuring.facts import identifiers_in, paths_in, tail_of
+from ullage.replay.measuring.retention import Share, entries_after
+from ullage.replay.readers.entries import PATCHED
+
+_PATH_KEYS = ("file_path", "path", "notebook_path")
+"""Claude Code's file tools; Ullage's and most others'; Claude Code's for notebooks."""
+_TEXT_KEYS = ("new_string", "new_text", "new_str", "new_source", "content", "file_text")
+"""What a write or an edit puts into the file: Claude Code, Ullage, Anthropic's text editor tool, notebooks."""
+_READING_TOOLS = frozenset({"Read", "NotebookRead", "read_file"})
+
+
+@dataclass(frozen=True, slots=True)
+class FileCall:
+    """A part of a call that is about a file: the call itself, with seq of the reply, or its result.
+
+    `path` is the last two components. `identifiers` are all in it, `written` those that it puts into the file.
+    """
+
+    seq: int
+    path: str
+    reads: bool
+    identifiers: frozenset[str]
+    written: frozenset[str]
+
+
+def file_calls(entries: Sequence[Logged]) -> tuple[FileCall, ...]:
+    """In the order of the log."""
+    return tuple(_file_calls(entries))
+
+
+def _file_calls(entries: Sequence[Logged]) -> Iterator[FileCall]:
+    files_of: dict[str, list[str]] = {}
+    for logged in entries:
+        entry = logged.entry
+        if isinstance(entry, AssistantReply):
+            for block in entry.blocks:
+                if isinstance(block, ToolUse):
+                    calls = _calls(logged.seq, block)
+                    files_of[block.id] = [call.path for call in calls]
+                    yield from calls
+        elif isinstance(entry, ToolReturned):
+            yield from _results(logged.seq, entry, files_of.get(entry.tool_use_id, []))
+
+
+def _calls(seq: int, use: ToolUse) -> list[FileCall]:
+    written = _written(use.input)
+    printed = [] if written else files_printed(use.input)
+    if not written and not printed:
+        return []
+    identifiers = frozenset(identifiers_in("\n".join(strings_of(use.input))))
+    reads = use.name in _READING_TOOLS
+    return [
+        *(FileCall(seq, path, reads, identifiers, frozenset(identifiers_in(text))) for path, text in written.items()),
+        *(FileCall(seq, path, True, identifiers, frozenset()) for path in printed),
+    ]
+
+
+def _results(seq: int, returned: ToolReturned, files: Sequence[str]) -> Iterator[FileCall]:
+    read = {tail_of(touch.path) for touch in returned.touched if touch.kind == "read"}
+    paths = dict.fromkeys([*files, *(tail_of(touch.path) for touch in returned.touched)])
+    if not paths:
+        return
+    identifiers = frozenset(identifiers_in(returned.content))
+    for path in paths:
+        yield FileCall(seq, path, path in read, identifiers, frozenset())
+
+
+def _written(input: Mapping[str, Json]) -> dict[str, str]:
+    """The files that the input names, each with what is put into it (nothing, where it is only read)."""
+    for key in _PATH_KEYS:
+        path = input.get(key)
+        if isinstance(path, str) and tail_of(path):
+            return {tail_of(path): "\n".join(_new_texts(input))}
+    return _patched("\n".join(strings_of(input)))
+
+
+def _new_texts(input: Mapping[str, Json]) -> Iterator[str]:
+    for key in _TEXT_KEYS:
+        text = input.get(key)
+        if isinstance(text, str):
+            yield text
+    edits = input.get("edits")
+    for edit in edits if isinstance(edits, list) else []:
+        if isinstance(edit, dict):
+            yield from _new_texts(edit)
+
+
+def _patched(text: str) -> dict[str, str]:
+    found = list(PATCHED.finditer(text))
+    ends = [match.start() for match in found[1:]] + [len(text)]
+    added: dict[str, str] = {}
+    for match, end in zip(found, ends, strict=False):  # without a file there is one end too many
+        path = tail_of(match.group(2).strip())
+        lines = "\n".join(line[1:] for line in text[match.end() : end].split("\n") if line.startswith("+"))
+        added[path] = f"{added[path]}\n{lines}" if path in added else lines
+    return added
+
+
+def files_printed(input: Mapping[str, Json]) -> list[str]:
+    """The last two components of each file that the command in a call's input prints; none where it runs no command."""
+    return sorted({path for arguments in printing_arguments(input) for path in paths_in(arguments)})
+
+
+def files_read_again(entries: Sequence[Logged], calls: Sequence[FileCall], after_seq: int) -> frozenset[str]:
+    """The files (last two components) that were read in the window after the entry `after_seq` and had been read before it. `calls` are
+    those of `entries`."""
+    last_seq = max((logged.seq for logged in entries_after(entries, after_seq)), default=after_seq)
+    read = {call.path for call in calls if call.seq <= after_seq and call.reads}
+    return frozenset(call.path for call in calls if after_seq < call.seq <= last_seq and call.reads and call.path in read)
+
+
+def restoring(read_again: Collection[str], in_view: Collection[str]) -> Share:
+    """Of the files `read_again`, the share whose text a policy had put in view; `in_view` are paths of any form."""
+    restored = {tail_of(path) for path in in_view}
+    return Share(sum(1 for path in read_again if tail_of(path) in restored), len(read_again))

@@ -1,0 +1,155 @@
+"""What the compactions of a simulated session kept of what was needed later, and what the agent's own search would have found of the rest.
+
+What is slow to read is read once for all policies. The search is the store's index over the session's entries, in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ullage.context.blocks import Text, ToolResult, ToolUse
+from ullage.context.calls import strings_of
+from ullage.context.entries import Compaction
+from ullage.context.view.fates import whole_in_view
+from ullage.context.view.projection import Projection
+from ullage.replay.measuring.facts import FactKind
+from ullage.replay.measuring.file_calls import FileCall, file_calls, files_read_again, restoring
+from ullage.replay.measuring.names import Named, named, tied
+from ullage.replay.measuring.retention import Cut, KindRetention, Search, SessionFacts, Share, by_kind, entries_after, judged, session_facts
+from ullage.replay.transcript import Transcript
+from ullage.store.log_store import LogStore
+from ullage.store.plain_files import ResultFiles
+from ullage.store.search import SearchHit, SearchIndex
+
+MANY_HITS = 100
+"""So many are kept of what was looked for, so that looking for it again at another place of the session costs nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a compaction left in the context. `kept` and `summary` are texts, `restored` the paths of files that were put back, or
+    that were read whole or made in a message that stayed: what was edited there is known in part only. `put_back` is the text of the
+    former."""
+
+    after_seq: int
+    kept: str
+    summary: str
+    restored: tuple[str, ...]
+    put_back: str = ""
+
+
+def left_by(compaction: Compaction, after_seq: int, seq: int, view: Projection) -> Left:
+    """`view` is what the model sees right after it, `seq` its own entry in that log, `after_seq` the transcript's last entry before."""
+    restored = {file.text for file in compaction.restored}
+    kept = "\n\n".join(_texts(view, seq, restored))
+    told = compaction.summarised.text if compaction.summarised is not None else ""
+    if compaction.snipped is not None:
+        told = f"{told}\n\n{compaction.snipped.marker}" if told else compaction.snipped.marker
+    in_view = [file.path for file in compaction.restored if file.is_read]
+    in_view += whole_in_view(view)
+    put_back = "\n\n".join(file.text for file in compaction.restored if file.is_read)
+    return Left(after_seq, kept, told, tuple(dict.fromkeys(in_view)), put_back)
+
+
+def _texts(view: Projection, seq: int, restored: set[str]) -> Iterator[str]:
+    for message in view.complete_messages:
+        for block, source in zip(message.blocks, message.sources, strict=True):
+            if isinstance(block, Text):
+                if source != seq or block.text not in restored:
+                    yield block.text
+            elif isinstance(block, ToolResult):
+                yield block.content
+            elif isinstance(block, ToolUse):
+                yield "\n".join(strings_of(block.input))
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """What was needed after the compactions of a run, and what of it was in view.
+
+    `in_summary` counts only what stood in the summary itself, `kinds` all that was in view without the files that were put back,
+    `with_files` all that was in view.
+    """
+
+    compactions: int = 0
+    """Those after which the session went on."""
+    kinds: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
+    in_summary: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
+    tied: Share = field(default_factory=Share)
+    restored: Share = field(default_factory=Share)
+    """Of the files read again within the window after them, those that stood in view: put back, or whole in a message that stayed."""
+    with_files: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
+    named: Named = field(default_factory=Named)
+    """The summaries, and the names in them."""
+
+    def __add__(self, other: Retained) -> Retained:
+        return Retained(
+            self.compactions + other.compactions,
+            {kind: kept + other.kinds[kind] for kind, kept in self.kinds.items()},
+            {kind: kept + other.in_summary[kind] for kind, kept in self.in_summary.items()},
+            self.tied + other.tied,
+            self.restored + other.restored,
+            {kind: kept + other.with_files[kind] for kind, kept in self.with_files.items()},
+            self.named + other.named,
+        )
+
+
+class Needed:
+    """What was needed in one session, to be asked for the compactions of any policy."""
+
+    def __init__(self, transcript: Transcript, search: Search | None = None) -> None:
+        self._entries = transcript.entries
+        self._search = search
+        self._facts: SessionFacts | None = None
+        self._calls: tuple[FileCall, ...] = ()
+
+    def retained(self, left: Sequence[Left]) -> Retained:
+        """What compactions kept; `left` in their order. Of several at one place the last counts."""
+        last = {each.after_seq: each for each in left}
+        places = [each for each in last.values() if next(entries_after(self._entries, each.after_seq), None) is not None]
+        if not places:
+            return Retained()
+        if self._facts is None:
+            self._facts, self._calls = session_facts(self._entries), file_calls(self._entries)
+        cuts = [Cut(each.after_seq, each.kept) for each in places]
+        summaries = [Cut(each.after_seq, each.summary) for each in places]
+        whole = [Cut(each.after_seq, f"{each.kept}\n\n{each.put_back}") for each in places]
+        restored = (restoring(files_read_again(self._entries, self._calls, each.after_seq), each.restored) for each in places)
+        return Retained(
+            compactions=len(places),
+            kinds=by_kind(judged(self._facts, cuts, self._search)),
+            in_summary=by_kind(judged(self._facts, summaries)),
+            tied=tied(self._entries, self._calls, cuts),
+            restored=sum(restored, Share()),
+            with_files=by_kind(judged(self._facts, whole)),
+            named=named(self._entries, summaries),
+        )
+
+
+class SessionSearch:
+    """A `Search` over one session. The index is made when something is first looked for, and what was found is kept."""
+
+    def __init__(self, transcript: Transcript) -> None:
+        self._transcript = transcript
+        self._index: SearchIndex | None = None
+        self._found: dict[str, list[SearchHit]] = {}
+
+    def __call__(self, words: str, through_seq: int, limit: int) -> Sequence[str]:
+        """The excerpts that the agent would have been shown, best first."""
+        if self._index is None:
+            self._index = _index(self._transcript)
+        if words not in self._found:
+            self._found[words] = self._index.search(words, MANY_HITS)
+        every = self._found[words]
+        hits = [hit for hit in every if hit.seq <= through_seq][:limit]
+        if not hits or (len(hits) < limit and len(every) == MANY_HITS):
+            hits = self._index.search(words, limit, through_seq)
+        return tuple(hit.excerpt for hit in hits)
+
+
+def _index(transcript: Transcript) -> SearchIndex:
+    log = LogStore.open(None)
+    session = log.create_session(transcript.session_id, 0.0)
+    log.append_many(session.id, [logged.entry for logged in transcript.entries], 0.0)
+    return SearchIndex(None, log, ResultFiles(None))

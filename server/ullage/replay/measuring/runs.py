@@ -1,0 +1,85 @@
+"""What came of carrying a recorded session through a policy, as values that can be added up, sent between processes and shown.
+
+`simulating/simulation.py` makes them, and `report_*.py` show them. Tokens and dollars are predictions of the cost model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from ullage.context.blocks import Usage
+from ullage.context.entries import Rung, Trigger
+from ullage.replay.measuring.retaining import Retained
+from ullage.replay.pricing.cost import Dollars
+
+Places: TypeAlias = Literal["policy", "recorded"]
+"""Where compactions are made: where the policy would, or where the transcript recorded one."""
+
+Summaries: TypeAlias = Literal["recorded", "digest", "none"]
+"""What stands for a model-written summary: the recorded one, the program's digest, or a blank of fixed size (for cost alone)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestPoint:
+    """One request of the agent as it would have been. `seq` is the transcript's entry of its reply, `at` Unix seconds (0.0: unknown)."""
+
+    seq: int
+    at: float
+    context_tokens: int
+    """Sent with it."""
+    usage: Usage
+    fits: bool
+    """Whether it is within the model's window; one that is not would have been refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPoint:
+    """One compaction as it would have been made. Tokens are those of the whole context."""
+
+    after_seq: int
+    """The transcript's entry after which it stands."""
+    at: float
+    trigger: Trigger
+    rung: Rung
+    tokens_before: int
+    tokens_after: int
+    summary_characters: int
+    """Of the text that takes the place of what was summarised; 0 where nothing was."""
+    upkeep: bool
+    """Made before a call because the policy does so before every call, not because the context was full."""
+    stood_in: str
+    """What stood for the model's summary: `recorded`, `digest`, `blank`; empty where no model would have been asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One session under one policy. `failure` says why there is nothing else in it (a policy that raised)."""
+
+    policy: str
+    session_id: str
+    requests: tuple[RequestPoint, ...] = ()
+    compactions: tuple[CompactionPoint, ...] = ()
+    usage: Usage = field(default_factory=lambda: Usage(0, 0))
+    """Of the agent's own requests."""
+    dollars: Dollars = field(default_factory=Dollars)
+    """Of the agent's own requests."""
+    summaries: Dollars = field(default_factory=Dollars)
+    """Of the calls that wrote the summaries, as the policy makes them, with the prompt cache as it was then."""
+    summaries_cold: Dollars = field(default_factory=Dollars)
+    """Of the same calls, had nothing of them been in the cache."""
+    retained: Retained = field(default_factory=Retained)
+    violations: tuple[str, ...] = ()
+    """Rules of the API that requests would have broken, in words; none where all is well."""
+    seconds: float = 0.0
+    """That the policy's own work took (planning, digests, folding), all turns together."""
+    failure: str = ""
+    line: int = 0
+    """Tokens at which the policy would compact, in the session's (largest) window; 0: it has none, or it is not known."""
+    window: int = 0
+    """Tokens that the session's model takes; 0: not known."""
+
+    @property
+    def total(self) -> float:
+        """Dollars of everything: the agent's requests and the summaries."""
+        return self.dollars.total + self.summaries.total

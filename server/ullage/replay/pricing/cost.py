@@ -1,0 +1,252 @@
+"""What a recorded session cost: in dollars as recorded, in dollars with another model in its place, and in tokens as predicted.
+
+The calls are priced one by one. The calls that wrote the summaries of compactions are not in a transcript. They are worked out twice,
+with a warm prompt cache and with a cold one, and are not part of the total.
+
+`predict` puts what the model of the prompt cache says beside what was recorded. So one sees how far that model can be trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, replace
+
+from ullage.context.blocks import Usage
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.entries import AssistantReply, Logged
+from ullage.models.model import Prices
+from ullage.replay.pricing.prompt_cache import PromptCache, RequestShape
+from ullage.replay.pricing.recorded_models import prices_of, tokenizer_share, tokens_factor
+from ullage.replay.pricing.recorded_requests import HABITS, RecordedRequest, requests_of
+from ullage.replay.transcript import RecordedCompaction, Transcript
+
+SUMMARY_REQUEST_TOKENS = 1_000
+"""What asking for a summary adds to the conversation: about the size of the instructions that coding agents use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dollars:
+    """Dollars by price class."""
+
+    input: float = 0.0
+    output: float = 0.0
+    cache_read: float = 0.0
+    cache_write_5m: float = 0.0
+    cache_write_1h: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """All classes together."""
+        return sum(getattr(self, field.name) for field in fields(self))
+
+    def __add__(self, other: Dollars) -> Dollars:
+        return Dollars(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class PricedCall:
+    """One call of a model: who was asked, and what was counted."""
+
+    model: str
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryCall:
+    """The call that wrote one summary, as it would be counted with the conversation in the cache and without."""
+
+    model: str
+    warm: Usage
+    cold: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptCost:
+    """The cost of one session. All sums leave out what `unpriced` and `uncounted` name."""
+
+    dollars: Dollars
+    summaries_warm: Dollars
+    summaries_cold: Dollars
+    unpriced: tuple[str, ...]
+    """Models whose prices are not known, in order of appearance."""
+    uncounted: int
+    """Replies without a count of tokens."""
+
+
+def cost_of(transcript: Transcript, as_model: str | None = None) -> TranscriptCost:
+    """The cost of a session, at the prices of the models that it ran on or of `as_model` throughout.
+
+    At another model's prices the calls are those that were made: the same reads and writes, with as many tokens as the other
+    model's tokenizer makes of the same texts on average. So a session of Codex, where nothing is billed as written, has no writes at
+    a Claude model's prices either; what it would have written there, the cache model tells (`prompt_cache.py`).
+    """
+    calls = [PricedCall(reply.model, reply.usage) for reply in transcript.replies if reply.usage is not None]
+    summaries = tuple(summary_calls(transcript))
+    models = dict.fromkeys(as_model or call.model for call in calls if call.usage.context_tokens)
+    return TranscriptCost(
+        dollars=dollars_of(calls, as_model),
+        summaries_warm=dollars_of((PricedCall(each.model, each.warm) for each in summaries), as_model),
+        summaries_cold=dollars_of((PricedCall(each.model, each.cold) for each in summaries), as_model),
+        unpriced=tuple(model for model in models if prices_of(model) is None),
+        uncounted=sum(reply.usage is None for reply in transcript.replies),
+    )
+
+
+def dollars_of(calls: Iterable[PricedCall], as_model: str | None = None) -> Dollars:
+    """The calls at their own models' prices or at those of `as_model`. Those of models without known prices count nothing."""
+    total = Dollars()
+    for call in calls:
+        model = as_model or call.model
+        prices = prices_of(model)
+        if prices is not None:
+            total += dollars(prices, scaled(call.usage, tokens_factor(call.model, model)))
+    return total
+
+
+def dollars(prices: Prices, usage: Usage) -> Dollars:
+    """One call by price class. The sum is what `prices.cost` says."""
+    is_long = prices.long_prompt is not None and usage.total_input_tokens > prices.long_prompt
+    for_one = (prices.long_prompt_factor if is_long else 1.0) / 1_000_000
+    return Dollars(
+        input=usage.input_tokens * prices.input * for_one,
+        output=usage.output_tokens * prices.output * for_one,
+        cache_read=usage.cache_read_tokens * prices.cache_read * for_one,
+        cache_write_5m=usage.cache_write_5m_tokens * prices.cache_write_5m * for_one,
+        cache_write_1h=usage.cache_write_1h_tokens * prices.cache_write_1h * for_one,
+    )
+
+
+def summary_calls(transcript: Transcript) -> Iterator[SummaryCall]:
+    """For each recorded compaction that followed a counted reply: the call that must have written its summary.
+
+    Where its tokens are not recorded it sends the conversation and asks. Warm, what the last reply's request held is read from the
+    cache; cold, nothing is. A summary that the transcript does not tell counts no output.
+    """
+    for compaction in transcript.compactions:
+        reply = _last_counted(transcript, compaction)
+        if reply is None or reply.usage is None:
+            continue
+        used = compaction.usage
+        if used is not None:
+            yield SummaryCall(reply.model, warm=used, cold=Usage(used.total_input_tokens, used.output_tokens))
+            continue
+        read = reply.usage.total_input_tokens
+        context = max(compaction.tokens_before or 0, reply.usage.context_tokens) + SUMMARY_REQUEST_TOKENS
+        output = round(estimate_text(compaction.told) * tokenizer_share(reply.model))
+        yield SummaryCall(
+            model=reply.model,
+            warm=Usage(context - read, output, cache_read_tokens=read),
+            cold=Usage(context, output),
+        )
+
+
+def scaled(usage: Usage, factor: float) -> Usage:
+    """Every class of tokens times `factor`."""
+    return Usage(*(round(getattr(usage, field.name) * factor) for field in fields(usage)))
+
+
+def total_usage(usages: Iterable[Usage]) -> Usage:
+    """The sum by price class."""
+    rows = [tuple(getattr(usage, field.name) for field in fields(Usage)) for usage in usages]
+    return Usage(*(sum(column) for column in zip(*rows, strict=True))) if rows else Usage(0, 0)
+
+
+def _last_counted(transcript: Transcript, compaction: RecordedCompaction) -> AssistantReply | None:
+    for logged in reversed(transcript.entries[: compaction.after_seq]):
+        entry = logged.entry
+        if isinstance(entry, AssistantReply) and entry.usage is not None and entry.usage.total_input_tokens:
+            return entry
+    return None
+
+
+def as_if(transcript: Transcript, model: str) -> Transcript:
+    """The session with `model` in the place of every model of it, and its counts of tokens turned into that model's."""
+    return replace(transcript, entries=tuple(_answered_by(logged, model) for logged in transcript.entries))
+
+
+def _answered_by(logged: Logged, model: str) -> Logged:
+    reply = logged.entry
+    if not isinstance(reply, AssistantReply):
+        return logged
+    usage = reply.usage
+    if usage is not None:
+        usage = scaled(usage, tokens_factor(reply.model, model))
+    return replace(logged, entry=replace(reply, model=model, usage=usage))
+
+
+@dataclass(frozen=True, slots=True)
+class PredictedCall:
+    """One request. `seq` is the entry of its reply, `at` when it started (Unix seconds; 0.0 where no time was recorded)."""
+
+    seq: int
+    at: float
+    predicted: Usage
+    recorded: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Prediction:
+    """Calls of one session or of many."""
+
+    calls: tuple[PredictedCall, ...]
+
+    @property
+    def predicted(self) -> Usage:
+        """All calls together, as predicted."""
+        return total_usage(call.predicted for call in self.calls)
+
+    @property
+    def recorded(self) -> Usage:
+        """All calls together, as recorded."""
+        return total_usage(call.recorded for call in self.calls)
+
+    @property
+    def read_error(self) -> float | None:
+        """By which share of the recorded cache reads the predicted ones are off; above zero, too many. None where none were recorded."""
+        return _error(self.predicted.cache_read_tokens, self.recorded.cache_read_tokens)
+
+    @property
+    def write_error(self) -> float | None:
+        """The same for cache writes of either time to live."""
+        return _error(_written(self.predicted), _written(self.recorded))
+
+
+def predict(transcript: Transcript) -> Prediction:
+    """Every counted request of a session through the cache model, with the recorded times and totals.
+
+    Where caching is automatic (Codex), what is written counts as input, as it is billed and recorded.
+    """
+    habits = HABITS[transcript.source]
+    cache = PromptCache()
+    calls: list[PredictedCall] = []
+    for number, request in enumerate(requests_of(transcript)):
+        if number == 0:
+            cache.charge(left_by_others(request))
+        charged = cache.charge(request.shape)
+        predicted = charged if habits.writes_cost else without_writes(charged)
+        calls.append(PredictedCall(request.seq, request.shape.at, predicted, request.recorded))
+    return Prediction(tuple(calls))
+
+
+def without_writes(usage: Usage) -> Usage:
+    """The same tokens where a write is not billed as one."""
+    return Usage(
+        input_tokens=usage.total_input_tokens - usage.cache_read_tokens,
+        output_tokens=usage.output_tokens,
+        cache_read_tokens=usage.cache_read_tokens,
+    )
+
+
+def left_by_others(first: RecordedRequest) -> RequestShape:
+    """A request of another session just before the first one, that had as much in common with it as that one found."""
+    found = first.recorded.cache_read_tokens
+    marks = tuple(mark for mark in first.shape.marks if mark.prefix.tokens == found)
+    return RequestShape(first.shape.model, first.shape.at, first.shape.end, marks)
+
+
+def _written(usage: Usage) -> int:
+    return usage.cache_write_5m_tokens + usage.cache_write_1h_tokens
+
+
+def _error(predicted: int, recorded: int) -> float | None:
+    return predicted / recorded - 1 if recorded else None

@@ -1,0 +1,149 @@
+"""The files that recorded sessions are in.
+
+A name on the command line stands for a file or for all transcripts below a folder. A file may be plain or compressed. It is read
+line by line, and only one line is in memory at a time.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import lzma
+import os
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from ullage.context.blocks import Json
+from ullage.replay.readers.flaws import CUT_LINE, DAMAGED_ARCHIVE, LONG_LINE, NO_JSON, NOT_UTF8, Tally
+from ullage.replay.readers.values import JsonObject, NotJson, parse
+from ullage.store.folder import database
+
+_DATABASE = "ullage.db"
+_OF_EARLIER_VERSIONS = Path(".ullage", _DATABASE)
+_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".jsonl.bz2")
+
+
+_NO_FILE = "neither a file nor a folder: pipes and devices are not read, copy what they hold to a file"
+
+
+class NothingFound(Exception):
+    """A name stands for no file; `str()` says which and why."""
+
+
+def transcripts_in(name: Path, failures: list[str], kept: Mapping[Path, Path]) -> Sequence[Path]:
+    """The file itself, or the transcripts in a folder and the folders below it, in the order of their names.
+
+    Of a workspace of Ullage it is the log alone: other JSON lines in it are the user's own. `kept` has the folder that holds the log of
+    each workspace, by its path with links resolved. Folders below it that cannot be listed,
+    and what is called like a transcript and is no file (a pipe would be waited for), are added to `failures`. Raises `NothingFound`.
+    """
+    if not name.exists():
+        asked = "; standard input is not read: name a file" if str(name) == "-" else ""
+        raise NothingFound(f"{name} does not exist{asked}")
+    if name.is_file():
+        return (name,)
+    if not name.is_dir():
+        raise NothingFound(f"{name} is {_NO_FILE}")
+    told = len(failures)
+    found = tuple(_below(name, failures, kept))
+    if not found and len(failures) == told:
+        raise NothingFound(f"{name} holds no transcripts: neither *.jsonl (plain or as .gz, .xz, .bz2) nor sessions of Ullage")
+    return found
+
+
+def _below(top: Path, failures: list[str], kept: Mapping[Path, Path]) -> Iterator[Path]:
+    def unreadable(error: OSError) -> None:
+        failures.append(f"{error.filename} cannot be read: {error.strerror}")
+
+    for folder, folders, names in os.walk(top, onerror=unreadable):
+        here = Path(folder)
+        log = _log_of(here, kept)
+        if log is not None:
+            folders.clear()
+            yield log
+            continue
+        folders.sort()
+        for path in (here / name for name in sorted(names) if name.endswith(_ENDINGS)):
+            if path.exists() and not path.is_file():
+                failures.append(f"{path} is {_NO_FILE}")
+            else:
+                yield path
+
+
+def _log_of(folder: Path, kept: Mapping[Path, Path]) -> Path | None:
+    own = kept.get(folder.resolve())
+    candidates = [] if own is None else [database(own)]
+    return next((each for each in (*candidates, folder / _OF_EARLIER_VERSIONS, folder / _DATABASE) if each.is_file()), None)
+
+
+LONGEST_LINE = 64 * 1024 * 1024
+"""Bytes. A longer line is passed over, so that memory is bounded."""
+
+_GZIP, _XZ, _BZ2 = b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh"
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def json_objects(path: Path, tally: Tally) -> Iterator[JsonObject]:
+    """The objects in the order of their lines; what is none is counted in `tally`. Raises `OSError`."""
+    for line in _lines(path, tally):
+        value = _value(line, tally)
+        if isinstance(value, dict):
+            yield value
+
+
+def _value(line: bytes, tally: Tally) -> Json:
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError:
+        tally.count(NOT_UTF8)
+        text = line.decode("utf-8", "replace")
+    try:
+        value = parse(text)
+    except NotJson:
+        tally.count(NO_JSON if line.endswith(b"\n") else CUT_LINE)
+        return None
+    if not isinstance(value, dict):
+        tally.count(NO_JSON)
+    return value
+
+
+def _lines(path: Path, tally: Tally) -> Iterator[bytes]:
+    """The lines that are not blank, each with its line end."""
+    with _opened(path) as file:
+        at_start = True
+        while line := _next_line(file, tally):
+            if at_start:
+                line = line.removeprefix(_BYTE_ORDER_MARK)
+                at_start = False
+            if len(line) > LONGEST_LINE:
+                tally.count(LONG_LINE)
+                while line and not line.endswith(b"\n"):
+                    line = _next_line(file, tally)
+            elif not line.isspace():
+                yield line
+
+
+def _next_line(file: BinaryIO, tally: Tally) -> bytes:
+    try:
+        return file.readline(LONGEST_LINE + 1)
+    except (EOFError, lzma.LZMAError, zlib.error):
+        tally.count(DAMAGED_ARCHIVE)
+    except OSError as error:
+        if error.errno is not None:
+            raise
+        tally.count(DAMAGED_ARCHIVE)  # gzip and bz2 report damage as an OSError without a number
+    return b""
+
+
+def _opened(path: Path) -> BinaryIO:
+    with path.open("rb") as file:
+        start = file.read(len(_XZ))
+    if start.startswith(_GZIP):
+        return cast("BinaryIO", gzip.open(path, "rb"))
+    if start.startswith(_XZ):
+        return cast("BinaryIO", lzma.open(path, "rb"))
+    if start.startswith(_BZ2):
+        return cast("BinaryIO", bz2.open(path, "rb"))
+    return path.open("rb")

@@ -1,0 +1,254 @@
+"""The policies side by side: what they cost, how they work, what they keep. A row a policy; and what each column means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ullage.replay.measuring.comparison import Choice, Comparison, Standing
+from ullage.replay.measuring.retention import WINDOW_MESSAGES, Share
+from ullage.replay.reporting.columns import ABSENT, money, number, percent
+from ullage.replay.reporting.html.markup import Markup, joined, tag
+
+Value = float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A figure of a policy: how it is called, what it means, how it is shown, which of two values is better."""
+
+    name: str
+    meaning: str
+    value: Callable[[Standing], Value]
+    shown: Callable[[float], str]
+    better: Literal["less", "more"] | None = None
+
+
+def share_of_facts(standing: Standing) -> Value:
+    """Of the facts needed, those in view; None where there were none or blanks stood for summaries."""
+    return standing.needed.kept.value if standing.keeps_known else None
+
+
+def _of_facts(value: Callable[[Standing], float]) -> Callable[[Standing], Value]:
+    return lambda standing: value(standing) if standing.keeps_known and standing.retained.compactions else _nothing(standing)
+
+
+def _nothing(standing: Standing) -> Value:
+    """Without compactions nothing is gone; where summaries were blank it is not known what is."""
+    return 0.0 if standing.keeps_known and not standing.compactions and not standing.upkeep else None
+
+
+def _share(share: Callable[[Standing], Share]) -> Callable[[Standing], Value]:
+    return lambda standing: share(standing).value if standing.keeps_known else None
+
+
+def _priced(value: Callable[[Standing], float]) -> Callable[[Standing], Value]:
+    return lambda standing: value(standing) if standing.priced else None
+
+
+COSTS: tuple[Column, ...] = (
+    Column(
+        "Cost",
+        "US dollars for all sessions: the agent's own requests and the calls that write summaries.",
+        _priced(lambda s: s.total),
+        money,
+        "less",
+    ),
+    Column(
+        "With getting back",
+        "The cost, and beside it a search for each fact that was gone: one more request of the agent at its average price. That is at "
+        "most what it takes, since some of them are shown again anyway.",
+        lambda standing: standing.total + standing.getting_back if standing.priced and standing.keeps_known else None,
+        money,
+        "less",
+    ),
+    Column(
+        "of it summaries",
+        "What the calls that write summaries cost, as the policy makes them, with the prompt cache as it was then.",
+        _priced(lambda s: s.summaries.total),
+        money,
+    ),
+    Column(
+        "if uncached",
+        "The same calls, had none of them found anything in the cache. Not in the cost.",
+        _priced(lambda s: s.summaries_cold.total),
+        money,
+    ),
+)
+
+WORK: tuple[Column, ...] = (
+    Column(
+        "Compactions",
+        "How often the context was made smaller because it was full.",
+        lambda s: s.compactions,
+        number,
+    ),
+    Column(
+        "Upkeep",
+        "How often it was made smaller before a call though it was not full, because the policy does so whenever it can.",
+        lambda s: s.upkeep,
+        number,
+    ),
+    Column("Mean context", "Tokens sent with a request, on average, cached or not.", lambda s: s.mean_context, number),
+    Column("Largest context", "Tokens of the largest request.", lambda s: s.largest_context, number),
+    Column(
+        "From cache",
+        "Of all tokens sent, the share that was read from the prompt cache, at about a tenth of the price.",
+        lambda s: s.share_from_cache,
+        percent,
+    ),
+    Column(
+        "Own work",
+        "Seconds that the policy's own work took on this computer, for all sessions, without waiting for a model.",
+        lambda s: s.seconds,
+        lambda v: f"{v:,.1f} s",
+    ),
+)
+
+KEPT: tuple[Column, ...] = (
+    Column(
+        "In view",
+        f"Of the facts that were needed in the {WINDOW_MESSAGES} messages after a compaction, the share that was in the context then: in "
+        "the summary, or in what stayed beside it.",
+        share_of_facts,
+        percent,
+        "more",
+    ),
+    Column(
+        "Gone",
+        "The number of facts that were needed and not in view. Counted anew for each compaction, so that a policy that compacts often, "
+        "and each time loses a little, does not look better than one that seldom does.",
+        _of_facts(lambda s: s.gone),
+        number,
+        "less",
+    ),
+    Column(
+        "In view or recallable",
+        "Of the facts that were needed, the share that was in view or among the first five hits of one search of the session's log.",
+        lambda standing: standing.needed.within_reach.value if standing.keeps_known else None,
+        percent,
+        "more",
+    ),
+    Column(
+        "of them lost",
+        "Gone, not to be found by one search of the session's log, and not shown to the agent again before it used them: it had to "
+        "guess, or to be told.",
+        _of_facts(lambda s: s.needed.lost),
+        number,
+        "less",
+    ),
+    Column(
+        "Names by file",
+        "Of the names that the agent then wrote into a file that it had worked on before, the share that stands near that file's name in "
+        "the context. A name alone does not say where it belongs.",
+        _share(lambda s: s.retained.tied),
+        percent,
+        "more",
+    ),
+    Column(
+        "Files in view",
+        f"Of the files that the agent read again in the {WINDOW_MESSAGES} messages after a compaction, the share whose text stood in the "
+        "context: put back by the policy, or read whole or made in a message that stayed.",
+        _share(lambda s: s.retained.restored),
+        percent,
+        "more",
+    ),
+)
+
+OVER_OPTIMUM = "Over optimum"
+OVER_OPTIMUM_MEANING = "How much dearer the policy is than the cheapest schedule of compactions, see there."
+
+
+def side_by_side(comparison: Comparison, choice: Choice, recorded: Standing | None) -> Markup:
+    """Three tables that fit a screen, the cheapest policy first in each."""
+    return joined(
+        tag("p", "The cheapest first. The best of a column is set in bold and marked ★.", class_="muted"),
+        _table("What they cost", _costs(comparison.optimum), comparison, choice, recorded),
+        _table("How they work", WORK, comparison, choice, recorded),
+        _table("What they keep", KEPT, comparison, choice, recorded),
+    )
+
+
+def _table(caption: str, columns: Sequence[Column], comparison: Comparison, choice: Choice, recorded: Standing | None) -> Markup:
+    able = [each for each in comparison.standings if each.policy not in choice.ruled_out]
+    best = {column.name: _best(column, able) for column in columns}
+    head = tag(
+        "tr",
+        tag("th", "Policy", scope="col"),
+        *(tag("th", column.name, scope="col", title=column.meaning) for column in columns),
+    )
+    rows = [_row(each, columns, best, choice.ruled_out.get(each.policy, "")) for each in comparison.by_cost()]
+    beside = [_beside(recorded, "as recorded", columns, _NOT_OF_RECORD)] if recorded is not None else []
+    if comparison.optimum is not None and comparison.optimum.runs:
+        beside.append(_beside(comparison.optimum, "optimum", columns, _NOT_OF_OPTIMUM))
+    table = tag(
+        "table",
+        tag("caption", caption),
+        tag("thead", head),
+        tag("tbody", *rows),
+        tag("tfoot", *beside) if beside else None,
+        class_="figures sortable",
+    )
+    return tag("div", table, class_="wide", tabindex=0, role="region", aria_label=caption)
+
+
+_NOT_OF_RECORD = {OVER_OPTIMUM, "Own work", "Files in view", "With getting back", "In view or recallable"}
+"""Not worked out, or, since counted and not predicted, not to be held against the optimum."""
+_NOT_OF_OPTIMUM = {
+    "In view",
+    "Gone",
+    "In view or recallable",
+    "of them lost",
+    "Names by file",
+    "Files in view",
+    "Own work",
+    "With getting back",
+}
+
+
+def _costs(optimum: Standing | None) -> tuple[Column, ...]:
+    """With how much dearer each policy is than the optimum, where there is one."""
+    if optimum is None or not optimum.total:
+        return COSTS
+    over = Column(OVER_OPTIMUM, OVER_OPTIMUM_MEANING, _priced(lambda s: s.total / optimum.total - 1), lambda value: percent(value, "+"))
+    return (COSTS[0], over, *COSTS[1:])
+
+
+def _best(column: Column, standings: Sequence[Standing]) -> str:
+    """The best value as it is shown; nothing where it is everybody's."""
+    values = [value for each in standings if (value := column.value(each)) is not None]
+    if column.better is None or not values:
+        return ""
+    best = column.shown(min(values) if column.better == "less" else max(values))
+    return best if any(column.shown(value) != best for value in values) else ""
+
+
+def _row(standing: Standing, columns: Sequence[Column], best: dict[str, str], why_not: str) -> Markup:
+    cells = [_cell(column, standing, "" if why_not else best[column.name]) for column in columns]
+    name = (standing.policy, " ", tag("small", "ruled out", title=why_not)) if why_not else (standing.policy,)
+    return tag(
+        "tr",
+        tag("th", *name, scope="row"),
+        *cells,
+        class_="unfit" if why_not else None,
+    )
+
+
+def _cell(column: Column, standing: Standing, best: str) -> Markup:
+    value = column.value(standing)
+    if value is None:
+        return tag("td", ABSENT)
+    shown = column.shown(value)
+    return tag("td", tag("strong", shown, " ★") if best and shown == best else shown, data_v=float(value))
+
+
+def _beside(standing: Standing, name: str, columns: Sequence[Column], without: set[str]) -> Markup:
+    cells = [tag("td", ABSENT) if column.name in without else _cell(column, standing, "") for column in columns]
+    return tag("tr", tag("th", name, scope="row"), *cells)
+
+
+def meanings(comparison: Comparison) -> Markup:
+    """What the columns mean, as a list."""
+    told = [(column.name, column.meaning) for column in (*_costs(comparison.optimum), *WORK, *KEPT)]
+    return tag("dl", *(joined(tag("dt", name), tag("dd", meaning)) for name, meaning in told))

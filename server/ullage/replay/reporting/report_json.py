@@ -1,0 +1,239 @@
+"""The report as JSON: the recorded sessions, the policies over all sessions, and each session under each policy.
+
+Every figure has a name with its unit. A figure that there is not is null, and `missing` says why.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from ullage.context.blocks import Json
+from ullage.replay.measuring.comparison import Choice, Standing, choose, compared
+from ullage.replay.measuring.facts import FactKind
+from ullage.replay.measuring.figures import Figures, Report, Row, together
+from ullage.replay.measuring.names import Named
+from ullage.replay.measuring.retaining import Retained
+from ullage.replay.measuring.retention import KindRetention, Share
+from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run
+from ullage.replay.pricing.cost import Dollars
+from ullage.replay.pricing.recorded_models import as_of
+from ullage.replay.reporting.explanations import Figure, incomplete, missing
+
+
+def as_json(report: Report) -> str:
+    """The whole report."""
+    whole: dict[str, Json] = {
+        "prices_of": as_of(),
+        "prices_of_model": report.as_model,
+        "sessions": [_session(row) for row in report.rows],
+        "all": _figures(together(row.figures for row in report.rows)),
+        "not_read": list(report.failures),
+        **policies_json(report),
+    }
+    return json.dumps(whole, indent=2)
+
+
+def _session(row: Row) -> Json:
+    return {
+        "file": str(row.path),
+        "session": row.session_id,
+        "program": row.source,
+        "models": list(row.models),
+        **_figures(row.figures),
+        "mended": [{"what": repair.what, "count": repair.count} for repair in row.repairs],
+        "notes": list(row.notes),
+    }
+
+
+def _figures(figures: Figures) -> dict[str, Json]:
+    without = missing(figures)
+    calls, kept, reads = figures.calls, figures.kept, figures.cache_reads
+    is_counted, is_kept = "tokens" not in without, "needed later" not in without
+    return {
+        "requests": {"made": calls.made, "counted": calls.counted, "priced": calls.priced, "outputs_estimated": calls.outputs_estimated},
+        "tokens": asdict(figures.tokens) if is_counted else None,
+        "dollars": None if "dollars" in without else _dollars(figures.dollars),
+        "dollars_for_summaries_beside": None
+        if "summaries" in without
+        else {"cache_warm": figures.summaries_warm.total, "cache_cold": figures.summaries_cold.total},
+        "share_read_from_cache": figures.share_from_cache,
+        "cache_read_tokens": None
+        if "predicted cache reads" in without
+        else {"requests": reads.requests, "recorded": reads.recorded, "predicted": reads.predicted},
+        "context_tokens": {"mean": figures.mean_context, "largest": figures.largest_context} if is_counted else None,
+        "compactions": figures.compactions,
+        "files_read_again": kept.files_read_again if figures.compactions else None,
+        "needed_later": {
+            "compactions": kept.measured,
+            "at_least": kept.at_least,
+            **{
+                kind.replace(" ", "_"): {
+                    "needed": of_it.needed,
+                    "in_summary": of_it.in_view,
+                    "shown_again": of_it.seen_again,
+                    "lost": of_it.lost,
+                }
+                for kind, of_it in kept.kinds.items()
+            },
+            "identifier_beside_its_file": _names_beside(kept.names_beside_their_file),
+            "summaries": named_json(kept.named),
+        }
+        if is_kept
+        else None,
+        "missing": _reasons(without),
+        "incomplete": _reasons(incomplete(figures)),
+    }
+
+
+def _dollars(dollars: Dollars) -> Json:
+    return {**asdict(dollars), "total": dollars.total}
+
+
+def _names_beside(share: Share) -> Json:
+    return {"needed": share.of, "in_summary": share.hits}
+
+
+def _reasons(reasons: dict[Figure, str]) -> dict[str, Json]:
+    return {str(figure): why for figure, why in reasons.items()}
+
+
+def policies_json(report: Report) -> dict[str, Json]:
+    """Nothing where no policy was asked for."""
+    if not report.policies:
+        return {}
+    comparison = compared(report.runs)
+    standings = [*comparison.standings, *([comparison.optimum] if comparison.optimum is not None else [])]
+    return {
+        "compacted_at": report.places,
+        "summaries_by": report.summaries,
+        "left_out": dict(comparison.left_out),
+        "answer": _answer(choose(comparison)),
+        "policies": [_standing(each, comparison.optimum) for each in standings],
+        "runs": [_run(run) for run in report.runs],
+    }
+
+
+def _answer(choice: Choice) -> Json:
+    """As the page has it."""
+
+    def name(standing: Standing | None) -> Json:
+        return standing.policy if standing is not None else None
+
+    return {
+        "take": name(choice.best),
+        "costs_least": name(choice.cheapest),
+        "about_as_cheap": [each.policy for each in choice.about_as_cheap],
+        "keeps_most": name(choice.keeps_most),
+        "keep_about_as_much": [each.policy for each in choice.keep_about_as_much],
+        "none_clearly_beats": [each.policy for each in choice.front],
+        "ruled_out": dict(choice.ruled_out),
+    }
+
+
+def _standing(standing: Standing, optimum: Standing | None) -> Json:
+    over = standing.total / optimum.total - 1 if standing.priced and optimum is not None and optimum.total else None
+    return {
+        "policy": standing.policy,
+        "sessions": standing.runs,
+        "share_over_optimum": over,
+        "share_read_from_cache": standing.share_from_cache,
+        "dollars_for_getting_back": standing.getting_back if standing.priced and standing.keeps_known else None,
+        "caution": standing.unjudged,
+        "failures": [{"session": session, "why": why} for session, why in standing.failures],
+        "requests": standing.requests,
+        "requests_that_do_not_fit": standing.refused,
+        "tokens": asdict(standing.usage),
+        "dollars": {**asdict(standing.dollars), "total": standing.dollars.total} if standing.priced else None,
+        "dollars_for_summaries": {"as_cached": standing.summaries.total, "uncached": standing.summaries_cold.total}
+        if standing.priced
+        else None,
+        "dollars_in_all": standing.total if standing.priced else None,
+        "compactions": standing.compactions,
+        "upkeep": standing.upkeep,
+        "stood_in": dict(standing.stood_in),
+        "context_tokens": {"mean": standing.mean_context, "largest": standing.largest_context},
+        "retained": _retained(standing.retained),
+        "violations": list(standing.violations),
+        "seconds": round(standing.seconds, 3),
+    }
+
+
+def _run(run: Run) -> Json:
+    if run.failure:
+        return {"policy": run.policy, "session": run.session_id, "failure": run.failure}
+    return {
+        "policy": run.policy,
+        "session": run.session_id,
+        "line": run.line,
+        "window": run.window,
+        "tokens": asdict(run.usage),
+        "dollars": {**asdict(run.dollars), "total": run.dollars.total},
+        "dollars_for_summaries": {"as_cached": run.summaries.total, "uncached": run.summaries_cold.total},
+        "dollars_in_all": run.total,
+        "compactions": [_compaction(point) for point in run.compactions],
+        "requests": [_request(point) for point in run.requests],
+        "retained": _retained(run.retained),
+        "violations": list(run.violations),
+        "seconds": round(run.seconds, 3),
+    }
+
+
+def _compaction(point: CompactionPoint) -> Json:
+    return {
+        "after_entry": point.after_seq,
+        "at": point.at,
+        "trigger": point.trigger,
+        "rung": point.rung,
+        "tokens_before": point.tokens_before,
+        "tokens_after": point.tokens_after,
+        "summary_characters": point.summary_characters,
+        "upkeep": point.upkeep,
+        "stood_in": point.stood_in,
+    }
+
+
+def _request(point: RequestPoint) -> Json:
+    return {"entry": point.seq, "at": point.at, "context_tokens": point.context_tokens, "fits": point.fits, **asdict(point.usage)}
+
+
+def _retained(retained: Retained) -> Json:
+    return {
+        "compactions": retained.compactions,
+        "kinds": _kinds(retained.kinds),
+        "all_kinds": _fates(sum(retained.kinds.values(), KindRetention())),
+        "in_summary": _hits(retained.in_summary),
+        "identifier_beside_its_file": _share(retained.tied),
+        "files_in_view": _share(retained.restored),
+        "with_files_put_back": _hits(retained.with_files),
+        "summaries": named_json(retained.named),
+    }
+
+
+def named_json(named: Named) -> Json:
+    """Summaries: how many, how long, and what of the names in them was used."""
+    return {"written": named.summaries, "mean_characters": named.mean_characters, "identifiers_then_used": _share(named.names)}
+
+
+def _hits(kinds: Mapping[FactKind, KindRetention]) -> Json:
+    return {kind.replace(" ", "_"): {"hits": of_it.in_view, "of": of_it.needed} for kind, of_it in kinds.items()}
+
+
+def _kinds(kinds: Mapping[FactKind, KindRetention]) -> Json:
+    return {kind.replace(" ", "_"): _fates(of_it) for kind, of_it in kinds.items()}
+
+
+def _fates(facts: KindRetention) -> Json:
+    return {
+        "needed": facts.needed,
+        "in_view": facts.in_view,
+        "recallable": facts.recallable,
+        "shown_again": facts.seen_again,
+        "lost": facts.lost,
+        "share_in_view_or_recallable": facts.within_reach.value,
+    }
+
+
+def _share(share: Share) -> Json:
+    return {"hits": share.hits, "of": share.of}

@@ -1,0 +1,151 @@
+"""The report as a terminal shows it unless all of it is asked for: on one screen, the answer first.
+
+Every table, with what its columns mean, is in `report_table.py` (`--full`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from operator import add
+
+from ullage.replay.measuring.comparison import Choice, Comparison, Standing, choose, compared
+from ullage.replay.measuring.facts import FactKind
+from ullage.replay.measuring.figures import Figures, Report, Row, as_recorded, together
+from ullage.replay.measuring.retention import Share
+from ullage.replay.readers.values import printable
+from ullage.replay.reporting.answer import in_words
+from ullage.replay.reporting.columns import ABSENT, columns, money, number, percent
+from ullage.replay.reporting.explanations import incomplete, missing
+from ullage.replay.reporting.policies_table import cautions
+from ullage.replay.reporting.report_table import PROGRAMS, cost_of, items, notes, section, shortfalls, wrapped
+
+MOST_SESSIONS = 12
+"""Shown, those that cost most; `--full` shows all."""
+
+LONGEST_ID = 16
+"""Characters of a session's name."""
+
+_KINDS: dict[FactKind, str] = {
+    "path": "paths",
+    "identifier": "names in code",
+    "hash": "hashes",
+    "error": "errors",
+    "user message": "messages of the user",
+}
+
+
+def as_short(report: Report) -> str:
+    """All that is told at first."""
+    return "\n".join(_lines(report))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    every = together(row.figures for row in report.rows)
+    yield from wrapped(_in_all(report.rows, every))
+    if every.compactions:
+        yield from wrapped(_needed(every))
+    yield ""
+    if report.policies:
+        yield from _policies(report)
+    yield from _sessions(report.rows)
+    yield from _rest(report)
+
+
+def _in_all(rows: Sequence[Row], every: Figures) -> str:
+    """What was recorded, in a sentence or two."""
+    programs = " and ".join(dict.fromkeys(PROGRAMS[row.source] for row in rows))
+    told = [f"{number(len(rows))} {'session' if len(rows) == 1 else 'sessions'} of {programs}: {number(every.calls.made)} requests"]
+    if "tokens" not in missing(every):
+        told.append(
+            f"{number(every.tokens.total_input_tokens)} tokens sent, {percent(every.share_from_cache)} of them from the prompt cache"
+        )
+    told.append(f"{number(every.compactions)} {'compaction' if every.compactions == 1 else 'compactions'}")
+    if "dollars" in missing(every):
+        return f"{', '.join(told)}. What it cost is not known: {missing(every)['dollars']}."
+    in_part = f" ({incomplete(every)['dollars']})" if "dollars" in incomplete(every) else ""
+    return f"{', '.join(told)}. It cost {money(every.dollars.total)}{in_part}."
+
+
+def _needed(every: Figures) -> str:
+    """What of what was needed later stood in the recorded summaries."""
+    if "needed later" in missing(every):
+        return f"What the summaries kept is not known: {missing(every)['needed later']}."
+    shares = [(name, every.kept.kinds[kind].kept) for kind, name in _KINDS.items()]
+    told = ", ".join(f"{share.hits} of {share.of} {name}" for name, share in shares if share.of)
+    kept = f"Of what was needed after the compactions the summaries held {told}" if told else "Nothing was needed after the compactions"
+    return f"{kept}. Read again after having been read before: {_files(every.kept.files_read_again)}."
+
+
+def _files(count: int) -> str:
+    return f"{number(count)} {'file' if count == 1 else 'files'}"
+
+
+def _policies(report: Report) -> Iterator[str]:
+    comparison = compared(report.runs)
+    choice = choose(comparison)
+    recorded = as_recorded(report.rows, comparison.sessions)
+    yield from section("The answer", (), next(in_words(comparison, choice, recorded)))
+    standings = [*comparison.by_cost(), *([comparison.optimum] if comparison.optimum is not None else [])]
+    yield from section("Policies", _standings(standings))
+    yield from items("", _reservations(comparison, choice))
+
+
+def _standings(standings: Iterable[Standing]) -> Iterator[str]:
+    head = ["policy", "cost", "compactions", "context|mean", "needed later:|in view", "or found by|a search", "lost"]
+    return columns(head, [[each.policy, *_standing_cells(each)] for each in standings], left=1)
+
+
+def _standing_cells(standing: Standing) -> list[str]:
+    if not standing.runs:
+        return [ABSENT] * 6
+    cost = money(standing.total) if standing.priced else ABSENT
+    cells = [cost, number(standing.compactions), number(standing.mean_context)]
+    needed = standing.needed
+    if not needed.needed or standing.stood_in.get("blank"):
+        return [*cells, *[ABSENT] * 3]
+    mark = "*" if standing.unjudged else ""
+    return [*cells, percent(needed.kept.value) + mark, percent(needed.within_reach.value) + mark, number(needed.lost) + mark]
+
+
+def _reservations(comparison: Comparison, choice: Choice) -> Iterator[str]:
+    """What keeps a policy from being taken at its figures."""
+    yield from cautions(comparison.standings)
+    yield from (f"{name} is ruled out: {why}" for name, why in choice.ruled_out.items())
+    if comparison.left_out:
+        count = len(comparison.left_out)
+        yield f"{number(count)} {'session is' if count == 1 else 'sessions are'} in no sum of policies (--full says why)"
+
+
+def _sessions(rows: Sequence[Row]) -> Iterator[str]:
+    """The dearest; as many as were read where these are few."""
+    numbered = sorted(enumerate(rows, 1), key=lambda each: (-each[1].figures.dollars.total, each[0]))[:MOST_SESSIONS]
+    head = ["#", "session", "models", "requests", "cost", "from|cache", "context|largest", "compactions", "needed|later, kept"]
+    cells = [[str(index), *_session_cells(row)] for index, row in numbered]
+    title = "Sessions" if len(rows) <= MOST_SESSIONS else f"The {MOST_SESSIONS} sessions that cost most"
+    return section(title, columns(head, cells, left=3))
+
+
+def _session_cells(row: Row) -> list[str]:
+    figures, without = row.figures, missing(row.figures)
+    kept = reduce(add, (each.kept for each in figures.kept.kinds.values()), Share())
+    name = row.session_id if len(row.session_id) <= LONGEST_ID else f"{row.session_id[: LONGEST_ID - 1]}…"
+    return [
+        printable(name),
+        ", ".join(map(printable, row.models)) or ABSENT,
+        number(figures.calls.made),
+        cost_of(figures),
+        ABSENT if "tokens" in without else percent(figures.share_from_cache),
+        ABSENT if "tokens" in without else number(figures.largest_context),
+        number(figures.compactions),
+        ABSENT if "needed later" in without else f"{kept.hits}/{kept.of}",
+    ]
+
+
+def _rest(report: Report) -> Iterator[str]:
+    """What else there is, and how to see it."""
+    rows = [(str(index), row.figures) for index, row in enumerate(report.rows, 1)]
+    marks = f"{ABSENT} not known, * partial or estimated. "
+    remarks = len([*shortfalls(rows), *notes(report.rows)])
+    told = f"{remarks} remarks on what is missing, partial or was mended, and every" if remarks else "Every"
+    yield from wrapped(f"{marks}{told} table with what it means: --full. For the eye: --report FILE; for programs: --format json.")

@@ -1,0 +1,38 @@
+"""Which files count as standing in view after a compaction."""
+
+from __future__ import annotations
+
+from tests.unit.context.logs import compaction
+from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
+from ullage.context.entries import FileTouch, RestoredFile
+from ullage.context.view.projection import Projection
+from ullage.replay.measuring.names import Named
+from ullage.replay.measuring.retaining import Left, Needed, left_by
+from ullage.replay.measuring.retention import Share
+from ullage.replay.transcript import Transcript
+
+RESTORED = RestoredFile("src/back.py", "x = 1", "whole", "aa")
+
+
+def test_a_file_is_in_view_where_it_was_put_back_read_whole_or_made_and_not_where_it_had_no_room():
+    made = compaction("c1", restored=[RESTORED, RestoredFile("src/none.py", "<file/>", "no room", "ab", whole=False)])
+    touches = (
+        FileTouch("src/read.py", "read", "bb"),
+        FileTouch("src/part.py", "read", "", partial=True),
+        FileTouch("src/made.py", "created", "cc"),
+        FileTouch("src/edited.py", "edited", "dd"),
+        FileTouch("src/gone.py", "deleted", ""),
+    )
+    entries = log(prompt("Go"), calls("Any", {}, id="t1"), returned("text", id="t1", touched=touches), made)
+    left = left_by(made, 3, 4, Projection(entries))
+    assert set(left.restored) == {"src/back.py", "src/read.py", "src/made.py"}
+    assert left.put_back == RESTORED.text
+
+
+def test_what_stands_in_a_file_that_was_put_back_is_in_view_with_the_files_alone():
+    entries = log(prompt("Go"), says("See fullTankLevel."), prompt("On"), says("It is fullTankLevel."))
+    needed = Needed(Transcript("s", "claude-code", entries, (), (), ()))
+    kept = needed.retained([Left(3, "kept", "the summary", (), "fullTankLevel = 1")])
+    assert kept.kinds["identifier"].kept == Share(0, 1)
+    assert kept.with_files["identifier"].kept == Share(1, 1)
+    assert kept.named == Named(1, len("the summary"), Share(0, 0))
