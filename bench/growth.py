@@ -31,11 +31,11 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request
 from ullage.models.model import Model, ModelCard, ModelEvent, Reply, TextDelta
 from ullage.models.serialise import Serialiser
-from ullage.session.items import Update, UserItem
 from ullage.session.long_work import uncollected
 from ullage.session.session import Session
-from ullage.session.sessions import Sessions
+from ullage.session.sessions.sessions import Sessions
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import Update, UserItem
 from ullage.store.location import folder_of
 from ullage.store.log_store import LogStore
 from ullage.workspace.editor import Diagnostic

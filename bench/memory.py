@@ -21,9 +21,9 @@ from ullage.context.blocks import Text
 from ullage.context.entries import Compaction
 from ullage.context.view.request import Request
 from ullage.models.model import Model, ModelCard, ModelEvent, Reply, TextDelta
-from ullage.session.items import Update
-from ullage.session.sessions import Sessions
+from ullage.session.sessions.sessions import Sessions
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import Update
 
 TURNS = 1_000
 WARM = 700

@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ullage.context.quoting import visible_line
-from ullage.session.brought_sessions import gone_folders, take_over
-from ullage.session.earlier_store import EarlierStore, Listed, Taken
+from ullage.session.sessions.brought_sessions import gone_folders, take_over
+from ullage.session.sessions.earlier_store import EarlierStore, Listed, Taken
 from ullage.store.brought import NotBrought
 from ullage.store.errors import StoreFailed
 from ullage.store.location import prepare_for, store_location

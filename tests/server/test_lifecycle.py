@@ -78,8 +78,8 @@ def test_nothing_heavy_is_imported_before_initialize() -> None:
         "pydantic",
         "watchfiles",
         "sqlite3",
-        "ullage.session.sessions",
-        "ullage.session.items",
+        "ullage.session.sessions.sessions",
+        "ullage.session.timeline.items",
         "ullage.store.log_store",
     }
     assert heavy & set(loaded) == set()

@@ -1,7 +1,7 @@
 """The entries of the append-only log: everything that ever happened in a session, in order.
 
 An entry is never changed or removed. What the model sees is computed from the entries (`view/`); what the user sees
-is computed from them too (`session/timeline.py`). How they are written to disk is known in `store/`.
+is computed from them too (`session/timeline/timeline.py`). How they are written to disk is known in `store/`.
 """
 
 from __future__ import annotations

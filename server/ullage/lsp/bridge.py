@@ -29,10 +29,10 @@ from ullage.lsp.convert import update_to_wire
 from ullage.lsp.methods import AT_ONCE, IN_THREADS, METHODS
 from ullage.lsp.protocol import LIST_CHANGED, PROMPT, REQUEST_FAILED, UPDATE, Nothing, UpdateParams
 from ullage.session.errors import SessionError, refusal_of
-from ullage.session.items import CompactionItem, ItemRemoved, ItemUpdated, Update
 from ullage.session.long_work import ROUND
-from ullage.session.sessions import Sessions
+from ullage.session.sessions.sessions import Sessions
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import CompactionItem, ItemRemoved, ItemUpdated, Update
 from ullage.session.workspace_store import WorkspaceStore, open_workspace_store
 from ullage.store.errors import StoreFailed
 from ullage.workspace.editor import Editor

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 from ullage.context.entries import FileDiff
 from ullage.lsp import history, protocol
 from ullage.lsp import items as wire
-from ullage.session import items as session
+from ullage.session.timeline import items as session
 from ullage.store.origins import is_foreign
 from ullage.tools.tool import PlanEntry
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.context.compaction.decide import NextCompaction
     from ullage.session.attachments import Ref
-    from ullage.session.open_sessions import Fork
-    from ullage.session.sessions import SessionSummary
+    from ullage.session.sessions.open_sessions import Fork
+    from ullage.session.sessions.sessions import SessionSummary
 
 
 def snapshot_to_wire(snapshot: session.Snapshot) -> protocol.Snapshot:

@@ -14,8 +14,8 @@ from ullage.session.errors import SessionError
 if TYPE_CHECKING:  # takes long to import
     from ullage.session.history.epochs import EpochInfo
     from ullage.session.history.preview import ItemFate, Preview, PreviewCost
-    from ullage.session.searching import Found
-    from ullage.session.sessions import Sessions
+    from ullage.session.sessions.searching import Found
+    from ullage.session.sessions.sessions import Sessions
 
 USUAL_HITS, MOST_HITS = 30, 200
 """Of one answer to a search."""

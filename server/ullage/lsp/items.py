@@ -1,4 +1,4 @@
-"""The wire types of what a user sees: the counterparts of `session/items.py`. See PROTOCOL.md, Shapes."""
+"""The wire types of what a user sees: the counterparts of `session/timeline/items.py`. See PROTOCOL.md, Shapes."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from ullage.session.slash_commands import COMMANDS, carry_out, typed_command
 if TYPE_CHECKING:  # takes long to import
     from ullage.models.model_card import OfferedModel
     from ullage.session.attachments import Ref
-    from ullage.session.sessions import Sessions
+    from ullage.session.sessions.sessions import Sessions
 
 _NOTHING = wire.Nothing()
 

@@ -19,7 +19,7 @@ class AtMost:
 
 
 LONGEST_ID = 200
-"""Characters. Ours have at most 40, those that a model gives its calls at most 128 (`session/incoming.py`)."""
+"""Characters. Ours have at most 40, those that a model gives its calls at most 128 (`session/turns/incoming.py`)."""
 
 Id: TypeAlias = Annotated[str, AtMost(LONGEST_ID)]
 """An id that the client gives back."""

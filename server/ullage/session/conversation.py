@@ -19,10 +19,10 @@ from ullage.context.entries import Compaction, Entry, Logged
 from ullage.context.view.paged_log import Entries, Log
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, build_request
-from ullage.session.items import Update
 from ullage.session.locations import Locate, nowhere
 from ullage.session.long_work import uncollected
-from ullage.session.timeline import Describe, Timeline
+from ullage.session.timeline.items import Update
+from ullage.session.timeline.timeline import Describe, Timeline
 from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)

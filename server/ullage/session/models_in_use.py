@@ -23,8 +23,8 @@ from ullage.models.model import Effort, EffortChoice, Model, ModelCard, Tokenize
 from ullage.models.model_card import OfferedModel
 from ullage.models.serialise import MediaBytes
 from ullage.session.errors import SessionError
-from ullage.session.items import ModelInfo
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import ModelInfo
 from ullage.store.errors import StoreFailed
 from ullage.store.user_state import UserState
 

@@ -12,7 +12,7 @@ from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # they are given to it
     from ullage.session.session import Session
-    from ullage.session.sessions import Sessions
+    from ullage.session.sessions.sessions import Sessions
 
 _TYPED = re.compile(r"/([a-z]+)(?:\s+(.*))?", re.DOTALL)
 

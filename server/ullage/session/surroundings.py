@@ -11,8 +11,8 @@ from ullage.context.counting.tokens import Calibration, Counts
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
-from ullage.session.approvals import Remembered
 from ullage.session.settings import Settings
+from ullage.session.turns.approvals import Remembered
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.workspace.editor import Editor

@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ullage.session.open_sessions import OpenSessions
+from ullage.session.sessions.open_sessions import OpenSessions
 from ullage.session.surroundings import Surroundings
 from ullage.workspace.text_file import OwnWrites
 from ullage.workspace.touched import EditedBy

@@ -20,7 +20,11 @@ from ullage.models.model import Effort, Model, TokenizerVersion
 from ullage.models.retry import Patience
 from ullage.models.serialise import MediaBytes
 from ullage.session.endpoint_counts import EndpointCounts
-from ullage.session.items import (
+from ullage.session.models_in_use import ChooseModel
+from ullage.session.session import Session
+from ullage.session.sessions.sessions import Sessions
+from ullage.session.settings import Settings
+from ullage.session.timeline.items import (
     CompactionItem,
     Item,
     ItemRemoved,
@@ -30,10 +34,6 @@ from ullage.session.items import (
     ToolCallItem,
     Update,
 )
-from ullage.session.models_in_use import ChooseModel
-from ullage.session.session import Session
-from ullage.session.sessions import Sessions
-from ullage.session.settings import Settings
 from ullage.store.location import folder_of
 from ullage.workspace.editor import Diagnostic
 

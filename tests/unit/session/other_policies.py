@@ -7,9 +7,9 @@ from typing import Any
 from tests.fake_api import Call, Rule, Say, Think
 from tests.unit.session.engines import PROMPT
 from tests.unit.session.harness import Stage, items
-from ullage.session.items import AssistantItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import AssistantItem
 
 TOLD = "The tank was measured, in millimetres, by the dip stick of the house."
 """What the model sums up."""

@@ -15,8 +15,8 @@ from tests.fake_api.script import Scripted
 from tests.unit.session.filling import WINDOW, asks_for_summary, fill, fill_to_the_line, make_project, summaries
 from tests.unit.session.harness import Stage, compactions, items, stage
 from ullage.context.summary.api_summary import COMPLETES
-from ullage.session.items import UserItem
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import UserItem
 
 SUMMARY = "## Decisions and why\n- The tank is measured in millimetres, since the dip stick is marked in them; litres were turned down."
 

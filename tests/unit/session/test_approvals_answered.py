@@ -12,8 +12,8 @@ from tests.fake_api import Call, Say
 from tests.unit.session.filling import WINDOW, compact, fill, make_project, summaries
 from tests.unit.session.harness import Stage, calls, items, stage
 from ullage.session.errors import SessionError
-from ullage.session.items import ToolCallItem
 from ullage.session.session import Session
+from ullage.session.timeline.items import ToolCallItem
 
 
 @pytest.fixture

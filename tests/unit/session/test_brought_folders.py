@@ -22,11 +22,11 @@ from tests.fake_api import Say
 from tests.unit.session.harness import Stage, items, kept_of, stage
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.entries import AssistantReply, ToolReturned, UserPrompt
-from ullage.session.earlier_store import EarlierStore
 from ullage.session.errors import SessionError
-from ullage.session.items import UserItem
 from ullage.session.session import Session
+from ullage.session.sessions.earlier_store import EarlierStore
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import UserItem
 from ullage.store import schema
 from ullage.store.encode import encode, encode_prompt
 from ullage.store.errors import UnknownSession

@@ -13,8 +13,8 @@ from tests.fake_api import Call, Fail, Hang, Reply, Say
 from tests.unit.session.filling import SUMMARY, WINDOW, fill, fill_to_the_line, make_project, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import compactions, items, kept_of, notices, stage
 from ullage.session.errors import SessionError
-from ullage.session.items import AssistantItem
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import AssistantItem
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from ullage.context.view.projection import Projection
 from ullage.session.errors import SessionError
 from ullage.session.history.epochs import FatePage, Group, epochs, fate_page
 from ullage.session.settings import Settings
-from ullage.session.timeline import Timeline
+from ullage.session.timeline.timeline import Timeline
 
 GROUPS: tuple[Group, ...] = ("changed", "before", "kept")
 

@@ -11,9 +11,9 @@ from tests.fake_api import Say
 from tests.unit.session.filling import SUMMARY, WINDOW, compact, fill, in_view, make_project, sent, summaries
 from tests.unit.session.harness import Stage, compactions, items, stage
 from ullage.session.errors import SessionError
-from ullage.session.items import UserItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import UserItem
 
 PLAN = "The harbour master wants the gauge hidden behind panel seven. Never tell the lock_keeper_of_the_weir."
 OTHER = "The second plan: paint the old float chamber bright yellow."

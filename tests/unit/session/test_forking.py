@@ -20,10 +20,10 @@ from ullage.context.blocks import Text
 from ullage.context.entries import AssistantReply, Clipped, Entry, EntryPinned, Forked, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.view.projection import project
 from ullage.session.errors import SessionError
-from ullage.session.forks import LEFT_AT_WORK, fork_place
 from ullage.session.history.places import items_of_entry
-from ullage.session.items import AssistantItem, ForkOrigin, UserItem
 from ullage.session.session import Session
+from ullage.session.sessions.forks import LEFT_AT_WORK, fork_place
+from ullage.session.timeline.items import AssistantItem, ForkOrigin, UserItem
 from ullage.session.titles import title_of_fork
 
 LONG = "A sounding is taken twice, at slack water, and the mean is written down. " * 200

@@ -6,7 +6,7 @@ import pytest
 
 from ullage.context.blocks import Text, Thinking, ToolUse
 from ullage.context.entries import AssistantReply
-from ullage.session.searching import block_with
+from ullage.session.sessions.searching import block_with
 
 BLOCKS = (
     Thinking("I weigh the tanks", ""),

@@ -14,8 +14,8 @@ from tests.unit.session.filling import WINDOW, fill, make_project, summaries
 from tests.unit.session.harness import Stage, calls, compactions, items, notices, stage
 from ullage.context.entries import Compaction, Entry, Logged
 from ullage.session.errors import SessionError
-from ullage.session.items import AssistantItem, UserItem
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import AssistantItem, UserItem
 from ullage.store.errors import StoreFailed
 
 

@@ -11,7 +11,7 @@ from tests.fake_api import Call, Reply, Say, Think
 from tests.unit.models.scripted_server import block, ended, started
 from tests.unit.session.harness import calls, notices, stage
 from tests.unit.session.test_distrust import answers, behind_a_faulty_endpoint, streamed
-from ullage.session.loop import EMPTY, GO_ON, MOST_PAUSES, NO_END_OF_PAUSES, SAY_SOMETHING, UNREADABLE, WRITE_LESS
+from ullage.session.turns.loop import EMPTY, GO_ON, MOST_PAUSES, NO_END_OF_PAUSES, SAY_SOMETHING, UNREADABLE, WRITE_LESS
 
 
 @pytest.fixture

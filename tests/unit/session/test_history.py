@@ -23,9 +23,9 @@ from ullage.context.entries import CompactionUndone, Entry
 from ullage.context.view.projection import Projection
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
-from ullage.session.items import PinnedItems, UserItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import PinnedItems, UserItem
 from ullage.store.folder import session_lock
 from ullage.store.shared_files import SystemLock
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.fake_api import Call, Say
 from tests.unit.session.harness import Stage, calls, stage
-from ullage.session.approvals import RememberedInWorkspace
 from ullage.session.session import Session
+from ullage.session.turns.approvals import RememberedInWorkspace
 from ullage.store.user_state import UserState
 from ullage.tools.command_lines.judge import Site
 from ullage.tools.command_permission import command_need, extras_of, with_extras

@@ -19,9 +19,9 @@ from ullage.context.counting.media import PDF_PAGE_TOKENS, Room
 from ullage.context.entries import UserPrompt
 from ullage.session.attachments import FileRef, PastedRef, ref_of
 from ullage.session.errors import SessionError
-from ullage.session.items import ShownMedia, UserItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import ShownMedia, UserItem
 from ullage.store.folder import READABLE
 from ullage.workspace.folders import Folders, Kept
 

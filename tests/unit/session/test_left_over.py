@@ -9,8 +9,8 @@ import pytest
 from tests.fake_api import Call, Say
 from tests.unit.session.filling import WINDOW, fill, make_project, summaries
 from tests.unit.session.harness import Stage, stage
-from ullage.session.items import GaugeChanged
 from ullage.session.session import Session
+from ullage.session.timeline.items import GaugeChanged
 
 
 @pytest.fixture

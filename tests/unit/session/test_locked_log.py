@@ -8,8 +8,8 @@ from pathlib import Path
 from tests.fake_api import Call, Say
 from tests.unit.session.filling import make_project
 from tests.unit.session.harness import calls, items, stage
-from ullage.session.items import AssistantItem, UserItem
 from ullage.session.session import Session
+from ullage.session.timeline.items import AssistantItem, UserItem
 from ullage.store import folder as ullage_folder
 from ullage.store.location import folder_of
 

@@ -11,7 +11,7 @@ from tests.unit.session.harness import kept_of, stage
 from ullage.context.blocks import Text, Usage
 from ullage.context.entries import AssistantReply, EntryPinned, TurnEnded, UserPrompt
 from ullage.session.session import Session
-from ullage.session.timeline_pages import LONGEST_STRETCH
+from ullage.session.timeline.pages import LONGEST_STRETCH
 from ullage.store.log_store import LogStore
 
 

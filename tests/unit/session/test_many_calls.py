@@ -15,9 +15,9 @@ from tests.work import check_linear
 from ullage.context.blocks import Text, Thinking, ToolResult, ToolUse
 from ullage.context.view.fold import Fold
 from ullage.models.model import Reply
-from ullage.session.calls import MOST_AT_ONCE
-from ullage.session.incoming import MOST_CALLS, CallIds, cut_to_most_calls
 from ullage.session.session import Session
+from ullage.session.turns.calls import MOST_AT_ONCE
+from ullage.session.turns.incoming import MOST_CALLS, CallIds, cut_to_most_calls
 from ullage.tools.tool import ToolCall, ToolOutcome
 
 

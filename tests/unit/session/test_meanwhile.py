@@ -11,8 +11,8 @@ from tests.fake_api import HoldsAfter, Reply, Say
 from tests.unit.session.harness import items, kept_of, stage
 from ullage.context.blocks import Text
 from ullage.context.entries import AssistantReply, CompactionFailed, Entry, Logged, TurnEnded, UserPrompt
-from ullage.session.incoming import KEPT_EVERY_SECONDS, KeptMeanwhile, left_by_a_killed_process
-from ullage.session.items import AssistantItem
+from ullage.session.timeline.items import AssistantItem
+from ullage.session.turns.incoming import KEPT_EVERY_SECONDS, KeptMeanwhile, left_by_a_killed_process
 from ullage.store.unfinished import Piece, UnfinishedFile, UnfinishedReply
 
 

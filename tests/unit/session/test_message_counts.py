@@ -20,9 +20,9 @@ from tests.unit.session.harness import Stage, calls, compactions, items, stage
 from ullage.context.entries import MessageCounts
 from ullage.inspection import run
 from ullage.session.history.preview import Preview
-from ullage.session.items import AssistantItem, UserItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import AssistantItem, UserItem
 
 MESSAGES = ("user", "assistant", "tool")
 

@@ -15,7 +15,7 @@ from ullage.cli import main
 from ullage.context.blocks import Image
 from ullage.context.entries import ToolReturned, UserPrompt
 from ullage.session.errors import SessionError
-from ullage.session.sessions import OTHER_LOCATION
+from ullage.session.sessions.sessions import OTHER_LOCATION
 from ullage.store.encode import encode
 from ullage.store.location import folder_of
 from ullage.store.log_store import LogStore

@@ -28,9 +28,9 @@ from ullage.session.compacting.attempts import Attempts
 from ullage.session.compacting.room import Room
 from ullage.session.compacting.saving import Postponing
 from ullage.session.errors import SessionError
-from ullage.session.items import Gauge, GaugeChanged
 from ullage.session.session import Session
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import Gauge, GaugeChanged
 
 WINDOW = 40_000
 Step = Literal[

@@ -15,9 +15,9 @@ from ullage.context.blocks import Text, ToolResult
 from ullage.context.counting.tokens import estimate_prelude
 from ullage.context.entries import ToolReturned
 from ullage.session.errors import SessionError
-from ullage.session.items import UserItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import UserItem
 
 SECRET_PLAN = "The harbour master wants the gauge hidden behind panel seven."
 

@@ -21,9 +21,9 @@ from tests.unit.session.harness import MODEL, Stage, compactions, items, stage
 from ullage.context.policies.table import BUILT_IN
 from ullage.policies_command import prompts_in
 from ullage.session.errors import SessionError
-from ullage.session.items import UserItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import UserItem
 
 WINDOW = 30_000
 """Small, so that every line is near."""

@@ -26,9 +26,9 @@ from ullage.context.economy import Economy
 from ullage.context.entries import Forked
 from ullage.context.view.projection import Projection
 from ullage.session.errors import SessionError
-from ullage.session.items import AssistantItem, ToolCallItem, UserItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import AssistantItem, ToolCallItem, UserItem
 
 WINDOW = 40_000
 """Small, so that compactions come by themselves too."""

@@ -22,7 +22,7 @@ from ullage.context.entries import (
     UserPrompt,
 )
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT
-from ullage.session.searching import SessionRecall, find
+from ullage.session.sessions.searching import SessionRecall, find
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import ResultFiles
 from ullage.store.search import SearchIndex

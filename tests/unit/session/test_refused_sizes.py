@@ -15,9 +15,9 @@ from ullage.context.blocks import SystemPart
 from ullage.context.counting.categories import FixedParts
 from ullage.context.entries import Prelude, SizeStated
 from ullage.models.anthropic_model import AnthropicModel
-from ullage.session.items import NoticeItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import NoticeItem
 
 DIGITS = "0123456789\n"
 """The fake counts more than twice of what we estimate."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.session.approvals import Remembered, RememberedForNow, RememberedInWorkspace
+from ullage.session.turns.approvals import Remembered, RememberedForNow, RememberedInWorkspace
 from ullage.store.user_state import UserState
 from ullage.tools.command_lines.judge import Site
 from ullage.tools.command_permission import command_need

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.fake_api import Say
 from tests.unit.session.harness import items, notices, stage
-from ullage.session.items import UserItem
+from ullage.session.timeline.items import UserItem
 
 
 async def test_a_prompt_that_was_stopped_before_its_turn_began_waits_and_can_be_sent(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from ullage.context.blocks import Text
 from ullage.context.compaction.newest import TakenBack
 from ullage.context.entries import AssistantReply, Compaction, CompactionUndone, Summarised, UserPrompt
 from ullage.session.compacting import pauses
-from ullage.session.items import UserItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import UserItem
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from ullage.context.entries import (
     TurnEnded,
     UserPrompt,
 )
-from ullage.session.items import (
+from ullage.session.timeline.items import (
     AssistantItem,
     CompactionItem,
     Item,
@@ -38,7 +38,7 @@ from ullage.session.items import (
     Update,
     UserItem,
 )
-from ullage.session.timeline import Timeline
+from ullage.session.timeline.timeline import Timeline
 from ullage.tools.tool import PlanEntry, ToolKind
 
 

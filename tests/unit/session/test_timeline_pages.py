@@ -25,9 +25,9 @@ from ullage.context.entries import (
     UserPrompt,
 )
 from ullage.session.history.places import entry_of_item
-from ullage.session.items import CompactionItem, Item, NoticeItem, Update, UserItem
-from ullage.session.timeline import Timeline
-from ullage.session.timeline_pages import CACHED, LONGEST_STRETCH, NEWEST, STRETCH
+from ullage.session.timeline.items import CompactionItem, Item, NoticeItem, Update, UserItem
+from ullage.session.timeline.pages import CACHED, LONGEST_STRETCH, NEWEST, STRETCH
+from ullage.session.timeline.timeline import Timeline
 from ullage.tools.tool import ToolKind
 
 
@@ -98,7 +98,7 @@ def with_ids(entries: list[Entry]) -> list[Entry]:
 @contextmanager
 def small_pages() -> Generator[None]:
     """Next to nothing stays in memory."""
-    with patch.multiple("ullage.session.timeline_pages", STRETCH=2, LONGEST_STRETCH=4, NEWEST=3, UNLOGGED=3):
+    with patch.multiple("ullage.session.timeline.pages", STRETCH=2, LONGEST_STRETCH=4, NEWEST=3, UNLOGGED=3):
         yield
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.fake_api import Call, Fail, Hang, HoldsAfter, Reply, Say, Think
 from tests.unit.session.harness import OpenEditor, calls, items, notices, rebuilt, stage
 from ullage.session.errors import SessionError
-from ullage.session.items import AssistantItem, ThinkingItem, UserItem
+from ullage.session.timeline.items import AssistantItem, ThinkingItem, UserItem
 
 
 @pytest.fixture

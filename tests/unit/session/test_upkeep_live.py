@@ -18,8 +18,8 @@ from ullage.context.moves.plan import Plan
 from ullage.context.policies.none import NONE
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import FixedTokens
-from ullage.session.items import NoticeItem, StateChanged
 from ullage.session.settings import Settings
+from ullage.session.timeline.items import NoticeItem, StateChanged
 
 
 @pytest.fixture

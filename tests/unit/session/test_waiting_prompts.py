@@ -12,8 +12,8 @@ from tests.unit.session.filling import SUMMARY, WINDOW, fill, fill_to_the_line, 
 from tests.unit.session.harness import compactions, items, notices, stage
 from ullage.session.attachments import FileRef, ProblemsRef
 from ullage.session.errors import SessionError
-from ullage.session.items import AssistantItem, UserItem
 from ullage.session.session import Session
+from ullage.session.timeline.items import AssistantItem, UserItem
 
 HELD_SUMMARY = Hang(Reply((Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ==="),)))
 

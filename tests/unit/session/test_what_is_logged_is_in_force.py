@@ -18,9 +18,9 @@ from ullage.session.compacting.attempts import Preparation
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.compacting.sources import ReadingAhead
 from ullage.session.compacting.summary import Rungs
-from ullage.session.display import Spending
 from ullage.session.session import Session
-from ullage.session.timeline import Timeline
+from ullage.session.timeline.display import Spending
+from ullage.session.timeline.timeline import Timeline
 from ullage.store.errors import StoreFailed
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.unit.session.filling import WINDOW, fill, make_project, summaries
 from tests.unit.session.harness import compactions, items, stage
-from ullage.session.items import UserItem
+from ullage.session.timeline.items import UserItem
 from ullage.store import folder as ullage_folder
 from ullage.store import schema
 from ullage.store.location import folder_of

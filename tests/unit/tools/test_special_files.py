@@ -91,7 +91,7 @@ MAY_OPEN = {
     "workspace/without_links.py": "the one way",
     "workspace/media_file.py": "Pillow, of bytes",
     "lsp/transport.py": "the null device",
-    "session/earlier_store.py": "the copy that it makes",
+    "session/sessions/earlier_store.py": "the copy that it makes",
     "processes/reaper.py": "what the system says of processes",
     "tools/process.py": "what the system says of processes",
     "tools/sandbox/bubblewrap.py": "what the system says of processes",

@@ -21,9 +21,9 @@ from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.failures import discard, spend_in_vain, spent_on
 from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.conversation import Conversation, in_any_case
-from ullage.session.items import CompactionItem, CompactionStatus, new_id
 from ullage.session.models_in_use import ModelInUse
-from ullage.session.shown_entries import compaction_item
+from ullage.session.timeline.items import CompactionItem, CompactionStatus, new_id
+from ullage.session.timeline.shown_entries import compaction_item
 from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)

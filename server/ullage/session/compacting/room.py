@@ -42,9 +42,9 @@ from ullage.session.compacting.failures import Breaker
 from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.compacting.saving import Postponing, Saving
 from ullage.session.conversation import Conversation
-from ullage.session.items import new_id
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
+from ullage.session.timeline.items import new_id
 
 PRICED_TOKENS = 1_000_000
 """Prices are dollars for so many."""

@@ -30,9 +30,9 @@ from ullage.session.compacting.room import Room
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.errors import Reason, SessionError
 from ullage.session.history.preview import BY_THE_USER
-from ullage.session.items import new_id
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
+from ullage.session.timeline.items import new_id
 
 Change: TypeAlias = Compaction | CompactionUndone | CompactionRedone
 """What puts another epoch in force."""

@@ -28,7 +28,7 @@ from ullage.context.view.fates import GONE, Becoming, Fate, is_message
 from ullage.context.view.projection import Projection
 from ullage.session.history.places import item_of_message
 from ullage.session.history.preview import ItemFate, by_hand, part_of, title_of_entry
-from ullage.session.timeline import Timeline
+from ullage.session.timeline.timeline import Timeline
 
 
 @dataclass(frozen=True, slots=True)

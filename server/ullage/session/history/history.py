@@ -39,9 +39,9 @@ from ullage.session.history.changes import Changes
 from ullage.session.history.epochs import EpochInfo, FatePage, Group, epochs, fate_page
 from ullage.session.history.places import NamedFiles, entry_of_item, first_of_item
 from ullage.session.history.preview import ItemFate, Preview, cost_of, fates_of, lines_of
-from ullage.session.items import RestoredFileItem, new_id
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
+from ullage.session.timeline.items import RestoredFileItem, new_id
 
 EXCLUDED_BEFORE = "You excluded this, so the model does not see it. Undo that in the timeline, then pin it."
 

@@ -12,7 +12,7 @@ from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, To
 from ullage.context.view.log_places import entry_at, place_of
 from ullage.context.view.projection import Projection
 from ullage.session.errors import SessionError
-from ullage.session.items import PinnedItems
+from ullage.session.timeline.items import PinnedItems
 from ullage.workspace.folders import Folders, OutsideWorkspace
 
 

@@ -19,8 +19,8 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import all_taken_out
 from ullage.models.model import ModelCard
 from ullage.session.history.places import item_of_message, items_of_entry
-from ullage.session.items import RestoredFileItem
-from ullage.session.timeline import Timeline
+from ullage.session.timeline.items import RestoredFileItem
+from ullage.session.timeline.timeline import Timeline
 
 Part: TypeAlias = Literal["user", "assistant", "tool", "notice", "record"]
 """The first three are messages as a user counts them; `record` is what an earlier compaction left in the place of some."""

@@ -38,9 +38,9 @@ from ullage.replay.readers.own_log import read
 from ullage.replay.simulating import simulation
 from ullage.replay.simulating.outcome import StandIn
 from ullage.replay.simulating.prepared import Prepared, Settings
-from ullage.session.items import ToolCallItem
 from ullage.session.session import Session
 from ullage.session.settings import Settings as LiveSettings
+from ullage.session.timeline.items import ToolCallItem
 
 WINDOW = 40_000
 FACTS = "\n".join(f"<fact>{line}</fact>" for line in TOLD.splitlines())

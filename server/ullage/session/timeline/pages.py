@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeAlias
 
-from ullage.session.items import CompactionItem, Item, ToolCallItem, UserItem
+from ullage.session.timeline.items import CompactionItem, Item, ToolCallItem, UserItem
 
 CACHED = 4
 """Pages that were asked for lately."""

@@ -33,7 +33,8 @@ from ullage.context.entries import (
     TurnEnded,
     UserPrompt,
 )
-from ullage.session.items import (
+from ullage.session.locations import Locate, Location, nowhere
+from ullage.session.timeline.items import (
     AssistantItem,
     CompactionItem,
     Item,
@@ -47,9 +48,16 @@ from ullage.session.items import (
     Update,
     UserItem,
 )
-from ullage.session.locations import Locate, Location, nowhere
-from ullage.session.shown_entries import UpkeepLines, compaction_item, failed_compaction_item, failure_of, of_prompt, of_result, thought_for
-from ullage.session.timeline_pages import ItemPages, Stretch, page_of
+from ullage.session.timeline.pages import ItemPages, Stretch, page_of
+from ullage.session.timeline.shown_entries import (
+    UpkeepLines,
+    compaction_item,
+    failed_compaction_item,
+    failure_of,
+    of_prompt,
+    of_result,
+    thought_for,
+)
 from ullage.session.titles import NEW_SESSION
 from ullage.tools.todo import plan_of
 from ullage.tools.tool import PlanEntry, ToolKind

@@ -18,8 +18,8 @@ from ullage.context.blocks import AssistantBlock, Text, Thinking, ToolUse
 from ullage.context.entries import AssistantReply, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.models.model import ModelEvent, Reply, Retrying, TextDelta, ThinkingDelta, ToolInputDelta, ToolUseStarted
 from ullage.session.conversation import Conversation
-from ullage.session.items import AssistantItem, RetryInfo, ThinkingItem, ToolCallItem, new_id
-from ullage.session.timeline import Timeline
+from ullage.session.timeline.items import AssistantItem, RetryInfo, ThinkingItem, ToolCallItem, new_id
+from ullage.session.timeline.timeline import Timeline
 from ullage.store.unfinished import Piece, UnfinishedFile, UnfinishedReply
 
 MOST_CALLS = 128

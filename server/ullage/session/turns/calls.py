@@ -17,11 +17,11 @@ from ullage.context.moves.clip import Arrival, Clip
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.summary.words import names_left_out
 from ullage.models.model import UNPARSABLE_INPUT
-from ullage.session.approvals import Approvals, permit
 from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.conversation import Conversation
-from ullage.session.items import ToolCallItem, ToolStatus, new_id
 from ullage.session.surroundings import Surroundings
+from ullage.session.timeline.items import ToolCallItem, ToolStatus, new_id
+from ullage.session.turns.approvals import Approvals, permit
 from ullage.store.errors import StoreFailed
 from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome
 

@@ -15,7 +15,7 @@ from ullage.context.economy import SUMMARY_OUTPUT_TOKENS, took
 from ullage.context.entries import AssistantReply, Compaction, Entry, Forked, Logged, SpentInVain
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
-from ullage.session.items import (
+from ullage.session.timeline.items import (
     Category,
     EndedTurn,
     Gauge,
@@ -29,7 +29,7 @@ from ullage.session.items import (
     TitleChanged,
     Update,
 )
-from ullage.session.timeline import Timeline
+from ullage.session.timeline.timeline import Timeline
 
 SNAPSHOT_ITEMS = 200
 """Items of a snapshot; older ones are asked for when the user scrolls up."""

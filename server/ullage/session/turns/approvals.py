@@ -18,8 +18,8 @@ from typing import Protocol
 from ullage.context.blocks import ToolUse
 from ullage.context.quoting import visible_line
 from ullage.session.errors import SessionError
-from ullage.session.items import PermissionOption, ToolCallItem, new_id
-from ullage.session.timeline import Timeline
+from ullage.session.timeline.items import PermissionOption, ToolCallItem, new_id
+from ullage.session.timeline.timeline import Timeline
 from ullage.store.user_state import UserState
 from ullage.tools.permission import Allowed, hosts_need, patterns_of, shown_approval
 from ullage.tools.tool import PermissionNeed, ShowsBefore, Tool, ToolOutcome

@@ -12,8 +12,8 @@ from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Attachment, UserPrompt
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
-from ullage.session.items import NoticeItem, UserItem
-from ullage.session.shown_entries import of_prompt
+from ullage.session.timeline.items import NoticeItem, UserItem
+from ullage.session.timeline.shown_entries import of_prompt
 from ullage.store.log_store import LogStore
 
 WAITING = "nwaiting"

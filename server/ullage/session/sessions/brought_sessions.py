@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ullage.context.entries import Logged, Notice
-from ullage.session.earlier_store import OFFERED, EarlierStore, Listed, Taken, copy_files, taken_over
 from ullage.session.errors import SessionError, refusing
+from ullage.session.sessions.earlier_store import OFFERED, EarlierStore, Listed, Taken, copy_files, taken_over
 from ullage.session.workspace_store import WorkspaceStore
 from ullage.store.brought import NotBrought
 from ullage.store.errors import StoreFailed

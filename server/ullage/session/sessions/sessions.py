@@ -17,19 +17,19 @@ from ullage.models.choose import choose_model, unconfirmed_address
 from ullage.models.counting import CountText, tokenizer
 from ullage.models.model import EffortChoice, TokenizerVersion
 from ullage.models.model_card import OfferedModel
-from ullage.session.approvals import Remembered, RememberedForNow, RememberedInWorkspace
-from ullage.session.brought_sessions import BroughtSessions, Importable
-from ullage.session.earlier_store import Taken
 from ullage.session.errors import SessionError, refusing
-from ullage.session.items import SessionState, Update
 from ullage.session.long_work import Background, patiently, patiently_at_once, walked_again
 from ullage.session.models_in_use import ChooseModel, ModelsInWorkspace
-from ullage.session.open_sessions import Fork, OpenSessions, fork_session
-from ullage.session.searching import Found, find
 from ullage.session.session import Session
+from ullage.session.sessions.brought_sessions import BroughtSessions, Importable
+from ullage.session.sessions.earlier_store import Taken
+from ullage.session.sessions.open_sessions import Fork, OpenSessions, fork_session
+from ullage.session.sessions.searching import Found, find
 from ullage.session.settings import Settings
 from ullage.session.surroundings import Outputs, Surroundings
+from ullage.session.timeline.items import SessionState, Update
 from ullage.session.titles import one_line
+from ullage.session.turns.approvals import Remembered, RememberedForNow, RememberedInWorkspace
 from ullage.session.workspace_events import DocumentEvent, WorkspaceEvents
 from ullage.session.workspace_store import WorkspaceStore, open_workspace_store
 from ullage.store.erase import erase_session

@@ -15,7 +15,7 @@ from ullage.context.blocks import ToolUse
 from ullage.context.entries import AssistantReply, Notice, TurnEnded
 from ullage.context.view.fold import spoken
 from ullage.models.model import UNPARSABLE_INPUT
-from ullage.session.turn import Turn
+from ullage.session.turns.turn import Turn
 
 WINDOW_EXCEEDED = "model_context_window_exceeded"
 """The stop reason of a reply that filled the window (anthropic-api: Claude 4.5 and later)."""

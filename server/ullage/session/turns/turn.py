@@ -13,17 +13,17 @@ from ullage.context.entries import AssistantReply, Notice, TurnEnded, UserPrompt
 from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
 from ullage.models.model import ModelCard, ModelEvent, Reply
 from ullage.models.written_calls import written_call
-from ullage.session.calls import Calls
 from ullage.session.compacting.room import ContextFull, Room
 from ullage.session.conversation import Conversation
 from ullage.session.file_notices import FileNotices
-from ullage.session.incoming import Incoming, KeptMeanwhile, cut_to_most_calls
-from ullage.session.items import NoticeItem, RetryInfo, new_id
 from ullage.session.long_work import ROUND, Breath
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.prelude import RulesInForce
 from ullage.session.stated_sizes import take_size
 from ullage.session.surroundings import Surroundings
+from ullage.session.timeline.items import NoticeItem, RetryInfo, new_id
+from ullage.session.turns.calls import Calls
+from ullage.session.turns.incoming import Incoming, KeptMeanwhile, cut_to_most_calls
 from ullage.store.unfinished import UnfinishedReply, unfinished_file
 
 OUTPUT_TOKENS = 32_000

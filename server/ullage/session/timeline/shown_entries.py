@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ullage.context.blocks import Media
 from ullage.context.counting.media import in_words
 from ullage.context.entries import AssistantReply, Compaction, CompactionFailed, ToolReturned, UserPrompt
-from ullage.session.items import CompactionItem, Failure, NoticeItem, RestoredFileItem, ShownMedia
+from ullage.session.timeline.items import CompactionItem, Failure, NoticeItem, RestoredFileItem, ShownMedia
 from ullage.store.plain_files import shown_path
 from ullage.tools.file_tools import NOT_FOUND
 

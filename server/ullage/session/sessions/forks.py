@@ -22,7 +22,7 @@ from ullage.context.entries import (
 )
 from ullage.context.view.log_places import place_of
 from ullage.session.history.places import entry_of_item, first_of_item
-from ullage.session.items import ForkOrigin
+from ullage.session.timeline.items import ForkOrigin
 
 LEFT_AT_WORK = "This turn was not finished where the session was forked. What was done by then is kept."
 

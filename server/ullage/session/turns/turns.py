@@ -19,14 +19,14 @@ from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, Mode
 from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.compacting.room import ContextFull, Room
 from ullage.session.conversation import Conversation
-from ullage.session.items import EndedTurn, NoticeItem, RetryInfo, StopReason, new_id
 from ullage.session.long_work import ROUND
-from ullage.session.loop import run_turn
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.prelude import PreludeInUse
-from ullage.session.prompt_queue import PromptQueue
 from ullage.session.surroundings import Surroundings
-from ullage.session.turn import Turn
+from ullage.session.timeline.items import EndedTurn, NoticeItem, RetryInfo, StopReason, new_id
+from ullage.session.turns.loop import run_turn
+from ullage.session.turns.prompt_queue import PromptQueue
+from ullage.session.turns.turn import Turn
 from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)

@@ -12,13 +12,13 @@ from ullage.context.entries import Logged, UserPrompt
 from ullage.models.model import EFFORT_CHOICES, EffortChoice, Model
 from ullage.session.attachments import Ref, ref_of
 from ullage.session.errors import SessionError, refusal_of, refusing
-from ullage.session.forks import ForkPlace, fork_place
-from ullage.session.items import Update
 from ullage.session.long_work import patiently, patiently_at_once, uncollected
 from ullage.session.models_in_use import ModelsInWorkspace
-from ullage.session.searching import SessionRecall
 from ullage.session.session import Session
+from ullage.session.sessions.forks import ForkPlace, fork_place
+from ullage.session.sessions.searching import SessionRecall
 from ullage.session.surroundings import Surroundings
+from ullage.session.timeline.items import Update
 from ullage.session.titles import title_of_fork
 from ullage.session.workspace_store import WorkspaceStore
 from ullage.store.errors import ForeignSession, UnknownSession
