@@ -6,7 +6,7 @@
 /** Milliseconds between two pieces: 140 a second. */
 const EVERY = 1000 / 140;
 
-/** Of one answer, as the server has it (`lsp/methods.py`, `session/timeline.py`). */
+/** Of one answer, as the server has it (`lsp/methods.py`, `session/timeline/timeline.py`). */
 const MOST_ITEMS = 10_000;
 const MOST_CHARACTERS = 2_000_000;
 

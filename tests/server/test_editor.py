@@ -15,7 +15,7 @@ from tests.fake_api import Call, FakeApi, Say
 from tests.server.client import UllageClient, editor_window
 from ullage.lsp import items as wire
 from ullage.lsp import protocol
-from ullage.lsp.document_text import lines_of
+from ullage.lsp.documents import lines_of
 
 
 async def tool_result(

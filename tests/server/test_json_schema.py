@@ -19,10 +19,10 @@ from pygls.exceptions import JsonRpcException
 from tests.patience import PATIENCE
 from tests.server.client import UllageClient
 from ullage.lsp import messages, protocol
+from ullage.lsp.items import LONGEST_ID
 from ullage.lsp.json_schema import protocol_schema
 from ullage.lsp.messages import make_converter
 from ullage.lsp.server import UllageServer
-from ullage.lsp.values import LONGEST_ID
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = json.loads((ROOT / "docs/protocol.schema.json").read_text("utf-8"))

@@ -34,12 +34,11 @@ from pygls.exceptions import (
 )
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from ullage.lsp.document_text import DocumentText, changed
-from ullage.lsp.documents import EditorDocument, EditorWorkspace
+from ullage.lsp.documents import DocumentText, EditorDocument, EditorWorkspace, changed
+from ullage.lsp.items import NotOfItsType
 from ullage.lsp.messages import MESSAGES, REQUESTS_OF_CLIENT, RESULTS
 from ullage.lsp.protocol import CANCEL, PROTOCOL_VERSION, SessionParams
 from ullage.lsp.transport import Writer
-from ullage.lsp.values import NotOfItsType
 
 LONG = 500_000
 """Characters of a document whose lines are found in another thread."""

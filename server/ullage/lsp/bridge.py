@@ -33,8 +33,8 @@ from ullage.session.long_work import ROUND
 from ullage.session.sessions.sessions import Sessions
 from ullage.session.settings import Settings
 from ullage.session.timeline.items import CompactionItem, ItemRemoved, ItemUpdated, Update
-from ullage.session.workspace_store import WorkspaceStore, open_workspace_store
 from ullage.store.errors import StoreFailed
+from ullage.store.workspace_store import WorkspaceStore, open_workspace_store
 from ullage.workspace.editor import Editor
 from ullage.workspace.folders import Folders
 

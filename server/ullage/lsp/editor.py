@@ -13,8 +13,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.workspace import PositionCodec, TextDocument
 
 from ullage.lsp.agent_protocol import AgentProtocol
-from ullage.lsp.document_text import lines_of
-from ullage.lsp.documents import OpenDocuments, path_of
+from ullage.lsp.documents import OpenDocuments, lines_of, path_of
 from ullage.lsp.protocol import DIAGNOSTICS, DiagnosticsParams, DiagnosticsResult
 from ullage.workspace.editor import Diagnostic, EditorChanged
 from ullage.workspace.without_links import LedElsewhere

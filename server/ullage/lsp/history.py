@@ -6,8 +6,7 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from ullage.lsp.items import RestoredFile
-from ullage.lsp.values import Id
+from ullage.lsp.items import Id, RestoredFile
 
 Rung: TypeAlias = Literal["moves", "api", "model", "digest", "tail"]
 Role: TypeAlias = Literal["user", "assistant", "tool", "notice", "record"]

@@ -19,7 +19,7 @@ from pygls.protocol import default_converter
 
 from ullage.lsp import history, items
 from ullage.lsp import protocol as wire
-from ullage.lsp.values import AtMost, NotOfItsType
+from ullage.lsp.items import AtMost, NotOfItsType
 
 P = TypeVar("P")
 

@@ -12,8 +12,7 @@ from typing import Any, Literal, TypeAlias
 import attrs
 
 from ullage.lsp import history
-from ullage.lsp.items import Gauge, Item, ModelInfo, PlanEntry, Retry, SessionState
-from ullage.lsp.values import Id
+from ullage.lsp.items import Gauge, Id, Item, ModelInfo, PlanEntry, Retry, SessionState
 
 PROTOCOL_VERSION = 1
 

@@ -1,8 +1,11 @@
-"""Has the endpoint count what is new and large, in the background: the gauge then shows its number in the place of an estimate.
+"""The sizes that an endpoint itself names: the gauge shows them instead of estimates.
 
-No prompt waits for it. The reply that follows reports the same number; until then, and where no reply follows, this is the only truth.
-What is asked: once what system prompt, rules and tools take, and the whole request where much of it is only estimated. Nothing of a
-workspace is sent before the user has asked for something, and only to where their prompts go.
+`EndpointCounts` asks the endpoint in the background to count what is new and large. No prompt waits for it. The next reply reports the same
+number. Until then, and where no reply follows, this count is all that is known for sure. Two things are asked: once, what system prompt,
+rules and tools take; and the size of the whole request, if much of it is only estimated. Nothing of a workspace is sent before the user
+has asked for something, and it is sent only where their prompts go.
+
+A refusal may name the size of a request, too. `take_size` and `keep_size` log such sizes, so that the gauge shows them after a restart.
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ from dataclasses import replace
 from ullage.context.blocks import Message, SystemPart, Text, ToolSpec
 from ullage.context.counting.accounting import Counted, Stated
 from ullage.context.counting.categories import FixedParts
-from ullage.context.counting.tokens import MESSAGE_TOKENS
-from ullage.context.entries import Prelude
+from ullage.context.counting.tokens import MESSAGE_TOKENS, can_take
+from ullage.context.entries import AssistantReply, Compaction, CompactionRedone, CompactionUndone, Prelude, SizeStated
 from ullage.context.view.request import Request, request_so_far
-from ullage.models.model import Model
+from ullage.models.errors import PromptTooLong
+from ullage.models.model import Model, ModelCard
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
@@ -147,3 +151,42 @@ def _take_fixed(known: FixedParts, prelude: Prelude, tokens: Mapping[str, int]) 
 
 def _word() -> Message:
     return Message("user", (Text(WORD),), (0,))
+
+
+_LATER = AssistantReply | Prelude | Compaction | CompactionUndone | CompactionRedone
+"""After these the request is another one, or a reply has told its size."""
+
+
+def take_size(refusal: PromptTooLong, conversation: Conversation, surroundings: Surroundings, card: ModelCard) -> None:
+    """From now on the gauge goes by what the refusal named, where it named anything."""
+    if refusal.input_tokens is not None:
+        _state(conversation, surroundings, card, conversation.entries[-1].seq, refusal.input_tokens)
+
+
+def keep_size(conversation: Conversation, surroundings: Surroundings, card: ModelCard) -> None:
+    """Logs what the endpoint said, where the gauge goes by that and nothing else will tell it."""
+    stated, newest = conversation.stated(surroundings.calibration(card)), _newest(conversation)
+    if stated is None or (newest is not None and (newest.through, newest.model, newest.tokens) == (stated.seq, card.name, stated.tokens)):
+        return
+    conversation.append_or_owe(SizeStated(stated.seq, card.name, stated.tokens))
+
+
+def restate_size(conversation: Conversation, surroundings: Surroundings, card: ModelCard) -> None:
+    """Takes up what was logged, where it is of the newest request, by this model, and can be."""
+    newest = _newest(conversation)
+    if newest is None or newest.model != card.name:
+        return
+    estimated = conversation.counted(surroundings.calibration(card)).used
+    if can_take(newest.tokens, estimated):
+        _state(conversation, surroundings, card, newest.through, newest.tokens)
+
+
+def _newest(conversation: Conversation) -> SizeStated | None:
+    newest = next((each.entry for each in reversed(conversation.entries) if isinstance(each.entry, SizeStated | _LATER)), None)
+    return newest if isinstance(newest, SizeStated) else None
+
+
+def _state(conversation: Conversation, surroundings: Surroundings, card: ModelCard, seq: int, tokens: int) -> None:
+    calibration = surroundings.calibration(card)
+    categories = conversation.counted(calibration).categories
+    conversation.state(Stated(conversation.projection.key, seq, tokens, categories, calibration.fixed))

@@ -37,9 +37,8 @@ from ullage.session.compacting.restoring import Restoring
 from ullage.session.compacting.room import Room
 from ullage.session.compacting.saving import LeftOver
 from ullage.session.conversation import Conversation
-from ullage.session.endpoint_counts import EndpointCounts
+from ullage.session.endpoint_counts import EndpointCounts, keep_size, restate_size
 from ullage.session.errors import SessionError
-from ullage.session.file_notices import FileNotices
 from ullage.session.history.history import History
 from ullage.session.history.places import pinned_items
 from ullage.session.locations import locating
@@ -47,7 +46,6 @@ from ullage.session.long_work import ROUND
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.prelude import PreludeInUse, RulesInForce
 from ullage.session.sessions.forks import end_of_fork, fork_origin
-from ullage.session.stated_sizes import keep_size, restate_size
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.display import SNAPSHOT_ITEMS, Display, Spending, make_gauge
 from ullage.session.timeline.items import (
@@ -62,12 +60,12 @@ from ullage.session.timeline.items import (
     Update,
     new_id,
 )
-from ullage.session.titles import title_of
+from ullage.session.timeline.shown_entries import title_of
 from ullage.session.turns.approvals import Approvals
 from ullage.session.turns.calls import Calls
 from ullage.session.turns.incoming import take_unfinished
 from ullage.session.turns.prompt_queue import SURELY_FITS, PromptQueue, refuse_too_long
-from ullage.session.turns.turn import Turn
+from ullage.session.turns.turn import FileNotices, Turn
 from ullage.session.turns.turns import INTERRUPTED, Turns, Work, close_turn, is_unfinished, turn_is_open
 from ullage.store.errors import StoreFailed
 from ullage.store.statements import SessionRecord

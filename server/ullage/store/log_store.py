@@ -1,13 +1,13 @@
-"""The append-only log of a workspace's sessions: one SQLite file, one writer a session.
+"""The append-only log of a workspace's sessions: one SQLite file, one writer a session. `open_to_read` opens one without writing anything.
 
-All calls are synchronous and quick (well under a millisecond, but for `load`, which grows with the session), so they may
-be made from the event loop; other threads may call too. What was written is on disk when the call returns. All raise
-`StoreFailed`. Where another program has the file locked, what a session writes waits beside it, on disk, too (`waiting.py`);
-all other calls raise `StoreBusy` then, and can be made again.
+All calls are synchronous and quick: well under a millisecond, except `load`, which grows with the session. So the event loop may make
+them, and other threads may, too. What was written is on disk when the call returns. All raise `StoreFailed`. If another program has the
+file locked, what a session writes waits beside it, on disk, too (`waiting.py`). All other calls raise `StoreBusy` then, and can be
+repeated.
 
-This is the door; each room behind it has a file: `session_list.py` (sessions as wholes, forks), `session_writer.py` (entries, and who
-may write them), `session_reader.py` and `prompt_queue.py`. Small values that are remembered have theirs at the end of this one. Below them
-lie `log_file.py`, which has the open file and what becomes of it, and `last_rows.py`, what is known of the log outside of it.
+`LogStore` is the door. Each room behind it has a file: `session_list.py` (sessions as wholes, forks), `session_writer.py` (entries, and
+who may write them), `session_reader.py` and `prompt_queue.py`. `RememberedValues` is here. Below them lie `log_file.py`, which has the
+open file and what becomes of it, and `examine.py`, which knows what should be in it.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from pathlib import Path
 from ullage.context.blocks import Json, Media
 from ullage.context.entries import Entry, Logged, UserPrompt
 from ullage.store import folder as ullage_folder
-from ullage.store.database import SetAside, open_file, open_memory
+from ullage.store import schema
+from ullage.store.database import SetAside, connect, is_damage, open_file, open_memory, recovered_in_memory
 from ullage.store.errors import StoreBusy, StoreFailed
-from ullage.store.examine import Damage
-from ullage.store.last_rows import LastRows
+from ullage.store.examine import Damage, LastRows, header_damage
 from ullage.store.log_file import Held, HeldSessions, LogFile
 from ullage.store.origins import Lineage
 from ullage.store.prompt_queue import PromptQueue
@@ -277,3 +277,53 @@ class RememberedValues:
             return json.loads(row.value)
 
         return self._file.read(f"recall {key}", read)
+
+
+class NoLog(Exception):
+    """The file is no log of Ullage that this version can read; `str()` says why."""
+
+
+def open_to_read(path: Path) -> LogStore:
+    """The log in a database file. The caller closes it. Raises `NoLog`.
+
+    Of a damaged one what can be read is in memory, and the file stays as it is.
+    """
+    return LogStore.of(_connected(path))
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    """One that no process has open is opened so that nothing is made beside it either."""
+    beside = path.with_name(path.name + "-wal")
+    query = "mode=ro" if beside.exists() else "mode=ro&immutable=1"
+    try:
+        damage = header_damage(path)
+        if damage:
+            raise schema.Damaged(damage)
+        connection = connect(f"{path.resolve().as_uri()}?{query}", uri=True)
+        version = schema.version_of(connection)
+        if version <= schema.VERSION or not schema.is_later(connection):
+            schema.compare(connection)
+            if str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0]) != "ok":
+                raise schema.Damaged("its pages are damaged")
+    except schema.NotOurs as error:
+        raise NoLog(f"{path} is a database, but no log of Ullage: {error}") from error
+    except (schema.Damaged, sqlite3.Error, UnicodeDecodeError, OSError) as error:
+        return _recovered(path, beside, error)
+    if version == schema.VERSION:
+        return connection
+    connection.close()
+    if version > schema.VERSION:
+        raise NoLog(f"{path} was written by a later version of Ullage: update Ullage to read it")
+    raise NoLog(f"{path} is a database, but no log of Ullage of this version: open it in the editor once, if it is one")
+
+
+def _recovered(path: Path, beside: Path, why: Exception) -> sqlite3.Connection:
+    if is_damage(why) or isinstance(why, schema.Damaged):
+        try:
+            connection = recovered_in_memory(path.read_bytes(), beside.read_bytes() if beside.exists() else b"")
+        except OSError as error:
+            raise NoLog(f"{path} cannot be read: {error.strerror or error}") from error
+        if connection.execute("SELECT count(*) FROM session").fetchone()[0]:
+            return connection
+        connection.close()
+    raise NoLog(f"{path} is no database that can be read: {why}") from why

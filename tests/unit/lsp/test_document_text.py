@@ -13,8 +13,7 @@ from pygls.workspace import PositionCodec
 
 from tests.deep import many
 from tests.work import check_linear, work_of
-from ullage.lsp.document_text import STRETCH, DocumentText, Units, index_of, lines_of
-from ullage.lsp.documents import LONGEST, EditorDocument
+from ullage.lsp.documents import LONGEST, STRETCH, DocumentText, EditorDocument, Units, index_of, lines_of
 
 PARTS = ["a", "bc", "é", "中", "\U0001f600", "\U0001f600\U0001f600", "\n", "\r\n", "\r", "\x0c", "\u2028", "\x85", "\ud83d", "", " "]
 texts = st.lists(st.sampled_from(PARTS), max_size=12).map("".join)

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from lsprotocol.types import Position, Range, TextDocumentContentChangePartial, TextEdit
 from pygls.workspace import PositionCodec
 
-from ullage.lsp.document_text import lines_of
-from ullage.lsp.documents import EditorDocument
+from ullage.lsp.documents import EditorDocument, lines_of
 from ullage.lsp.editor import edit_between
 
 CODEC = PositionCodec()

@@ -24,7 +24,7 @@ from ullage.session.history.places import items_of_entry
 from ullage.session.session import Session
 from ullage.session.sessions.forks import LEFT_AT_WORK, fork_place
 from ullage.session.timeline.items import AssistantItem, ForkOrigin, UserItem
-from ullage.session.titles import title_of_fork
+from ullage.session.timeline.shown_entries import title_of_fork
 
 LONG = "A sounding is taken twice, at slack water, and the mean is written down. " * 200
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ullage.session.titles import TITLE_CHARACTERS, one_line, title_of
+from ullage.session.timeline.shown_entries import TITLE_CHARACTERS, one_line, title_of
 
 
 @pytest.mark.parametrize(

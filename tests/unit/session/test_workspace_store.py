@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ullage.session.workspace_store import open_workspace_store
 from ullage.store.location import folder_of
+from ullage.store.workspace_store import open_workspace_store
 
 
 def test_without_a_folder_everything_is_in_memory_and_the_user_is_told() -> None:

@@ -19,12 +19,12 @@ from ullage.context.view.request import request_so_far
 from ullage.models.serialise import Serialiser
 from ullage.store import folder as ullage_folder
 from ullage.store import session_list
-from ullage.store.erase import erase_session
 from ullage.store.errors import StoreFailed, UnknownSession
 from ullage.store.log_store import LogStore
 from ullage.store.origins import Holders, fork_of, origin_of
 from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.store.search import SearchIndex
+from ullage.store.workspace_store import erase_session
 
 
 class Workspace:

@@ -8,11 +8,11 @@ import pytest
 
 from tests.unit.context.pictures import DOCUMENT, IMAGE, PDF, PNG, WIDE, WIDE_PNG
 from ullage.context.entries import Attachment, ToolReturned, UserPrompt
-from ullage.store.erase import erase_session
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import MediaFiles, ResultFiles, shown_path
 from ullage.store.search import SearchIndex
+from ullage.store.workspace_store import erase_session
 
 
 @pytest.mark.parametrize("on_disk", [True, False])

@@ -25,10 +25,10 @@ from ullage.context.entries import (
 )
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE
 from ullage.store import folder
-from ullage.store.erase import erase_session
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.store.search import SearchIndex
+from ullage.store.workspace_store import erase_session
 
 SUMMARY = Compaction("c1", "manual", "model", 3, (), None, Summarised(3, "handoff: the nozzle was replaced"), (), "", "", "ullage", 9, 1)
 SAID: list[Entry] = [

@@ -28,9 +28,8 @@ from ullage.replay.readers.entries import Log
 from ullage.replay.readers.flaws import COUNTED_ELSEWHERE, DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, NotATranscript, Tally
 from ullage.replay.transcript import RecordedCompaction, Transcript
 from ullage.store.errors import StoreFailed
-from ullage.store.log_store import LogStore
+from ullage.store.log_store import LogStore, NoLog, open_to_read
 from ullage.store.origins import Lineage, origin_of
-from ullage.store.read_only import NoLog, open_to_read
 
 BY_THE_USER = "user"
 """The policy of what a user takes out by hand, as `session/` logs it."""

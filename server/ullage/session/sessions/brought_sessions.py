@@ -17,13 +17,13 @@ from pathlib import Path
 from ullage.context.entries import Logged, Notice
 from ullage.session.errors import SessionError, refusing
 from ullage.session.sessions.earlier_store import OFFERED, EarlierStore, Listed, Taken, copy_files, taken_over
-from ullage.session.workspace_store import WorkspaceStore
 from ullage.store.brought import NotBrought
 from ullage.store.errors import StoreFailed
 from ullage.store.location import workspaces_in
 from ullage.store.log_store import LogStore
 from ullage.store.shared_files import write_whole
 from ullage.store.statements import SessionRecord
+from ullage.store.workspace_store import WorkspaceStore
 
 IN_MEMORY = "Sessions are in memory only here, so none can be imported"
 

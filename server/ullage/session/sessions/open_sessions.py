@@ -1,4 +1,7 @@
-"""The sessions of a workspace that are in memory: how one is read, opened and forked, and who may do something with it."""
+"""The sessions of a workspace that are in memory: how one is read, opened and forked, and who may do something with it.
+
+`WorkspaceEvents` tells these sessions what happens in the workspace: to files on disk, to documents in the editor, and to the folders.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from typing import Literal, TypeAlias
 
 from ullage.context.engines.engine import tools_wanted
 from ullage.context.entries import Logged, UserPrompt
@@ -19,16 +24,18 @@ from ullage.session.sessions.forks import ForkPlace, fork_place
 from ullage.session.sessions.searching import SessionRecall
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import Update
-from ullage.session.titles import title_of_fork
-from ullage.session.workspace_store import WorkspaceStore
+from ullage.session.timeline.shown_entries import title_of_fork
 from ullage.store.errors import ForeignSession, UnknownSession
 from ullage.store.origins import is_foreign
 from ullage.store.statements import SessionRecord, damage_in_words
+from ullage.store.workspace_store import WorkspaceStore
 from ullage.tools.media import Shelf
 from ullage.tools.registry import ToolDependencies, build_tools
 from ullage.tools.sandbox.sandbox import SandboxFinder
 from ullage.tools.tool import Tool
-from ullage.workspace.touched import FileReads
+from ullage.workspace.text_file import OwnWrites
+from ullage.workspace.touched import EditedBy, FileReads
+from ullage.workspace.watcher import FileChange, watch
 
 
 class OpenSessions:
@@ -233,3 +240,79 @@ async def _place(around: Surroundings, opened: OpenSessions, session_id: str, it
     if place is None:
         raise SessionError("no_such_item", "A session can be forked from messages that are in its log, and this one is not")
     return place
+
+
+FIRST_FOLDER_GONE = (
+    "The folder {} was removed from the window, so Ullage can no longer read or change files: its sessions belong to that folder. "
+    "Restart the Ullage server to work in the other folders."
+)
+NO_FOLDER_BEFORE = "Restart the Ullage server to let it work in the folder that was added: until then sessions are kept in memory only."
+
+DocumentEvent: TypeAlias = Literal["opened", "changed", "saved", "closed"]
+
+
+class WorkspaceEvents:
+    """Watches the folders of one workspace. `keep` runs work in the background."""
+
+    def __init__(
+        self,
+        around: Surroundings,
+        opened: OpenSessions,
+        own_writes: OwnWrites,
+        warn: Callable[[str], None],
+        keep: Callable[[Coroutine[None, None, None]], None],
+    ) -> None:
+        self._around = around
+        self._open = opened
+        self._own_writes = own_writes
+        self._warn = warn
+        self._keep = keep
+        self._stop = asyncio.Event()
+
+    def watch(self) -> None:
+        """Begins to watch the disk."""
+        roots = self._around.folders.roots
+        if roots:
+            self._keep(watch(roots, self._own_writes, self._disk_changed, self._warn, self._stop))
+
+    def stop(self) -> None:
+        """The disk is watched no longer."""
+        self._stop.set()
+
+    def folders_changed(self, removed: Sequence[Path], added: Sequence[Path]) -> None:
+        """The editor has other workspace folders now: what was removed is out of reach at once, the model is told with the next turn."""
+        before = self._around.folders.roots
+        self._around.folders.follow(removed, added)
+        if added and not before:
+            self._warn(NO_FOLDER_BEFORE)
+        if self._around.folders.roots == before:
+            return
+        self._stop.set()
+        self._stop = asyncio.Event()
+        self.watch()
+        for session in self._open:
+            session.settings_changed()
+        if before and not self._around.folders.roots:
+            self._warn(FIRST_FOLDER_GONE.format(before[0].name))
+
+    def document_changed(self, path: Path, event: DocumentEvent, line: int | None = None) -> None:
+        """A document of the editor was opened, changed, saved or closed; `line` (from 1) is where it was changed."""
+        if not self._around.folders.contains(path):
+            return
+        if event in ("changed", "saved"):
+            self._record(path, "user", line)
+        name = self._around.folders.show(path)
+        for session in self._open:
+            session.file_changed(name)
+            if event == "changed":
+                session.user_edits()
+
+    def _disk_changed(self, change: FileChange) -> None:
+        if self._around.folders.is_private(change.path):  # where the home folder is open, what is logged here is seen, too
+            return
+        self._record(change.path, "disk")
+        for session in self._open:
+            session.file_changed(self._around.folders.show(change.path))
+
+    def _record(self, path: Path, by: EditedBy, line: int | None = None) -> None:
+        self._around.recent.record(self._around.folders.show(path), self._around.clock(), by, line)

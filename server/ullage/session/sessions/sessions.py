@@ -23,16 +23,13 @@ from ullage.session.models_in_use import ChooseModel, ModelsInWorkspace
 from ullage.session.session import Session
 from ullage.session.sessions.brought_sessions import BroughtSessions, Importable
 from ullage.session.sessions.earlier_store import Taken
-from ullage.session.sessions.open_sessions import Fork, OpenSessions, fork_session
+from ullage.session.sessions.open_sessions import DocumentEvent, Fork, OpenSessions, WorkspaceEvents, fork_session
 from ullage.session.sessions.searching import Found, find
 from ullage.session.settings import Settings
 from ullage.session.surroundings import Outputs, Surroundings
 from ullage.session.timeline.items import SessionState, Update
-from ullage.session.titles import one_line
+from ullage.session.timeline.shown_entries import one_line
 from ullage.session.turns.approvals import Remembered, RememberedForNow, RememberedInWorkspace
-from ullage.session.workspace_events import DocumentEvent, WorkspaceEvents
-from ullage.session.workspace_store import WorkspaceStore, open_workspace_store
-from ullage.store.erase import erase_session
 from ullage.store.errors import StoreFailed
 from ullage.store.folder import READABLE, news
 from ullage.store.location import private_folders
@@ -40,6 +37,7 @@ from ullage.store.log_file import Held
 from ullage.store.origins import is_foreign
 from ullage.store.other_windows import ListNews
 from ullage.store.user_state import UserState
+from ullage.store.workspace_store import WorkspaceStore, erase_session, open_workspace_store
 from ullage.workspace.editor import Editor
 from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders, Kept

@@ -1,0 +1,1 @@
+"""What a user sees of a session: its items, and numbered updates of them for the client."""

@@ -7,7 +7,7 @@ listener, so that a snapshot and the updates after it always give the same pictu
 Text that streams in comes in pieces, up to thousands a second. They are put together here and told some thirty times a second,
 so that a reply costs by its length and not by the number of its pieces.
 
-The newest items are in memory, older ones are made from the log again where somebody asks (`timeline_pages.py`).
+The newest items are in memory, older ones are made from the log again where somebody asks (`pages.py`).
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ from ullage.session.timeline.items import (
 )
 from ullage.session.timeline.pages import ItemPages, Stretch, page_of
 from ullage.session.timeline.shown_entries import (
+    NEW_SESSION,
     UpkeepLines,
     compaction_item,
     failed_compaction_item,
@@ -58,7 +59,6 @@ from ullage.session.timeline.shown_entries import (
     of_result,
     thought_for,
 )
-from ullage.session.titles import NEW_SESSION
 from ullage.tools.todo import plan_of
 from ullage.tools.tool import PlanEntry, ToolKind
 

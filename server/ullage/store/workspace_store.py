@@ -1,0 +1,144 @@
+"""All that is kept of one workspace: opening it, and deleting one session of it for good.
+
+What cannot be opened on disk is kept in memory, and the user is told.
+
+A session is deleted with its log, its place in the search index, its clipped outputs, transcripts, images and an unfinished reply. Forks
+share outputs and transcripts, and any two sessions may share an image. What another session still names stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from ullage.context.blocks import Media
+from ullage.context.entries import Clipped, Compaction, ToolReturned, media_in
+from ullage.store import folder as ullage_folder
+from ullage.store.errors import StoreBusy, StoreFailed, UnknownSession
+from ullage.store.location import advice, goes_with_the_container, prepare_for, store_location, systems_own
+from ullage.store.log_store import LogStore
+from ullage.store.origins import Lineage, is_foreign, is_id, origin_of
+from ullage.store.plain_files import MediaFiles, ResultFiles
+from ullage.store.search import SearchIndex
+from ullage.store.unfinished import unfinished_file
+
+_CONTAINER = "told: container"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceStore:
+    """The log, the whole outputs, the images and the search index of one workspace. `folder`, outside of it, holds them; None: memory."""
+
+    folder: Path | None
+    log: LogStore
+    results: ResultFiles
+    media: MediaFiles
+    index: SearchIndex
+    warnings: tuple[str, ...]
+    """What the user should know about it."""
+
+
+def open_workspace_store(roots: Sequence[Path], location: str = "") -> WorkspaceStore:
+    """Opens what is kept for the first of these folders, where the setting `location` says. Never raises for what the disk refuses: memory
+    it is, then."""
+    if not roots:
+        return _open(None, ("No folder is open: this session is kept in memory only and is gone when the window closes",))
+    try:
+        place = store_location(location)
+        kept = _open(prepare_for(roots[0], place, roots), ())
+    except StoreFailed as error:
+        return _open(None, (f"{str(error).removesuffix('.')}. Sessions are kept in memory only and are gone when the window closes",))
+    if place != systems_own() or not goes_with_the_container(place) or not _is_first_time(kept.log, _CONTAINER):
+        return kept
+    return replace(kept, warnings=(*kept.warnings, advice(place)))
+
+
+def _is_first_time(log: LogStore, told: str) -> bool:
+    """Whether the user was not told of it in this workspace; notes that they are now."""
+    try:
+        known = log.recalled(told) is not None
+        if not known:
+            log.remember(told, True)
+    except StoreFailed:
+        return True
+    return not known
+
+
+def _open(folder: Path | None, warnings: tuple[str, ...]) -> WorkspaceStore:
+    if folder is None:
+        return _around(LogStore.open(None), None, None, warnings)
+    try:
+        log = LogStore.open(folder)
+    except StoreBusy as error:
+        until = "Until it is free, what is said is kept beside it. Then it is written there, and the older sessions are here again"
+        return _around(LogStore.until_free(folder), folder, None, (*warnings, f"{error}. {until}"))
+    if log.set_aside is not None:
+        warnings = (*warnings, str(log.set_aside))
+    return _around(log, folder, folder, warnings)
+
+
+def _around(log: LogStore, folder: Path | None, index_folder: Path | None, warnings: tuple[str, ...]) -> WorkspaceStore:
+    results = ResultFiles(folder)
+    try:
+        index = SearchIndex(index_folder, log, results)
+    except StoreFailed as error:  # it is made from the log, which is sound: searching is slower then, and nothing is lost
+        index = SearchIndex(None, log, results)
+        warnings = (*warnings, f"{error}. Search finds only what is in memory until the window closes")
+    return WorkspaceStore(folder, log, results, MediaFiles(folder), index, warnings)
+
+
+def erase_session(session_id: str, folder: Path | None, log: LogStore, index: SearchIndex, results: ResultFiles, media: MediaFiles) -> None:
+    """Raises `SessionInUse` or `UnknownSession`, and has then deleted nothing. The log goes first: what could not be deleted after it is
+    never shown again.
+
+    Do it in another thread: it reads that log and those that have entries in common with it.
+    """
+    log.claim(session_id)
+    lineages = log.lineages()
+    lineage = lineages.pop(session_id, ())
+    # What somebody else wrote names no files of ours.
+    outputs = set[str]() if is_foreign(session_id) else set(_outputs(log, session_id))
+    transcripts = set[str]() if is_foreign(session_id) else set(_transcripts(log, session_id, lineage))
+    if folder is not None:
+        transcripts |= {path.name for path in ullage_folder.transcripts(folder).glob(f"{session_id}-*.jsonl")}
+    family = {session_id, *(origin for origin, _ in lineage)}
+    for other, of_other in lineages.items():
+        if family.intersection((other, *(origin for origin, _ in of_other))):
+            with suppress(UnknownSession):  # another window has just deleted it
+                outputs.difference_update(_outputs(log, other))
+                transcripts.difference_update(_transcripts(log, other, of_other))
+    shown = _shown(log, session_id)
+    log.delete(session_id)
+    unfinished_file(folder, session_id).remove()
+    index.forget(session_id, lineage)
+    for path in outputs:
+        results.remove(path)
+    if shown:
+        for each in shown - log.shown_media():  # another session may have been shown the same
+            media.remove(each)
+    if folder is not None:
+        for name in transcripts:
+            if is_id(name.removesuffix(".jsonl")):  # a damaged lineage must not lead out of the folder
+                (ullage_folder.transcripts(folder) / name).unlink(missing_ok=True)
+
+
+def _shown(log: LogStore, session_id: str) -> set[Media]:
+    logged = {media for each in log.entries(session_id) for media in media_in(each.entry)}
+    return logged | {media for prompt in log.queued(session_id) for media in media_in(prompt)}
+
+
+def _outputs(log: LogStore, session_id: str) -> Iterator[str]:
+    for logged in log.entries(session_id):
+        if isinstance(logged.entry, ToolReturned | Clipped) and logged.entry.full_output is not None:
+            yield logged.entry.full_output
+
+
+def _transcripts(log: LogStore, session_id: str, lineage: Lineage) -> Iterator[str]:
+    """The names of those that its compactions left: each is named after the session that made it, and its number there."""
+    made = 0
+    for logged in log.entries(session_id):
+        if isinstance(logged.entry, Compaction):
+            made += 1
+            yield f"{origin_of(session_id, lineage, logged.seq)}-{made}.jsonl"
