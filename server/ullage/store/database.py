@@ -17,7 +17,8 @@ from pathlib import Path
 
 from ullage.store import schema
 from ullage.store.errors import StoreBusy, StoreFailed
-from ullage.store.examine import Damage, Known, LastRows, damage_of, header_damage
+from ullage.store.examine import Damage, damage_of, header_damage
+from ullage.store.last_rows import Known, LastRows
 from ullage.store.recovery import Recovered, keep_lost, pour, recover
 from ullage.store.rows import add_functions
 from ullage.store.shared_files import HeldElsewhere, SystemLock

@@ -26,7 +26,8 @@ from ullage.context.entries import Logged
 from ullage.store import schema
 from ullage.store.database import failing_clearly, is_damage, mend_file, open_file
 from ullage.store.errors import StoreFailed
-from ullage.store.examine import Damage, Known, LastRows, damage_of
+from ullage.store.examine import Damage, damage_of
+from ullage.store.last_rows import Known, LastRows
 from ullage.store.recovery import Rows, add_entries, keep_lost, make_session, pour, read_rows
 from ullage.store.rows import EntryRow, entry_sum
 from ullage.store.statements import SessionRecord, add_session, entry_rows, known_to_be_lost, row_of

@@ -7,7 +7,7 @@ repeated.
 
 `LogStore` is the door. Each room behind it has a file: `session_list.py` (sessions as wholes, forks), `session_writer.py` (entries, and
 who may write them), `session_reader.py` and `prompt_queue.py`. `RememberedValues` is here. Below them lie `log_file.py`, which has the
-open file and what becomes of it, and `examine.py`, which knows what should be in it.
+open file and what becomes of it, and `last_rows.py`, which knows outside of it what should be in it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from ullage.store import folder as ullage_folder
 from ullage.store import schema
 from ullage.store.database import SetAside, connect, is_damage, open_file, open_memory, recovered_in_memory
 from ullage.store.errors import StoreBusy, StoreFailed
-from ullage.store.examine import Damage, LastRows, header_damage
+from ullage.store.examine import Damage, header_damage
+from ullage.store.last_rows import LastRows
 from ullage.store.log_file import Held, HeldSessions, LogFile
 from ullage.store.origins import Lineage
 from ullage.store.prompt_queue import PromptQueue

@@ -1,12 +1,12 @@
 """Plain files beside the log, which the agent and the user may read: whole outputs, images and documents, transcripts.
 
 - A clipped tool result has its whole output here.
-- The bytes of an image or a document that the model was shown lie in a file named for their hash: the log has only that. They are written
-  before the entry that names them is logged, and never changed: so the log stays small, and undo, a restart or another session that shows
-  the same file give back the very bytes. Nothing is removed but with the last session that names it (`workspace_store.py`); a file that a crash left
-  without an entry stays until the folder is deleted.
-- A transcript has the messages of a request as they were before a summary: one JSON Lines file an epoch, one message a line. It is for
-  people and for the agent's own tools, not for Ullage: nothing is ever read back from it.
+- The bytes of an image or a document that the model was shown lie in a file that is named for their hash. The log has only that hash. The
+  bytes are written before the entry that names them, and never changed. So the log stays small, and undo, a restart or another session
+  that shows the same file give back the very same bytes. A file is removed only with the last session that names it
+  (`workspace_store.py`). A file that a crash left without an entry stays until the folder is deleted.
+- A transcript has the messages of a request as they were before a summary: one JSON Lines file for each epoch, one message a line. It is
+  for people and for the agent's own tools. Ullage itself never reads it back.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from ullage.context.blocks import Json
 from ullage.store.encode import DamagedEntry, decode
-from ullage.store.examine import Known
+from ullage.store.last_rows import Known
 from ullage.store.pages import FoundRow, found_rows
 from ullage.store.rows import (
     EntryRow,

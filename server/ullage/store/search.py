@@ -12,32 +12,20 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, TypeVar
 
 from ullage.context.entries import ToolReturned
 from ullage.store import folder as ullage_folder
-from ullage.store.database import connect, failing_clearly, is_damage
-from ullage.store.errors import StoreFailed
-from ullage.store.examine import header_damage
-from ullage.store.indexed import TELLING_TABLE, OutOfSight, note_telling, passages, telling_places
+from ullage.store.database import failing_clearly, is_damage
+from ullage.store.indexed import OutOfSight, note_telling, passages, telling_places
 from ullage.store.log_store import LogStore
 from ullage.store.origins import Holders, Lineage, is_foreign, origin_of
 from ullage.store.plain_files import ResultFiles
+from ullage.store.search_file import made_anew, open_index
 from ullage.store.statements import LoggedRow
-
-_VERSION = 5
-"""Raise it when the tables or what is indexed change; the index is then made again."""
-
-_CHECKED_BYTES = 16 * 1024 * 1024
-"""Indexes up to this size are checked whole when they are opened (some 10 ms a megabyte)."""
-
-_BUSY_MILLISECONDS = 5_000
-"""How long a call, which stands in a thread of its own, waits for another window's write."""
 
 _BATCH = 2_000
 _BATCH_BYTES = 1_000_000
@@ -55,22 +43,6 @@ _EXCERPT_LEAD = 60
 """Characters before the first word."""
 _LOOKED_THROUGH = 10
 """Times as many hits as are wanted are looked through for those that hold the words exactly."""
-
-_TABLES = """
-CREATE VIRTUAL TABLE passage USING fts5 (
-    text, session_id UNINDEXED, seq UNINDEXED, at UNINDEXED, what UNINDEXED, tool_use_id UNINDEXED, check_sum UNINDEXED
-);
-CREATE TABLE result (
-    tool_use_id TEXT NOT NULL, session_id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (tool_use_id, session_id, seq)
-);
-CREATE TABLE indexed (row INTEGER NOT NULL, log TEXT NOT NULL);
-INSERT INTO indexed VALUES (0, '');
-CREATE TABLE reached (session_id TEXT PRIMARY KEY, seq INTEGER NOT NULL);
-"""
-"""`session_id` and `seq` are where an entry was first logged: of the entries that forks have in common there is one, whoever is deleted.
-`reached` is the last entry of a session that was taken in, `log` the log whose rows were. `check_sum` is over the text of a passage and its
-place, and looked at before a hit is believed."""
-
 
 _T = TypeVar("_T")
 
@@ -107,7 +79,7 @@ class SearchIndex:
         self._out_of_sight = OutOfSight(log)
         self._one_thread = threading.Lock()
         self._path = None if folder is None else ullage_folder.search_index(folder)
-        self._connection = _open(self._path)
+        self._connection = open_index(self._path)
 
     def close(self) -> None:
         """Lets go of the file."""
@@ -254,73 +226,7 @@ class SearchIndex:
 
     def _begin_anew(self) -> None:
         self._connection.close()
-        self._connection = _made_anew(self._path)
-
-
-def _open(path: Path | None) -> sqlite3.Connection:
-    if path is None:
-        return _made_anew(None)
-    with failing_clearly(f"open {path}"):
-        try:
-            if not header_damage(path):
-                return _made(connect(str(path)), path)
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            if not is_damage(error):
-                raise
-        return _made_anew(path)
-
-
-def _made_anew(path: Path | None) -> sqlite3.Connection:
-    """An empty index: nothing in an old one cannot be made again. Raises `StoreFailed`."""
-    try:
-        for suffix in ("", "-wal", "-shm") if path is not None else ():
-            path.with_name(path.name + suffix).unlink(missing_ok=True)  # pyright: ignore[reportOptionalMemberAccess]
-    except OSError as error:
-        raise StoreFailed(f"Cannot remove the damaged search index {path}: {error.strerror or error}") from error
-    return _made(connect(":memory:" if path is None else str(path)), path)
-
-
-def _made(connection: sqlite3.Connection, path: Path | None) -> sqlite3.Connection:
-    """The connection, with our tables and no others in it. Raises SQLite's errors where they are not, or are damaged."""
-    try:
-        connection.execute(f"PRAGMA busy_timeout = {_BUSY_MILLISECONDS}")
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("BEGIN IMMEDIATE")
-        if not _objects(connection):
-            _make_tables(connection)
-        elif connection.execute("PRAGMA user_version").fetchone()[0] != _VERSION or _objects(connection) != _objects_of_ours():
-            raise sqlite3.DatabaseError("its tables are not those of this version")
-        connection.execute("COMMIT")
-        if path is not None and path.stat().st_size <= _CHECKED_BYTES:
-            if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-                raise sqlite3.DatabaseError("its pages are damaged")
-            connection.execute("INSERT INTO passage (passage) VALUES ('integrity-check')")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _make_tables(connection: sqlite3.Connection) -> None:
-    for statement in (*_TABLES.split(";\n"), TELLING_TABLE):
-        connection.execute(statement)
-    connection.execute(f"PRAGMA user_version = {_VERSION}")
-
-
-@cache
-def _objects_of_ours() -> frozenset[tuple[bytes, ...]]:
-    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        _make_tables(connection)
-        return _objects(connection)
-
-
-def _objects(connection: sqlite3.Connection) -> frozenset[tuple[bytes, ...]]:
-    return frozenset(
-        connection.execute(
-            "SELECT CAST(type AS BLOB), CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(coalesce(sql, '') AS BLOB) FROM sqlite_schema"
-        )
-    )
+        self._connection = made_anew(self._path)
 
 
 def _wanted(words: str) -> list[str]:
