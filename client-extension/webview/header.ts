@@ -113,8 +113,8 @@ export class Banners {
   }
 
   private warningBanner(text: string): HTMLElement {
-    const aboutSettings = /\bullage\.\w+\.\w+/.test(text);
-    const aboutImport = text.includes("Import Sessions");
+    const aboutSettings = /Ullage › |\bullage\.\w+\.\w+/.test(text);
+    const aboutImport = text.includes("Import sessions");
     const close = iconButton({
       label: "Close",
       icon: "close",

@@ -36,7 +36,7 @@ compactions that took place. With --policy it carries the sessions through other
 cost and kept over the same work. It changes no transcript, asks no model and sends nothing anywhere.
 """
 
-_STORE = "where sessions are kept, if ullage.store.location says so (default: ULLAGE_STORE_LOCATION, else the system's place for it)"
+_STORE = "where sessions are kept, if the editor's setting for it says so (default: ULLAGE_STORE_LOCATION, else the system's place for it)"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

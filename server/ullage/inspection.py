@@ -67,7 +67,7 @@ def _opened(workspace: Path, location: str) -> LogStore:
     if not path.is_file():
         raise NotFound(
             f"{workspace} has no sessions of Ullage ({path} does not exist). Name the workspace with --folder, "
-            "and with --store the folder that the setting ullage.store.location names, if any"
+            'and with --store the folder that the setting "Ullage › Store: Location" names, if any'
         )
     return open_to_read(path)
 

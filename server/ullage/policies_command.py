@@ -138,7 +138,9 @@ def _table(rows: list[dict[str, Any]]) -> str:
         wrapped = [part for text in texts for part in textwrap.wrap(text, columns - width, subsequent_indent="  ")]
         lines += [f"{row['name'] if index == 0 else '':{width}}{part}" for index, part in enumerate(wrapped)]
         lines.append("")
-    return "\n".join([*lines, "`ullage policies NAME` shows the whole of one; ullage.compaction.policy puts it in force.", ""])
+    return "\n".join(
+        [*lines, '`ullage policies NAME` shows the whole of one. The setting "Ullage › Compaction: Policy" puts it in force.', ""]
+    )
 
 
 def _whole(policy: Policy, summary: Mapping[str, Any]) -> str:

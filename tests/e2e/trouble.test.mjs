@@ -93,7 +93,7 @@ stage("trouble", {}, (scenario) => {
     { settings: { "ullage.compaction.cap": "much" } },
     async ({ page, api, settings, screenshot }) => {
       const panel = await openPanel(page);
-      const warning = panel.getByText("ullage.compaction.cap must be a whole number");
+      const warning = panel.getByText('"Ullage › Compaction: Cap" must be a whole number');
       await warning.waitFor();
       await panel.getByRole("button", { name: "Open settings" }).waitFor();
       await screenshot("told");

@@ -116,7 +116,7 @@ function checkFailure(name: string, changes: () => Partial<EnvironmentMaker>, me
 checkFailure(
   "no Python: says which and what to do",
   () => ({ findPython: async () => undefined }),
-  /Python 3\.11 or newer was not found.*ullage\.server\.interpreter/,
+  /Python 3\.11 or newer was not found.*Server: Interpreter/,
 );
 checkFailure("a build without a server", () => ({ packageFolder: join(folder, "nowhere") }), /brings no server/);
 checkFailure(

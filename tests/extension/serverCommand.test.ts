@@ -40,18 +40,18 @@ check("without settings: the managed environment", { inputs: {}, expected: MANAG
 check("a command is run as it is", {
   inputs: { command: ["/opt/ullage", "serve", "--log-level", "debug"], interpreter: "/usr/bin/python3" },
   expected: { command: "/opt/ullage", args: ["serve", "--log-level", "debug"] },
-  logged: /ullage\.server\.command is set/,
+  logged: /Server: Command" is set/,
 });
 check("an interpreter that has the package", {
   inputs: { interpreter: "/venv/bin/python" },
   expected: { command: "/venv/bin/python", args: ["-P", "-X", "utf8", "-m", "ullage", "serve"] },
-  logged: /ullage\.server\.interpreter is set/,
+  logged: /Server: Interpreter" is set/,
   ran: ["/venv/bin/python"],
 });
 check("an interpreter with which the server ran last is not tried first", {
   inputs: { interpreter: "/venv/bin/python", isKnown: (path) => path === "/venv/bin/python" },
   expected: { command: "/venv/bin/python", args: ["-P", "-X", "utf8", "-m", "ullage", "serve"] },
-  logged: /ullage\.server\.interpreter is set/,
+  logged: /Server: Interpreter" is set/,
 });
 check("an interpreter without the package is passed over, and the log says why", {
   inputs: { interpreter: "/usr/bin/python3" },

@@ -1,10 +1,10 @@
-/** The line above the conversation: which session this is, and where a fork comes from. */
+/** What stands above the conversation: which session this is, where a fork comes from, and what the user should know. */
 
 import "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Snapshot } from "../../client-extension/src/protocol";
-import { SessionHeader } from "../../client-extension/webview/header";
+import { Banners, SessionHeader } from "../../client-extension/webview/header";
 import { INITIAL_STATE, reduce } from "../../client-extension/webview/state";
 import { recordingActions } from "./recordingActions";
 import { snapshot } from "./samples";
@@ -38,4 +38,19 @@ test("the original may have had no title yet", () => {
   const { show, origin } = header();
   show({ forkedFrom: { sessionId: "s0", title: "" } });
   assert.match(origin.textContent ?? "", /New session$/);
+});
+
+/** The buttons beside a warning of the server. */
+function buttonsBeside(warning: string): (string | null)[] {
+  const banners = new Banners(recordingActions().actions);
+  banners.update({ ...INITIAL_STATE, warnings: [warning] });
+  return Array.from(banners.element.querySelectorAll("button.text-button, button.button"), ({ textContent }) => textContent);
+}
+
+test("a warning about a setting leads to the settings, one about an import to the import", () => {
+  const bad = 'The setting "Ullage › Compaction: Cap" must be a whole number of tokens, at least 1000. Its default, 200000, is used';
+  assert.deepEqual(buttonsBeside(bad), ["Open settings"]);
+  assert.deepEqual(buttonsBeside("There are no such settings, so they are passed over: ullage.model.nmae"), ["Open settings"]);
+  assert.deepEqual(buttonsBeside("They were not opened. “Ullage: Import sessions of this folder…” lets you read them"), ["Import"]);
+  assert.deepEqual(buttonsBeside("Files changed outside the editor are not noticed"), []);
 });

@@ -118,8 +118,8 @@ async def test_settings_are_asked_for_and_bad_ones_named(folder: Path, state: Pa
         assert opened.gauge.next.why == "off"
         told = [message.message for message in client.messages]
         assert len(told) == 2
-        assert any("ullage.compaction.cap" in message and "200000" in message for message in told)
-        assert any("ullage.bash.timeout" in message for message in told)
+        assert any("Compaction: Cap" in message and "200000" in message for message in told)
+        assert any("Bash: Timeout" in message for message in told)
         client.set_configuration({"provider": "practice"}, section="ullage.model")
         client.set_configuration({"auto": True, "cap": 30_000}, section="ullage.compaction")
         client.set_configuration({}, section="ullage.bash")

@@ -73,7 +73,7 @@ async def test_a_name_that_nobody_has_is_answered_with_those_that_there_are(fold
     async with FakeApi() as fake, editor_window(folder, state, settings=choosing(fake, "example-early")) as client:
         assert (await client.open()).gauge.policy == "ullage"
         [told] = [message.message for message in client.messages]
-        assert told.startswith("The setting ullage.compaction.policy must be the name of a policy that there is: ")
+        assert told.startswith('The setting "Ullage › Compaction: Policy" must be the name of a policy that there is: ')
         assert '"claude-code"' in told
         assert (await chosen(client, "none")).gauge.next.why == "off"
         assert (await chosen(client, "ullage")).gauge.next.why == "unanswered"

@@ -220,13 +220,16 @@ async function restarted({ connection }: SetUpParts, change: () => Promise<void>
 function untilRestarted(connection: ServerConnection): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let begun = false;
-  const timer = setTimeout(() => reject(new Error("The Ullage server did not start again in time")), RESTART_LIMIT);
+  const timer = setTimeout(
+    () => reject(new Error('The Ullage server did not start again in time. Use the command "Ullage: Restart server".')),
+    RESTART_LIMIT,
+  );
   const subscription = connection.onDidChangeStatus(({ state, message }) => {
     begun ||= state === "restarting";
     if (begun && state === "running") {
       resolve();
     } else if (begun && state === "stopped") {
-      reject(new Error(message ?? "The Ullage server did not start again"));
+      reject(new Error(message ?? 'The Ullage server did not start again. Use the command "Ullage: Restart server".'));
     }
   });
   return promise.finally(() => {

@@ -46,15 +46,15 @@ export async function resolveServerCommand(inputs: ServerCommandInputs): Promise
   }
   const [command, ...args] = inputs.command;
   if (command) {
-    inputs.log(`Server: ullage.server.command is set: ${inputs.command.join(" ")}`);
+    inputs.log(`Server: the setting "Ullage › Server: Command" is set: ${inputs.command.join(" ")}`);
     return { command, args };
   }
   if (inputs.interpreter !== "") {
     if (inputs.isKnown(inputs.interpreter) || (await canImportUllage(inputs))) {
-      inputs.log(`Server: ullage.server.interpreter is set: ${inputs.interpreter}`);
+      inputs.log(`Server: the setting "Ullage › Server: Interpreter" is set: ${inputs.interpreter}`);
       return { command: inputs.interpreter, args: SERVE };
     }
-    inputs.log(`Server: ullage.server.interpreter is passed over, "import ullage" fails there: ${inputs.interpreter}`);
+    inputs.log(`Server: the setting "Ullage › Server: Interpreter" is passed over, "import ullage" fails there: ${inputs.interpreter}`);
   }
   inputs.log("Server: managed environment");
   return managed(inputs);

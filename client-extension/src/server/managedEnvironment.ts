@@ -50,7 +50,7 @@ export async function ensureEnvironment(maker: EnvironmentMaker, withProgress: W
   if (python === undefined) {
     const version = OLDEST_PYTHON.join(".");
     throw new EnvironmentError(
-      `Python ${version} or newer was not found. Install it, or set "ullage.server.interpreter", then restart the server.`,
+      `Python ${version} or newer was not found. Install it, or enter its path in the setting "Ullage › Server: Interpreter". Then restart.`,
     );
   }
   maker.log(`Environment: making ${folder} with ${python.path}`);
@@ -72,7 +72,9 @@ async function readParts(maker: EnvironmentMaker): Promise<Parts> {
   const names = await readdir(maker.packageFolder).catch(() => [] as string[]);
   const wheelName = names.find((name) => /^ullage-.*\.whl$/.test(name));
   if (wheelName === undefined || !names.includes("requirements.lock")) {
-    throw new EnvironmentError('This build of the extension brings no server. Set "ullage.server.command" or "ullage.server.interpreter".');
+    throw new EnvironmentError(
+      'This build of the extension brings no server. Enter a Python that has one in the setting "Ullage › Server: Interpreter".',
+    );
   }
   const wheel = join(maker.packageFolder, wheelName);
   const lock = join(maker.packageFolder, "requirements.lock");

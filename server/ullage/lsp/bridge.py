@@ -157,7 +157,8 @@ def _refusing(method: str) -> Generator[None]:
         raise _refused(refusal_of(error)) from error
     except Exception as error:
         logger.exception("%s failed", method)
-        raise JsonRpcInternalError(f"{method} failed inside the server: {type(error).__name__}. The server's log says more.") from error
+        told = f'An error in Ullage itself: {type(error).__name__}. The command "Ullage: Show logs" has the details.'
+        raise JsonRpcInternalError(told) from error
 
 
 def _refused(error: SessionError) -> JsonRpcException:

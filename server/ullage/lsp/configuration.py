@@ -5,6 +5,7 @@ Each bad value is named, and the default taken in its place.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -118,10 +119,20 @@ def read_settings(section: object, *, trusted: bool) -> tuple[Settings, list[str
         else:
             wanted = setting.wanted if isinstance(setting.wanted, str) else setting.wanted()
             default = _DEFAULTS[setting.field]
-            complaints.append(f"The setting {SECTION}.{setting.name} must be {wanted}; its default, {default!r}, is used")
+            complaints.append(
+                f'The setting "{name_on_the_page(f"{SECTION}.{setting.name}")}" must be {wanted}. Its default, {default!r}, is used'
+            )
         if setting.field == "policy_name" and value != _DEFAULTS["policy_name"]:
             complaints += _installed().problems
     return Settings(**used, trusted=trusted), complaints
+
+
+def name_on_the_page(setting: str) -> str:
+    """`ullage.model.baseUrl` as "Ullage › Model: Base Url": how VS Code's settings page names it, by the rules of its own
+    (`settingKeyToDisplayFormat`) as far as our names need them."""
+    words = [re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", part) for part in setting.split(".")]
+    *groups, name = [word[:1].upper() + word[1:] for word in words]
+    return f"{' › '.join(groups)}: {name}"
 
 
 def _unknown(section: object) -> list[str]:

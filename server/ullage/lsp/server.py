@@ -135,7 +135,7 @@ class UllageServer(LanguageServer):
         """Answers one of Ullage's own requests; waits until the sessions are open. Raises `JsonRpcException`."""
         await asyncio.shield(self.open_sessions())
         if self.bridge is None:
-            raise JsonRpcInternalError("The sessions could not be opened. The server's log says why")
+            raise JsonRpcInternalError('The sessions could not be opened. The command "Ullage: Show logs" says why')
         return await self.bridge.answer(method, params)
 
     def open_sessions(self) -> asyncio.Task[None]:

@@ -152,7 +152,7 @@ class UnconfirmedModel:
         return EndpointUnreachable(
             f"ANTHROPIC_BASE_URL in the environment names {shown_address(self._base_url)}, which you have not confirmed. Nothing was sent: "
             "your key and your words would go there. Confirm it in the notification that the editor shows (restart the server to see it "
-            "again), or set `ullage.model.baseUrl` to the address."
+            'again), or enter the address in the setting "Ullage › Model: Base Url".'
         )
 
     async def aclose(self) -> None:

@@ -6,6 +6,8 @@ The words name what failed, with what, and what to do. They never hold an API ke
 from __future__ import annotations
 
 import re
+import socket
+import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -159,8 +161,7 @@ def not_the_messages_api(response: httpx2.Response, endpoint: Endpoint) -> Endpo
     kind = response.headers.get("content-type", "no content type").partition(";")[0]
     return EndpointUnreachable(
         f"{endpoint.name} answers, but not as the Messages API does"
-        f" (HTTP {response.status_code}, {kind}). Check the setting `ullage.model.baseUrl`:"
-        " it is the address without `/v1/messages`."
+        f" (HTTP {response.status_code}, {kind}). Check the address: it ends before `/v1/messages`."
     )
 
 
@@ -174,9 +175,7 @@ def _number(pattern: re.Pattern[str], message: str) -> int | None:
     return int(next(group for group in found.groups() if group)) if found else None
 
 
-_NO_KEY = (
-    'There is no API key. Set one with the command "Ullage: Set API key", or name a local server in the setting `ullage.model.baseUrl`.'
-)
+_NO_KEY = 'There is no API key. Set one with the command "Ullage: Set API key…", or connect another server with "Ullage: Connect a model…".'
 
 
 def _status(problem: APIStatusError, endpoint: Endpoint) -> Failure:
@@ -195,7 +194,8 @@ def _status(problem: APIStatusError, endpoint: Endpoint) -> Failure:
     if status in (400, 404, 422) and _UNKNOWN_MODEL.search(said):
         return Failure(
             UnknownModel(
-                f"{endpoint.name} does not know the model `{endpoint.model}` ({said}). Choose another in the setting `ullage.model.name`."
+                f"{endpoint.name} does not know the model `{endpoint.model}` ({said}). Choose another with `/model`, or in the setting"
+                ' "Ullage › Model: Name".'
             )
         )
     if status in (404, 405, 501) or status < 200:
@@ -237,15 +237,42 @@ def _connection(cause: BaseException, endpoint: Endpoint) -> Failure:
         return Failure(_not_a_url(endpoint))
     if isinstance(cause, LocalProtocolError) and "header" in str(cause):
         return Failure(
-            AuthenticationFailed('The API key has a character that cannot be sent. Set it anew with the command "Ullage: Set API key".')
+            AuthenticationFailed('The API key has a character that cannot be sent. Set it anew with the command "Ullage: Set API key…".')
         )
     if isinstance(cause, TimeoutException) and not isinstance(cause, ConnectTimeout):
         return Failure(_not_in_time(endpoint))
     if isinstance(cause, RemoteProtocolError) and "disconnected" not in str(cause):
         return _nonsense(Nonsense(f"an answer that is no HTTP ({_shortened(str(cause), endpoint, 200)})"), endpoint)
-    said = _shortened(str(cause).rstrip(".") or type(cause).__name__, endpoint)
-    what = f"{endpoint.name} cannot be reached ({said})"
+    if not _is_web_address(endpoint.base_url):
+        return Failure(_not_a_url(endpoint))
+    what = f"{endpoint.name} cannot be reached: {_shortened(_why_not_reached(cause), endpoint)}"
     return Failure(EndpointUnreachable(f"{what}. {_look_at(endpoint)}"), UNREACHABLE_ATTEMPTS, reason=what)
+
+
+def _is_web_address(url: str) -> bool:
+    try:
+        return url == "" or bool(urlsplit(url).hostname)
+    except ValueError:
+        return False
+
+
+def _why_not_reached(cause: BaseException) -> str:
+    """What the system said, in words: its own begin with a number ("[Errno -2]"), and of several attempts the last one tells."""
+    from httpx2 import ConnectTimeout
+
+    known: BaseException | None = cause
+    while known is not None and not (isinstance(known, OSError) and known.errno is not None):
+        known = known.__cause__ or known.__context__
+    if isinstance(cause, ConnectTimeout | TimeoutError) or isinstance(known, TimeoutError):
+        return "nothing answers there"
+    if isinstance(known, socket.gaierror):
+        return "no machine of that name is known here"
+    if isinstance(known, ConnectionRefusedError):
+        return "nothing listens there"
+    if isinstance(known, ssl.SSLError):
+        return f"no safe connection comes about ({known.reason or known})"
+    said = str(cause) if known is None else str(known.strerror or known)
+    return said.rstrip(".") or type(cause).__name__
 
 
 def _nonsense(problem: Nonsense, endpoint: Endpoint) -> Failure:
@@ -264,32 +291,33 @@ def _elsewhere(response: httpx2.Response, endpoint: Endpoint) -> EndpointUnreach
     to = _shortened(public_url(response.headers.get("location", "")), endpoint, 200) or "nowhere"
     return EndpointUnreachable(
         f"{endpoint.name} redirects the request (HTTP {response.status_code}) to {to}. Nothing was sent there. If that is the"
-        " right address, set `ullage.model.baseUrl` to it, without `/v1/messages`."
+        " right address, enter it instead, without `/v1/messages`."
     )
 
 
 def _look_at(endpoint: Endpoint) -> str:
     if endpoint.base_url:
-        return "Check that the server runs and that the setting `ullage.model.baseUrl` names it."
+        return "Check the address, and that the server runs."
     return "Check the network."
 
 
 def _not_a_url(endpoint: Endpoint) -> EndpointUnreachable:
     return EndpointUnreachable(
-        f"The setting `ullage.model.baseUrl` is no web address: `{public_url(endpoint.base_url)}`. It looks like `http://127.0.0.1:8080`."
+        f'The setting "Ullage › Model: Base Url" is no web address: `{public_url(endpoint.base_url)}`. One looks like'
+        " `http://127.0.0.1:8080`."
     )
 
 
 def _not_accepted(status: int, said: str, endpoint: Endpoint) -> AuthenticationFailed:
     if not endpoint.api_key:
-        return AuthenticationFailed(f'{endpoint.name} asks for a key ({said}). Set one with the command "Ullage: Set API key".')
+        return AuthenticationFailed(f'{endpoint.name} asks for a key ({said}). Set one with the command "Ullage: Set API key…".')
     if status == 403:
         return AuthenticationFailed(
-            f"{endpoint.name} does not allow this with the API key in use: {said}. Choose another model in the"
-            ' setting `ullage.model.name` or another key with the command "Ullage: Set API key".'
+            f"{endpoint.name} does not allow this with the API key in use: {said}. Choose another model with `/model`,"
+            ' or another key with the command "Ullage: Set API key…".'
         )
     return AuthenticationFailed(
-        f'{endpoint.name} does not accept the API key ({said}). Set the right one with the command "Ullage: Set API key".'
+        f'{endpoint.name} does not accept the API key ({said}). Set the right one with the command "Ullage: Set API key…".'
     )
 
 

@@ -34,6 +34,11 @@ class SessionError(Exception):
         self.reason: Reason = reason
 
 
+def in_ullage_itself(error: Exception) -> str:
+    """What the user is told of an error that nobody foresaw."""
+    return f'An error in Ullage itself: {type(error).__name__}: {error}. The command "Ullage: Show logs" has the details.'
+
+
 def refusal_of(error: StoreFailed) -> SessionError:
     """What the store could not do, as a refusal."""
     if isinstance(error, UnknownSession):

@@ -46,7 +46,10 @@ def make_private(folder: Path) -> None:
 
 def _refuse_link(path: Path) -> None:
     if path.is_symlink():
-        raise StoreFailed(f"{path} is a link, and nothing is kept behind links. Remove it, or set ullage.store.location to another folder.")
+        raise StoreFailed(
+            f"{path} is a link, and nothing is kept behind links. Remove it, or choose another folder in the setting"
+            ' "Ullage › Store: Location".'
+        )
 
 
 def database(folder: Path) -> Path:

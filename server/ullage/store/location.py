@@ -48,7 +48,7 @@ class BadLocation(StoreFailed):
 
 def store_location(setting: str = "", environment: Mapping[str, str] = os.environ) -> Path:
     """The folder that holds those of all workspaces; links in it are resolved. Raises `BadLocation`."""
-    for name, value in (("The setting ullage.store.location", setting), (VARIABLE, environment.get(VARIABLE, ""))):
+    for name, value in (('The setting "Ullage › Store: Location"', setting), (VARIABLE, environment.get(VARIABLE, ""))):
         if value:
             return _absolute(name, value)
     return systems_own()
@@ -85,7 +85,8 @@ def prepare_for(workspace: Path, location: Path, roots: Sequence[Path]) -> Path:
         ullage_folder.make_private(folder.parent)
     except OSError as error:
         raise BadLocation(
-            f"Cannot write to {location}: {error.strerror or error}. Make it writable, or set ullage.store.location to another folder."
+            f"Cannot write to {location}: {error.strerror or error}. Make it writable, or choose another folder in the setting"
+            ' "Ullage › Store: Location".'
         ) from error
     ullage_folder.prepare(folder)
     named_by = folder / _NAMED_BY
@@ -136,8 +137,8 @@ def refuse_within(location: Path, roots: Sequence[Path]) -> None:
     around = next((root for root in roots if location.is_relative_to(root) and not home.is_relative_to(root)), None)
     if around is not None:
         raise BadLocation(
-            f"{location} lies in the workspace folder {around}, so whoever writes the workspace could write the log. "
-            "Set ullage.store.location to a folder outside of it."
+            f"{location} lies in the workspace folder {around}, so whoever writes the workspace could write your sessions. "
+            'Choose a folder outside of it in the setting "Ullage › Store: Location".'
         )
 
 
@@ -162,7 +163,8 @@ def advice(location: Path) -> str:
     mount = f'"mounts": ["source=ullage,target={location},type=volume"]'
     return (
         f"This is a container, and {location} is not on a volume: your sessions are gone when the container is made anew. "
-        f"Mount a volume there (devcontainer.json: {mount}), or set ullage.store.location to a folder on one"
+        f"Mount a volume there (devcontainer.json: {mount}), or choose a folder on one in the setting "
+        '"Ullage › Store: Location"'
     )
 
 

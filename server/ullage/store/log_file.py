@@ -132,7 +132,7 @@ class LogFile:
         except (sqlite3.Error, UnicodeDecodeError) as error:
             damage = str(error) if is_damage(error) else ""
         if damage:
-            self._mend("use the log", Damage("it was cut off while it was open"), rows)
+            self._mend("use the file of the sessions", Damage("it was cut off while it was open"), rows)
         self._note_standing()
 
     def _place_anew(self, path: Path, known: LastRows) -> None:
@@ -194,7 +194,7 @@ class LogFile:
         if not is_damage(error) or (isinstance(error, sqlite3.IntegrityError | sqlite3.OperationalError) and self._is_sound()):
             raise error
         if self._path is None:
-            raise StoreFailed(f"Cannot {action}: the log is damaged") from error
+            raise StoreFailed(f"Cannot {action}: the file of the sessions is damaged") from error
         logger.warning("%s is damaged: %s", self._path, type(error).__name__)
         try:
             wal = self._path.with_name(self._path.name + "-wal").read_bytes()

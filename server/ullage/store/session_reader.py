@@ -135,7 +135,7 @@ class SessionReader:
 
     def rows_after(self, row: int, limit: int, size: int) -> list[LoggedRow]:
         """What was logged in any session after that row of the file, oldest first: so many rows at most, and none after so many bytes."""
-        return self._file.read("read the log", lambda connection: rows_of_all(connection, row, limit, size))
+        return self._file.read("read the sessions", lambda connection: rows_of_all(connection, row, limit, size))
 
     def shown_media(self) -> set[Media]:
         """The images and documents of all sessions, those of waiting prompts among them. Looks through the whole file."""
@@ -149,7 +149,7 @@ class SessionReader:
             waiting = connection.execute("SELECT CAST(id AS BLOB), CAST(session_id AS BLOB), CAST(body AS BLOB), sum FROM queued_prompt")
             return [EntryRow(*row) for row in rows], [PromptRow(*row) for row in waiting]
 
-        rows, waiting = self._file.read("read the log", read)
+        rows, waiting = self._file.read("read the sessions", read)
         logged = (logged_or_none(row) for row in rows)
         found = [*(each.entry for each in logged if each is not None), *(readable_prompt(row)[0] for row in waiting)]
         return {media for entry in found for media in media_in(entry)}

@@ -86,7 +86,7 @@ class SessionWriter:
             return Waiting(entries=[row_of(session_id, each) for each in logged]), logged
 
         return self.write(
-            session_id, "write to the log", lambda connection, last: add_after(connection, session_id, last, entries, at), wait
+            session_id, "save what was said", lambda connection, last: add_after(connection, session_id, last, entries, at), wait
         )
 
     def write(
@@ -143,7 +143,7 @@ class SessionWriter:
             self._file.last_rows.logged(session_id, reached)
 
     def _take_in(self, session_id: str, waiting: Waiting) -> None:
-        self._file.change("write to the log", lambda connection: take_in(connection, session_id, waiting))
+        self._file.change("save what was said", lambda connection: take_in(connection, session_id, waiting))
         if waiting.entries:
             self._file.last_rows.logged(session_id, waiting.entries[-1].seq)
         for row in waiting.still_queued(()):

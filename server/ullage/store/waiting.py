@@ -159,7 +159,7 @@ class WaitingRows:
                     self._runs = False
                     break
             if rounds == TOLD_AFTER:
-                self._tell("Another program has the log locked. What is said here is kept beside it, and written to it when it is free.")
+                self._tell("Another program has the file of the sessions locked. What is said here is kept beside it until it is free.")
         if rounds >= TOLD_AFTER and not self._closed.is_set():
             self._tell("The file of the sessions is free again: what was kept beside it is saved in it.")
 
@@ -205,7 +205,9 @@ class WaitingFiles:
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise StoreFailed(f"The log is locked by another program, and {path} cannot be written: {error.strerror or error}") from error
+            raise StoreFailed(
+                f"Another program has the file of the sessions locked, and {path} cannot be written: {error.strerror or error}"
+            ) from error
 
     def read(self, session_id: str) -> Waiting:
         """What a process that ended left; a line that is not whole was never acknowledged."""
@@ -299,7 +301,7 @@ class Beside:
             self._files = None  # what came later must not be taken in without what came before
             for kept in self._kept:
                 _remove(files, kept)
-            self._tell(f"{str(error).removesuffix('.')}. Until the log is free, what is said is in memory only")
+            self._tell(f"{str(error).removesuffix('.')}. Until the file of the sessions is free, what is said is in memory only")
 
 
 def take_in(connection: sqlite3.Connection, session_id: str, waiting: Waiting) -> None:

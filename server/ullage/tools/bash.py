@@ -95,7 +95,7 @@ class Bash:
             return ToolOutcome(CHANGED_MEANWHILE, is_error=True)
         sandbox = await self._sandbox.find()
         if isinstance(sandbox, NoSandbox) and self._sandbox.wanted == "required":
-            return ToolOutcome(f"Commands run in a sandbox only (ullage.bash.sandbox), and {sandbox}", is_error=True)
+            return ToolOutcome(f'Commands run in a sandbox only (setting "Ullage › Bash: Sandbox"), and {sandbox}', is_error=True)
         try:
             return await self._run(sandbox, call, folder, harmless=harmless)
         except OSError as error:

@@ -33,7 +33,8 @@ export const SCENES = [
         type: "server",
         status: {
           state: "stopped",
-          message: 'Python 3.11 or newer was not found. Install it, or set "ullage.server.interpreter", then restart the server.',
+          message:
+            'Python 3.11 or newer was not found. Install it, or enter its path in the setting "Ullage › Server: Interpreter". Then restart.',
         },
       },
     ],

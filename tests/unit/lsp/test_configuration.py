@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.context.policies.table import BUILT_IN
-from ullage.lsp.configuration import Options, read_options, read_settings
+from ullage.lsp.configuration import Options, name_on_the_page, read_options, read_settings
 from ullage.session.settings import Settings
 
 JSON = st.recursive(
@@ -76,7 +76,7 @@ def test_a_bad_value_is_named_and_its_default_used(area: str, name: str, value: 
     settings, complaints = read_settings({area: {name: value}}, trusted=True)
     assert settings == Settings()
     (complaint,) = complaints
-    assert f"ullage.{area}.{name} " in complaint
+    assert f'"{name_on_the_page(f"ullage.{area}.{name}")}" must be' in complaint
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_a_policy_that_there_is_not_is_answered_with_those_that_there_are() -> N
     _, [complaint] = read_settings({"compaction": {"policy": "nobody"}}, trusted=True)
     for name in BUILT_IN:
         assert f'"{name}"' in complaint
-    assert "its default, 'ullage', is used" in complaint
+    assert "Its default, 'ullage', is used" in complaint
 
 
 @given(JSON)

@@ -119,9 +119,9 @@ def test_a_wish_as_a_date_is_the_time_until_then() -> None:
         (refusal("402 Pay", "billing_error", "pay first"), AuthenticationFailed, "Add credit"),
         (refusal("400 No", "invalid_request_error", "Your credit balance is too low"), AuthenticationFailed, "Add credit"),
         (refusal("404 No", "not_found_error", "model: claude-test"), UnknownModel, "`claude-test`"),
-        (refusal("404 No", "not_found_error", "model 'x' not found, try pulling it first"), UnknownModel, "ullage.model.name"),
+        (refusal("404 No", "not_found_error", "model 'x' not found, try pulling it first"), UnknownModel, "/model"),
         (Answer("<html>nginx</html>", "404 Not Found", "text/html"), EndpointUnreachable, "HTTP 404, text/html"),
-        (Answer('{"error":{"message":"File Not Found"}}', "404 No", "application/json"), EndpointUnreachable, "baseUrl"),
+        (Answer('{"error":{"message":"File Not Found"}}', "404 No", "application/json"), EndpointUnreachable, "Check the address"),
         (Answer("Unsupported method", "501 Unsupported", "text/html"), EndpointUnreachable, "HTTP 501"),
         (Answer("<html>hello</html>", "200 OK", "text/html"), EndpointUnreachable, "HTTP 200, text/html"),
         (refusal("400 No", "invalid_request_error", "prompt is too long: 9000 tokens > 8192 maximum"), PromptTooLong, "9000 tokens > 8192"),
@@ -168,7 +168,7 @@ async def test_where_nothing_listens() -> None:
         url = server.url
     naps = Naps()
     model = model_at(url, naps=naps)
-    with pytest.raises(EndpointUnreachable, match=r"cannot be reached.*ullage\.model\.baseUrl"):
+    with pytest.raises(EndpointUnreachable, match=r"cannot be reached: nothing listens there\. Check the address"):
         async for _ in model.stream(request(), 1000):
             pass
     await model.aclose()
@@ -178,7 +178,7 @@ async def test_where_nothing_listens() -> None:
 @pytest.mark.parametrize("url", ["localhost:8080", "ftp://here", "http://[", "nonsense", "http://user:secret@"])
 async def test_what_is_no_web_address(url: str) -> None:
     model = model_at(url)
-    with pytest.raises(EndpointUnreachable, match=r"ullage\.model\.baseUrl") as caught:
+    with pytest.raises(EndpointUnreachable, match="Ullage › Model: Base Url") as caught:
         async for _ in model.stream(request(), 1000):
             pass
     assert "secret" not in str(caught.value)

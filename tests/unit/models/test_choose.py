@@ -65,7 +65,7 @@ async def test_an_address_of_the_environment_is_asked_nothing_before_it_is_confi
     assert isinstance(model, UnconfirmedModel)
     await model.prewarm()
     assert await model.card() == model.expected()
-    with pytest.raises(EndpointUnreachable, match=r"ANTHROPIC_BASE_URL.*not confirmed.*ullage\.model\.baseUrl"):
+    with pytest.raises(EndpointUnreachable, match=r"ANTHROPIC_BASE_URL.*not confirmed.*Ullage › Model: Base Url"):
         async for _ in model.stream(Request((), (), (), ()), 100):
             raise AssertionError("it answered")
     confirmed = choose_model(

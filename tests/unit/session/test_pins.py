@@ -172,7 +172,7 @@ async def test_where_they_are_over_the_window_no_way_out_is_named_that_is_none(f
         told = notices(session)[-1].text
         assert "AGENTS.md" in told
         assert "larger window" in told
-        assert "ullage.compaction.auto" not in told
+        assert "Compaction: Auto" not in told
 
 
 async def test_what_is_on_already_is_not_told_to_be_turned_on(folder: Path) -> None:
@@ -182,7 +182,7 @@ async def test_what_is_on_already_is_not_told_to_be_turned_on(folder: Path) -> N
             await here.say(session, "word " * 2_500)
         told = notices(session)[-1].text
         assert "The context is full" in told
-        assert "ullage.compaction.auto" not in told
+        assert "Compaction: Auto" not in told
 
 
 async def test_a_file_is_pinned_whichever_way_it_is_named_and_only_what_was_said_can_be(folder: Path) -> None:

@@ -157,7 +157,7 @@ def test_reading_is_free_and_the_rest_asks(workplace: Workplace) -> None:
     assert (command.action, command.pattern, command.description) == (
         "command",
         "`npm test *` (runs code of this folder)",
-        "Run `npm test`, not sandboxed: the setting ullage.bash.sandbox is off. Set it to auto.",
+        'Run `npm test`, not sandboxed: the setting "Ullage › Bash: Sandbox" is off. Set it to auto.',
     )
     script = tools["bash"].permission({"command": "sh run.sh"})
     assert script is not None

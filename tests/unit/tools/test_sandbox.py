@@ -82,4 +82,4 @@ async def test_no_command_runs_without_a_sandbox_that_is_required(tmp_path: Path
 def test_the_card_says_that_the_sandbox_is_off(tmp_path: Path) -> None:
     need = Workplace(place(tmp_path)).tools["bash"].permission({"command": "make"})
     assert need is not None
-    assert need.description == "Run `make`, not sandboxed: the setting ullage.bash.sandbox is off. Set it to auto."
+    assert need.description == 'Run `make`, not sandboxed: the setting "Ullage › Bash: Sandbox" is off. Set it to auto.'

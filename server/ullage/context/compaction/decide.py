@@ -246,9 +246,9 @@ def ways_out(state: State) -> str:
     """What the user can do, as a sentence without its end."""
     ways = ["Compact with a click on the gauge or /compact"]
     if state.policy.never:
-        ways.append(f"choose another policy than {state.policy.name} with ullage.compaction.policy")
+        ways.append(f'choose another policy than {state.policy.name} in the setting "Ullage › Compaction: Policy"')
     elif not state.by_itself:
-        ways.append("turn on ullage.compaction.auto")
+        ways.append('turn on the setting "Ullage › Compaction: Auto"')
     return f"{', '.join(ways)}, or begin a new session"
 
 
@@ -292,6 +292,6 @@ def _where_nothing_helps(state: State) -> Refuse | None:
         return None
     return Refuse(
         f"The instructions, rules and tools alone take about {fixed:,} tokens, more than the {full.line:,} at which "
-        "the context counts as full. Shorten AGENTS.md or CLAUDE.md, raise ullage.compaction.cap if it is low, "
-        "or choose a model with a larger window."
+        "the context counts as full. Shorten AGENTS.md or CLAUDE.md, raise the setting "
+        '"Ullage › Compaction: Cap" if it is low, or choose a model with a larger window.'
     )

@@ -21,6 +21,7 @@ from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.failures import discard, spend_in_vain, spent_on
 from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.conversation import Conversation, in_any_case
+from ullage.session.errors import in_ullage_itself
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.timeline.items import CompactionItem, CompactionStatus, new_id
 from ullage.session.timeline.shown_entries import compaction_item
@@ -232,7 +233,7 @@ class Attempts:
             self._failed(wanted, str(error))
         except Exception as error:
             logger.error("a compaction failed", exc_info=error)
-            self._failed(wanted, f"Something in Ullage itself went wrong: {type(error).__name__}: {error}. The log has the details.")
+            self._failed(wanted, f"{in_ullage_itself(error)} Nothing was changed.")
         return None
 
     async def _made(self, wanted: Wanted, *, at_work: bool, must: bool) -> Compaction:

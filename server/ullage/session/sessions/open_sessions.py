@@ -238,7 +238,7 @@ async def _place(around: Surroundings, opened: OpenSessions, session_id: str, it
         entries = await asyncio.to_thread(lambda: list(around.store.entries(session_id)))
     place = await asyncio.to_thread(fork_place, entries, item_id)
     if place is None:
-        raise SessionError("no_such_item", "A session can be forked from messages that are in its log, and this one is not")
+        raise SessionError("no_such_item", "This message cannot be forked from: the conversation does not hold it yet")
     return place
 
 

@@ -47,8 +47,8 @@ from ullage.workspace.touched import RecentEdits
 logger = logging.getLogger(__name__)
 
 OTHER_LOCATION = (
-    "ullage.store.location has changed. This window goes on with the sessions where they were when it was opened. Restart the server (or "
-    "reload the window) to use the other place; what is kept is not moved there"
+    'The setting "Ullage › Store: Location" has changed. This window goes on with the sessions where they were when it was opened. Restart '
+    "the server, or reload the window, to use the other place. What is kept is not moved there"
 )
 """What the user is told: sessions that are open are not taken away under their feet."""
 

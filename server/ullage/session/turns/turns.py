@@ -19,6 +19,7 @@ from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, Mode
 from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.compacting.room import ContextFull, Room
 from ullage.session.conversation import Conversation
+from ullage.session.errors import in_ullage_itself
 from ullage.session.long_work import ROUND
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.prelude import PreludeInUse
@@ -158,7 +159,7 @@ async def ending_of(turn: Coroutine[None, None, TurnEnded], reason: Callable[[],
         return Ending(TurnEnded("error", str(error), "continue"), went_well=False)
     except Exception as error:
         logger.exception("a turn failed")
-        message = f"Something in Ullage itself went wrong: {type(error).__name__}: {error}. The log has the details."
+        message = f"{in_ullage_itself(error)} Press Continue to try again."
         return Ending(TurnEnded("error", message, "continue"), went_well=False)
     return Ending(ended, went_well=ended.outcome == "end_turn")
 

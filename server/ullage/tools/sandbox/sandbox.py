@@ -32,7 +32,7 @@ from ullage.workspace.folders import Folders
 SandboxWanted: TypeAlias = Literal["auto", "required", "off"]
 """The setting `ullage.bash.sandbox`: where one works; or no command runs without; or never."""
 
-TURNED_OFF = NoSandbox("the setting ullage.bash.sandbox is off", "Set it to auto.")
+TURNED_OFF = NoSandbox('the setting "Ullage › Bash: Sandbox" is off', "Set it to auto.")
 NOT_ON_THIS_SYSTEM = NoSandbox("this system has none that Ullage knows", "Use Linux or macOS, or WSL on Windows.")
 
 
