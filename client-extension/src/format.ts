@@ -49,6 +49,11 @@ function trimmed(value: number): string {
   return value.toFixed(1).replace(/\.0$/, "");
 }
 
+/** A key as it is written on this keyboard: the manifest binds Cmd on macOS where it is Ctrl elsewhere. */
+export function keyInWords(key: string, isMac: boolean): string {
+  return isMac ? key.replace("Ctrl+", "Cmd+") : key;
+}
+
 /** `4 s`, `2 min 5 s`; empty below a second, and where it is not known. */
 export function durationInWords(seconds: number | null | undefined): string {
   const whole = Math.round(seconds ?? 0);

@@ -1,5 +1,7 @@
 /** Makes elements. Text goes in as text nodes only; nothing in the panel assigns `innerHTML`. */
 
+import { keyInWords } from "../src/format";
+
 type Child = Node | string | undefined | false;
 
 type Properties<Tag extends keyof HTMLElementTagNameMap> = Partial<
@@ -41,6 +43,11 @@ export interface ButtonOptions {
   className?: string;
   /** Tooltip; the label where it is left out and only an icon shows. */
   title?: string;
+}
+
+/** A key as it is written on the keyboard before the panel. */
+export function keyHere(key: string): string {
+  return keyInWords(key, document.defaultView?.navigator.platform.startsWith("Mac") === true);
 }
 
 /** A button that shows its label. */

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
 import { answerApproval, approval, itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { editorShows, editorText, isUnsaved, openFile } from "./harness/workbench.mjs";
+import { editorShows, editorText, isUnsaved, openFile, runCommand } from "./harness/workbench.mjs";
 
 const FILE = "tankgauge/tank.py";
 const READ = { call: "read_file", input: { path: FILE } };
@@ -81,6 +81,25 @@ stage("a turn", {}, (scenario) => {
     await itemsOf(panel, "assistant").getByText("Counted another.").waitFor();
     assert.equal(await itemsOf(panel, "toolCall").count(), 2);
     await screenshot("2-not-asked");
+  });
+
+  scenario("a question that waits is answered from the editor by a key, once it was seen", { goesOn: true }, async (scene) => {
+    const { page, api, screenshot } = scene;
+    await api.enqueue([{ call: "bash", input: { command: "touch made.txt" } }], { say: "It is made." });
+    const panel = await openPanel(page);
+    await sendPrompt(panel, "Make it");
+    await approval(panel).waitFor();
+    await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
+    await openFile(page, FILE);
+    await page.keyboard.press("Control+Alt+Shift+Enter"); // shows it, since nobody has seen it here
+    await approval(panel).waitFor();
+    await screenshot("1-shown");
+    assert.equal((await api.calls()).length, 1, "nothing is allowed that was not in sight");
+    await page.locator(".editor-instance .monaco-editor .view-lines").first().click();
+    await page.keyboard.press("Control+Alt+Shift+Enter");
+    await itemsOf(panel, "assistant").getByText("It is made.").waitFor();
+    await screenshot("2-allowed");
+    assert.equal(await isUnsaved(page), false, "the key wrote nothing into the editor");
   });
 
   scenario("stop keeps what was done, and the next prompt works", { goesOn: true }, async ({ page, api, workspace, screenshot }) => {

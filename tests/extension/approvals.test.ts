@@ -75,6 +75,17 @@ test("the gauge says that something waits, and leads there", () => {
   assert.match(ariaLabel, /2 approvals wait for you/);
 });
 
+const tooltip = (isMac: boolean) => render(gauge({}), "running", { state: "running" }, 1, isMac).tooltip;
+
+test("its tooltip names the keys that answer from anywhere, as this keyboard has them", () => {
+  assert.match(
+    tooltip(false),
+    /`Ctrl\+Alt\+Shift\+Enter` allows once, `Ctrl\+Alt\+Shift\+Backspace` refuses, `Ctrl\+Alt\+Shift\+U` shows the next/,
+  );
+  assert.match(tooltip(true), /`Cmd\+Alt\+Shift\+Enter` allows once/);
+  assert.doesNotMatch(render(gauge({}), "running", { state: "running" }, 0).tooltip, /allows once/);
+});
+
 function timelineOf(...places: { top: number; bottom: number }[]): { timeline: HTMLElement; done: string[] } {
   const { actions, done } = recordingActions();
   const timeline = document.createElement("div");
@@ -97,6 +108,12 @@ test("a key answers the question that is in sight, and none that is not", () => 
   const { timeline } = timelineOf(BELOW, SEEN);
   assert.equal(approvalInSight(timeline)?.closest<HTMLElement>(".item")?.dataset.itemId, "t1");
   assert.equal(approvalInSight(timelineOf(BELOW).timeline), undefined);
+});
+
+test("a key answers nothing that lies under a sheet", () => {
+  const { timeline } = timelineOf(SEEN);
+  timeline.toggleAttribute("inert", true);
+  assert.equal(approvalInSight(timeline), undefined);
 });
 
 test("of two in sight a key answers the one with the focus", () => {

@@ -4,11 +4,16 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
+import { keyInWords } from "../../client-extension/src/format";
+import { APPROVAL_KEYS } from "../../client-extension/src/session/approvals";
 import { ROOT } from "./repository";
 
 interface Manifest {
   capabilities: { untrustedWorkspaces: { restrictedConfigurations: string[] } };
-  contributes: { configuration: { properties: Record<string, { scope?: string }> } | { properties: Record<string, { scope?: string }> }[] };
+  contributes: {
+    keybindings: { command: string; key: string; mac: string; when: string }[];
+    configuration: { properties: Record<string, { scope?: string }> } | { properties: Record<string, { scope?: string }> }[];
+  };
 }
 
 const manifest = JSON.parse(readFileSync(join(ROOT, "client-extension", "package.json"), "utf8")) as Manifest;
@@ -22,6 +27,31 @@ void describe("settings that decide where keys go and what commands may do", () 
   for (const name of ["ullage.server.command", "ullage.server.interpreter", "ullage.model.provider"]) {
     test(`${name} of a workspace counts only where the workspace is trusted`, () =>
       assert.ok(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations.includes(name)));
+  }
+});
+
+/** As the manifest binds it: `ctrl+alt+u`. */
+const bindings = (command: string, when: string) =>
+  manifest.contributes.keybindings.filter((binding) => binding.command === command && binding.when === when);
+
+void describe("a question that waits is answered by keys from everywhere", () => {
+  for (const [command, key] of [
+    ["ullage.allow", APPROVAL_KEYS.anywhere.allow],
+    ["ullage.refuse", APPROVAL_KEYS.anywhere.refuse],
+    ["ullage.nextApproval", APPROVAL_KEYS.anywhere.next],
+  ] as const) {
+    test(`${command} by ${key}, and only while one waits`, () => {
+      const [binding, ...more] = bindings(command, "ullage.approvals > 0");
+      assert.deepEqual([binding?.key, binding?.mac, more], [key.toLowerCase(), keyInWords(key, true).toLowerCase(), []]);
+    });
+  }
+
+  for (const [command, key] of [
+    ["ullage.allow", APPROVAL_KEYS.inPanel.allow],
+    ["ullage.refuse", APPROVAL_KEYS.inPanel.refuse],
+  ] as const) {
+    test(`${command} by ${key} in the panel alone: it means something else in an editor`, () =>
+      assert.equal(bindings(command, "ullage.approvals > 0 && ullage.chatFocused")[0]?.key, key.toLowerCase()));
   }
 });
 

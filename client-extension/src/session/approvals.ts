@@ -5,6 +5,15 @@ import type { Allowed, Item, ToolCallItem, Update } from "../protocol";
 /** Characters of a question that a notification shows whole. What is longer is looked at in the panel before it is allowed. */
 const SHOWN_WHOLE = 160;
 
+/**
+ * The keys of the manifest while a question waits. Outside of the panel there is one more to hold: Ctrl+Shift+Enter puts a line into an editor,
+ * and nobody should allow what they only wanted to write.
+ */
+export const APPROVAL_KEYS = {
+  anywhere: { allow: "Ctrl+Alt+Shift+Enter", refuse: "Ctrl+Alt+Shift+Backspace", next: "Ctrl+Alt+Shift+U" },
+  inPanel: { allow: "Ctrl+Shift+Enter", refuse: "Ctrl+Shift+Backspace" },
+} as const;
+
 /** Those among the items of a snapshot, oldest first. */
 export function approvalsIn(items: readonly Item[]): readonly ToolCallItem[] {
   return items.filter((item) => item.kind === "toolCall").filter(waits);

@@ -4,8 +4,8 @@
  * No VS Code and no DOM in here: `indicators.ts` puts what `render` gives into a status bar item.
  */
 
-import { approvalsInWords } from "./approvals";
-import { formatDollars, formatPart, formatShare, formatTokens, formatTokensExactly } from "../format";
+import { APPROVAL_KEYS, approvalsInWords } from "./approvals";
+import { formatDollars, formatPart, formatShare, formatTokens, formatTokensExactly, keyInWords } from "../format";
 import type { EarlySaving, Gauge, Postpone, SessionState } from "../protocol";
 import type { ServerStatus } from "../server/answers";
 
@@ -33,8 +33,11 @@ export const GAUGE_COMMANDS = [
 ] as const;
 export type GaugeCommand = (typeof GAUGE_COMMANDS)[number];
 
-/** What the status bar shows. `gauge` is undefined until a session is open; `approvals` says how many questions wait for the user. */
-export function render(gauge: Gauge | undefined, state: SessionState, server: ServerStatus, approvals = 0): GaugeView {
+/**
+ * What the status bar shows. `gauge` is undefined until a session is open; `approvals` says how many questions wait for the user; `isMac` which
+ * keys answer them.
+ */
+export function render(gauge: Gauge | undefined, state: SessionState, server: ServerStatus, approvals = 0, isMac = false): GaugeView {
   if (server.state === "stopped") {
     return renderStopped(server);
   }
@@ -48,7 +51,7 @@ export function render(gauge: Gauge | undefined, state: SessionState, server: Se
     const words = approvalsInWords(approvals);
     return {
       text: `$(bell-dot) ${percent} · approve`,
-      tooltip: `**${words}** · ${link("Show", "ullage.nextApproval")}\n\n${renderTooltip(gauge, compacting)}`,
+      tooltip: `**${words}** · ${link("Show", "ullage.nextApproval")}\n\n${renderKeys(isMac)}\n\n${renderTooltip(gauge, compacting)}`,
       background: "warning",
       ariaLabel: `Ullage: ${words}, context ${percent} full. Activate to show`,
       command: "ullage.nextApproval",
@@ -68,6 +71,12 @@ export function render(gauge: Gauge | undefined, state: SessionState, server: Se
 /** Used over line; 0 where there is no line. */
 export function shareOf(gauge: Gauge): number {
   return gauge.line > 0 ? gauge.used / gauge.line : 0;
+}
+
+function renderKeys(isMac: boolean): string {
+  const { allow, refuse, next } = APPROVAL_KEYS.anywhere;
+  const key = (each: string) => `\`${keyInWords(each, isMac)}\``;
+  return `${key(allow)} allows once, ${key(refuse)} refuses, ${key(next)} shows the next`;
 }
 
 function renderStopped(server: ServerStatus): GaugeView {

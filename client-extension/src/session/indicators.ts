@@ -17,7 +17,16 @@ export function bindGauge(connection: ServerConnection, session: ActiveSession):
   const item = vscode.window.createStatusBarItem("ullage.gauge", vscode.StatusBarAlignment.Right, 100);
   item.name = "Ullage context gauge";
   const refresh = () =>
-    show(item, render(session.current?.gauge, session.current?.state ?? "idle", connection.status, session.current?.approvals.length));
+    show(
+      item,
+      render(
+        session.current?.gauge,
+        session.current?.state ?? "idle",
+        connection.status,
+        session.current?.approvals.length,
+        process.platform === "darwin",
+      ),
+    );
   refresh();
   item.show();
   return vscode.Disposable.from(item, connection.onDidChangeStatus(refresh), session.onDidChange(refresh));

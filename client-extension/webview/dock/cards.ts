@@ -5,9 +5,10 @@
 
 import { formatDollars, formatShare, formatTokens, formatTokensExactly } from "../../src/format";
 import type { Gauge } from "../../src/protocol";
+import { APPROVAL_KEYS } from "../../src/session/approvals";
 import { contextParts, savingAhead, shareOf, sumOf, whenByItself } from "../../src/session/gauge";
 import type { Actions, WayOut } from "../actions";
-import { element, icon, iconButton, setChildren, textButton } from "../dom";
+import { element, icon, iconButton, keyHere, setChildren, textButton } from "../dom";
 import { SLASH_COMMANDS } from "./slashCommands";
 
 const KEYS = [
@@ -17,9 +18,11 @@ const KEYS = [
   ["↑", "Earlier prompts"],
   ["@", "Attach a file or the problems"],
   ["Esc", "Close what is open; else stop"],
-  ["Ctrl+Shift+Enter", "Allow once"],
-  ["Ctrl+Shift+Backspace", "Refuse"],
-  ["Ctrl+Alt+Shift+U", "Go to the next approval"],
+  [APPROVAL_KEYS.inPanel.allow, "Allow once"],
+  [APPROVAL_KEYS.inPanel.refuse, "Refuse"],
+  [APPROVAL_KEYS.anywhere.allow, "From anywhere: allow once"],
+  [APPROVAL_KEYS.anywhere.refuse, "From anywhere: refuse"],
+  [APPROVAL_KEYS.anywhere.next, "From anywhere: show the next approval"],
   ["Ctrl+Alt+U", "From anywhere: to the prompt box"],
 ] as const;
 
@@ -53,7 +56,7 @@ export class Cards {
     );
     this.show(
       "Commands and keys",
-      element("table", { className: "help" }, element("tbody", {}, ...commands, ...KEYS.map(([key, what]) => drawRow(key, what)))),
+      element("table", { className: "help" }, element("tbody", {}, ...commands, ...KEYS.map(([key, what]) => drawRow(keyHere(key), what)))),
     );
   }
 

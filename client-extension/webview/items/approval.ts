@@ -1,11 +1,15 @@
 /** The question whether a tool may run, its answers, and which question a key answers. */
 
 import type { PermissionOption, ToolCallItem } from "../../src/protocol";
+import { APPROVAL_KEYS } from "../../src/session/approvals";
 import type { Actions } from "../actions";
-import { element, textButton, withCode } from "../dom";
+import { element, keyHere, textButton, withCode } from "../dom";
 
-/** Tooltips: the keys of the manifest. */
-const KEYS: Partial<Record<PermissionOption["kind"], string>> = { allow_once: "Ctrl+Shift+Enter", reject_once: "Ctrl+Shift+Backspace" };
+/** For the tooltips. */
+const KEYS: Partial<Record<PermissionOption["kind"], string>> = {
+  allow_once: APPROVAL_KEYS.inPanel.allow,
+  reject_once: APPROVAL_KEYS.inPanel.refuse,
+};
 
 /** What is asked; where that says no more than the title above it, only that it is a question. */
 function questionOf({ permissionReason, title }: ToolCallItem): string {
@@ -41,10 +45,11 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
     }
   });
   const buttons = options.map((option) => {
+    const key = KEYS[option.kind];
     const button = textButton({
       label: option.name,
       className: option.kind === "allow_once" ? "primary" : "secondary",
-      title: KEYS[option.kind],
+      title: key === undefined ? "" : keyHere(key),
       onClick: () => void respond(option),
     });
     button.dataset.answer = option.kind;
@@ -69,8 +74,14 @@ export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement 
   return root;
 }
 
-/** The question that has the focus, else the only one whose buttons are in sight; undefined where there is none, or more than one. */
+/**
+ * The question that has the focus, else the only one whose buttons are in sight; undefined where there is none, or more than one, and where a sheet
+ * lies over them.
+ */
 export function approvalInSight(timeline: HTMLElement): HTMLElement | undefined {
+  if (timeline.hasAttribute("inert")) {
+    return undefined;
+  }
   const asked = [...timeline.querySelectorAll<HTMLElement>(".approval:not(.answered)")];
   const focused = asked.find((approval) => approval.closest(".item")?.contains(document.activeElement) === true);
   if (focused !== undefined) {
