@@ -101,7 +101,7 @@ def _port(text: str) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from ullage.processes.environment import drop_relative_entries
+    from ullage.processes.programs import drop_relative_entries
 
     drop_relative_entries(os.environ)
     api_key, auth_token = take_secret("ANTHROPIC_API_KEY"), take_secret("ANTHROPIC_AUTH_TOKEN")

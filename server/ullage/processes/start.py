@@ -20,7 +20,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from ullage.processes.environment import bare_environment, without_relative_entries
+from ullage.processes.programs import bare_environment, without_relative_entries
 
 GRACE_SECONDS = 1.0
 """How long a killed process may take to be gone."""

@@ -2,8 +2,9 @@
 
 A harmless-looking edit of one can have any effect later. There is one list for all who need it: edits of these ask each time (`steers`),
 and what a command in the sandbox makes new of those that run without anybody starting them is taken back (`starts_by_itself`). A build
-makes files of the other kind all the time (`Makefile`, `package.json`), so these are not taken back. The lists are in `steering_names.py`.
-Only names are looked at, the way the most forgiving file system reads them (`compared`). What a link leads to is the caller's business.
+makes files of the other kind all the time (`Makefile`, `package.json`), so these are not taken back.
+Each list stands under its reason: words that follow "because". Names are in lower case, as `fnmatch` reads them. Only names are looked
+at, the way the most forgiving file system reads them (`compared`). What a link leads to is the caller's business.
 
 `StartingFiles` looks for them before and after each command, however deep, so what was listed is remembered. A folder is listed again only
 where it has changed: adding, removing and renaming in it sets its ctime, which no program can set to a time of its choice. Asking for that
@@ -23,8 +24,139 @@ from fnmatch import translate
 from functools import lru_cache
 from pathlib import Path, PurePath
 
-from ullage.tools.steering_names import FILES_THAT_START, FILES_THAT_STEER, FOLDERS_THAT_START, FOLDERS_THAT_STEER, GIT
 from ullage.workspace.folders import compared
+
+EDITOR = "editors run tasks from it or read settings that name programs"
+GIT = "git runs programs that it names"
+HOOKS = "git hooks run from it"
+SHELL = "shells run it or load it when they start or change into the folder"
+CI = "build servers run what it says"
+AGENT = "coding agents obey it"
+CONTAINER = "it says how the development container is built and started"
+PACKAGES = "package managers read from it where packages come from and what runs on installing"
+SECRETS = "it holds keys and says which hosts are believed"
+OWN = "it holds what Ullage keeps of the workspace"
+BUILD = "builds run it"
+TESTS = "test runs load it"
+PYTHON = "Python runs it at its start or on import"
+LINT = "linters, formatters or bundlers run it or load programs that it names"
+PROJECT = "it names commands that tools run"
+
+
+def _names(words: str) -> Sequence[str]:
+    return tuple(words.split())
+
+
+_FOLDERS_THAT_START: Mapping[str, Sequence[str]] = {
+    EDITOR: (".vscode", ".vscode-server", ".idea", ".vs", ".zed", ".fleet", ".nova", ".theia", ".sublime"),
+    GIT: (".git", ".jj", ".hg"),
+    HOOKS: (".githooks", ".git-hooks", ".husky", ".lefthook", ".hooks"),
+    SHELL: (".mise", ".direnv", ".bashrc.d", ".zsh", ".asdf"),
+    CI: (".github", ".gitlab", ".circleci", ".buildkite", ".forgejo", ".gitea", ".woodpecker", ".teamcity", ".azure-pipelines"),
+    AGENT: _names(
+        """
+        .agents .aider .amazonq .augment .claude .cline .clinerules .codex .continue .crush .cursor .factory .gemini .goose
+        .junie .kilocode .kiro .opencode .qwen .roo .windsurf
+        """
+    ),
+    CONTAINER: (".devcontainer",),
+    SECRETS: (".ssh", ".gnupg"),
+    OWN: (".ullage",),
+}
+"""Everything below a folder of such a name."""
+
+_FILES_THAT_START: Mapping[str, Sequence[str]] = {
+    EDITOR: _names(
+        """
+        *.code-workspace .exrc .nvimrc .nvim.lua .vimrc .lvimrc .dir-locals.el .dir-locals-2.el *.sublime-project
+        """
+    ),
+    GIT: (".gitmodules", ".gitconfig", ".git"),
+    HOOKS: _names(
+        """
+        .lefthook* lefthook*.yml lefthook*.yaml lefthook*.toml lefthook*.json .pre-commit-config.y*ml lint-staged.config.*
+        .lintstagedrc* .huskyrc* .overcommit.yml prek.toml
+        """
+    ),
+    SHELL: _names(
+        """
+        .bash_login .bash_logout .bash_profile .bashrc .direnvrc .envrc .inputrc .login .mise.* mise.*toml mise.toml .profile
+        .tool-versions .xprofile .xsession .zlogin .zlogout .zprofile .zshenv .zshrc .autoenv* .env.fish .tmux.conf .screenrc
+        .gdbinit .lldbinit
+        """
+    ),
+    CI: _names(
+        """
+        .gitlab-ci*.y*ml .travis.yml .drone.y*ml .woodpecker*.y*ml .cirrus.y*ml azure-pipelines*.y*ml bitbucket-pipelines.yml
+        buildspec*.y*ml cloudbuild*.y*ml jenkinsfile* appveyor.yml .appveyor.yml .pre-commit-hooks.yaml renovate.json*
+        .renovaterc*
+        """
+    ),
+    AGENT: _names(
+        """
+        agents.md agents.*.md agent.md claude.md claude.*.md gemini.md qwen.md crush.md opencode.json* skill.md
+        copilot-instructions.md *.instructions.md *.prompt.md *.chatmode.md .aider* .clinerules* .cursorrules .cursorignore
+        .goosehints .roomodes .roorules* .rules .windsurfrules .mcp.json mcp.json conventions.md
+        """
+    ),
+    CONTAINER: (".devcontainer.json", ".gitpod.y*ml", "devcontainer.json"),
+}
+"""A file (or folder) of such a name, as `fnmatch` reads it."""
+
+_FOLDERS_THAT_STEER: Mapping[str, Sequence[str]] = {PACKAGES: (".yarn", ".mvn", ".cargo", ".pnpm", ".bundle")}
+"""Everything below a folder of such a name."""
+
+_FILES_THAT_STEER: Mapping[str, Sequence[str]] = {
+    PACKAGES: _names(
+        """
+        .npmrc .yarnrc .yarnrc.* .pnpmfile.* .pypirc .netrc _netrc .pip.conf pip.conf .bunfig.toml bunfig.toml .condarc .gemrc
+        .bundle
+        """
+    ),
+    GIT: (".gitattributes", ".git-blame-ignore-revs"),
+    PYTHON: ("sitecustomize.py", "usercustomize.py", "*.pth", "__main__.py", "pyvenv.cfg", ".pythonrc*", ".pdbrc", ".python-version"),
+    TESTS: _names(
+        """
+        conftest.py pytest.ini .pytest.ini tox.ini .coveragerc noxfile.py .mocharc* .nycrc* jest.* jest-* vitest.* karma.*
+        cypress.* playwright.* wdio.* .rspec spec_helper.rb rails_helper.rb phpunit.xml* ava.config.* test_helper.* setuptests.*
+        setup-tests.*
+        """
+    ),
+    BUILD: _names(
+        """
+        .pnp.cjs .pnp.loader.mjs .dockerignore brewfile* cakefile snakefile* *.smk conanfile.* dune-project dune dune-workspace
+        local.properties *.cabal cabal.project* *.nimble wrangler.* gatsby-* codegen.* mkdocs.y*ml makefile* gnumakefile* *.mk
+        *.mak cmakelists.txt cmakepresets.json cmakeuserpresets.json *.cmake meson.build meson_options.txt configure
+        configure.ac *.gradle *.gradle.kts gradlew* gradle.properties gradle-wrapper.* mvnw* pom.xml build.xml build.rs
+        build.zig build.sbt build.* rakefile* *.rake gemfile* *.gemspec capfile guardfile vagrantfile* dockerfile* *.dockerfile
+        containerfile* docker-compose* compose*.y*ml workspace.bazel module.bazel workspace build *.bzl *.bazel .bazelrc
+        tiltfile earthfile justfile* .justfile taskfile* tasks.py wscript sconstruct sconscript fabfile.py dodo.py magefile.go
+        rebar.config* mix.exs project.clj deps.edn flake.nix shell.nix default.nix devenv.nix *.csproj *.vbproj *.fsproj
+        *.vcxproj* *.props *.targets *.sln nuget.config package.swift podfile fastfile cargo.toml rust-toolchain* go.mod go.work
+        global.json procfile* skaffold.yaml *.tf pulumi.yaml serverless.y*ml netlify.toml vercel.json fly.toml
+        """
+    ),
+    PROJECT: _names(
+        """
+        ansible.cfg .terraformrc terraform.rc package.json package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml
+        pnpm-workspace.yaml lerna.json nx.json project.json turbo.json rush.json workspace.json deno.json* composer.json
+        pyproject.toml setup.py setup.cfg uv.toml poetry.toml pdm.toml hatch.toml pipfile* requirements*.txt requirements*.in
+        constraints*.txt environment.y*ml manage.py .env .env.* .node-version .nvmrc .ruby-version .java-version .sdkmanrc
+        .babelrc* tsconfig*.json jsconfig*.json gulpfile* gruntfile* jakefile* nodemon.json .nodemonrc* .swcrc metro.config.*
+        app.json angular.json ember-cli-build.js .ember-cli* .ncurc* .watchmanconfig .releaserc* .czrc dangerfile*
+        """
+    ),
+    LINT: _names(
+        """
+        .browserslistrc .codeclimate.y*ml .eslintrc* .prettierrc* .stylelintrc* .commitlintrc* .markdownlint* .jshintrc
+        .postcssrc* .flake8 .pylintrc pylintrc mypy.ini .mypy.ini .rubocop*.yml .golangci.* ruff.toml .ruff.toml
+        pyrightconfig.json .oxlintrc* biome.json* .clang-tidy .clangd compile_commands.json *.config.js *.config.cjs
+        *.config.mjs *.config.ts *.config.cts *.config.mts *.config.json *.conf.js *rc.js *rc.cjs *rc.mjs *rc.ts
+        """
+    ),
+}
+"""A file of such a name."""
+
 
 BARE_REPOSITORY = ".git"
 """How the folder of a repository without a working tree ends; its hooks and its config run programs as those of `.git` do."""
@@ -32,9 +164,9 @@ BARE_REPOSITORY = ".git"
 SHORT_NAME = re.compile(r"[^.]{1,8}~\d+(?:\..*)?")
 """What Windows may take for another name (`GIT~1`)."""
 
-_STARTING_FOLDERS = {name: reason for reason, names in FOLDERS_THAT_START.items() for name in names}
+_STARTING_FOLDERS = {name: reason for reason, names in _FOLDERS_THAT_START.items() for name in names}
 
-_STEERING_FOLDERS = {name: reason for reason, names in FOLDERS_THAT_STEER.items() for name in names}
+_STEERING_FOLDERS = {name: reason for reason, names in _FOLDERS_THAT_STEER.items() for name in names}
 
 MOST_FOLDERS = 20_000
 """How many folders of a workspace folder are looked into, the upper ones first: so a command waits for it half a second at most, the
@@ -83,10 +215,10 @@ def _compiled(table: Mapping[str, Sequence[str]]) -> tuple[tuple[re.Pattern[str]
     return tuple((re.compile("|".join(map(translate, names))), reason) for reason, names in table.items())
 
 
-_STARTING_FILES = _compiled(FILES_THAT_START)
+_STARTING_FILES = _compiled(_FILES_THAT_START)
 
 
-_STEERING_FILES = _compiled(FILES_THAT_STEER)
+_STEERING_FILES = _compiled(_FILES_THAT_STEER)
 
 
 @dataclass(frozen=True, slots=True)

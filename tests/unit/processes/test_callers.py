@@ -19,7 +19,7 @@ CALLERS = {
     ("tools/process.py", "start_for_user", Asker.SHELL),
     ("tools/sandbox/bubblewrap.py", "start", Asker.SANDBOX_PROBE),
     ("tools/sandbox/seatbelt.py", "start", Asker.SANDBOX_PROBE),
-    ("tools/sandbox/network/listener.py", "start", Asker.SANDBOX_NETWORK),
+    ("tools/sandbox/network/connection.py", "start", Asker.SANDBOX_NETWORK),
     ("tools/search_matching.py", "start", Asker.PATTERN_MATCHER),
     ("tools/search_on_disk.py", "start", Asker.RIPGREP),
     ("workspace/git_status.py", "start", Asker.CHANGED_FILES),

@@ -1,15 +1,21 @@
-"""Connects one command's sandbox with the proxy: bubblewrap says which process it made and waits until the proxy is there."""
+"""Connects one command's sandbox with the server's own proxy.
+
+bubblewrap says which process it made, and waits until the proxy is there. The proxy gets a socket that listens within the sandbox's network
+(`enter.py` makes it). So nothing has to run in there.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import socket
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
-from ullage.tools.sandbox.network.listener import listen_inside
+from ullage.processes.programs import own_python
+from ullage.processes.start import Asker, start
 from ullage.tools.sandbox.network.proxy import Proxy
 
 LONGEST_INFO = 4096
@@ -58,7 +64,7 @@ async def _connect(info: int, go_on: int, proxy: Proxy, started: asyncio.Future[
     try:
         process = await _child(info)
         started.set_result(process)
-        await proxy.serve(await listen_inside(process))
+        await proxy.serve(await _listen_inside(process))
     finally:
         with suppress(OSError):
             os.write(go_on, b"x")
@@ -82,3 +88,32 @@ async def _child(info: int) -> int:
         return int(json.loads(said)["child-pid"])
     except (ValueError, KeyError, TypeError) as error:
         raise OSError("bubblewrap did not say which process it made") from error
+
+
+ENTER_SECONDS = 10.0
+
+
+async def _listen_inside(process: int) -> socket.socket:
+    """A socket that listens on `enter.PORT` of the loopback device in the network of that process.
+
+    A process of our own enters that network and hands the socket over, since one with several threads cannot. Raises `OSError`.
+    """
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            command = [*own_python("ullage.tools.sandbox.network.enter"), str(process), str(theirs.fileno())]
+            entering = await start(Asker.SANDBOX_NETWORK, command, pass_fds=(theirs.fileno(),))
+        try:
+            code = await asyncio.wait_for(entering.wait(), ENTER_SECONDS)
+            if code != 0:
+                raise OSError(f"The network of the sandbox could not be entered ({code})")
+            _, descriptors, _, _ = socket.recv_fds(ours, 1, 1)
+        except TimeoutError as error:
+            raise OSError("The network of the sandbox could not be entered in time") from error
+        finally:
+            await entering.end()
+    if not descriptors:
+        raise OSError("The network of the sandbox gave no socket")
+    listener = socket.socket(fileno=descriptors[0])
+    listener.setblocking(False)
+    return listener

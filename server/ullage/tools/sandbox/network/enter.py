@@ -1,6 +1,6 @@
 """A program of its own: enters the network of a process, makes a listening socket there, and hands it over.
 
-Started as `enter PROCESS DESCRIPTOR` by `listener.py`. Linux only.
+Started as `enter PROCESS DESCRIPTOR` by `connection.py`. Linux only.
 """
 
 from __future__ import annotations
