@@ -25,8 +25,7 @@ from ullage.context.counting.accounting import Account
 from ullage.context.counting.tokens import Calibration, estimate_message, forget_estimates
 from ullage.context.engines.engine import Covered, Occasion
 from ullage.context.policies.ullage import ULLAGE
-from ullage.context.summary.facts import read_ahead
-from ullage.context.summary.reading import Reading
+from ullage.context.summary.facts import Reading, read_ahead
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request
 from ullage.models.model import Model, ModelCard, ModelEvent, Reply, TextDelta

@@ -187,8 +187,8 @@ class Policy:
     line: LineNumbers = LineNumbers()
     measure: Measure = "usage"
     saves: bool = False
-    """Whether it also compacts before its threshold where that costs less than carrying on (`economy.py`); how much so is the user's
-    choice."""
+    """Whether it also compacts before its threshold where that costs less than carrying on (`compaction/economy.py`); how much so is the
+    user's choice."""
     restore: RestoreNumbers | None = None
     """Which files are read again after a summary; None: none, and nothing is said on how to go on."""
 

@@ -16,7 +16,8 @@ from typing import Protocol
 from ullage.context.counting.accounting import Account, Counted, Stated
 from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Compaction, Entry, Logged
-from ullage.context.view.paged_log import Entries, Log
+from ullage.context.view.log_places import Entries
+from ullage.context.view.paged_log import Log
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, build_request
 from ullage.session.locations import Locate, nowhere

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ullage.context.economy import Economy
+from ullage.context.compaction.economy import Economy
 from ullage.models.model import EffortChoice
 from ullage.tools.sandbox.sandbox import SandboxWanted
 

@@ -22,6 +22,7 @@ from ullage.context.blocks import (
     ToolSpec,
     ToolUse,
 )
+from ullage.context.compaction.exclusion import exclude, exclude_file
 from ullage.context.engines.engine import Handoff, planned_entry
 from ullage.context.entries import (
     AssistantReply,
@@ -48,10 +49,9 @@ from ullage.context.entries import (
     TurnEnded,
     UserPrompt,
 )
+from ullage.context.moves.cheap import seq_after
 from ullage.context.moves.cuts import legal_cuts
-from ullage.context.moves.exclude import exclude, exclude_file
 from ullage.context.moves.plan import Plan, spare
-from ullage.context.moves.snip import seq_after
 from ullage.context.view.projection import Projection, project
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT
 

@@ -9,9 +9,7 @@ from ullage.context.compaction.restore import FileEdit, choose, in_room, take
 from ullage.context.counting.gauge import level, line
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Entry
-from ullage.context.moves.clear import clear
-from ullage.context.moves.clip import Arrival, clip
-from ullage.context.moves.snip import snip
+from ullage.context.moves.cheap import Arrival, clear, clip, snip
 from ullage.context.policies.ullage import ULLAGE, UllageEngine
 from ullage.context.policy import RestoreNumbers
 from ullage.context.view.projection import Projection

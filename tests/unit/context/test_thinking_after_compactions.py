@@ -19,6 +19,7 @@ from tests.fake_api.validation import validate_request
 from tests.unit.context.logs import prompt
 from tests.unit.context.pictures import kept
 from ullage.context.blocks import AssistantBlock, CompactionBlock, Json, Message, SystemPart, Text, Thinking, ToolSpec, ToolUse
+from ullage.context.compaction.api_summary import block_cuts
 from ullage.context.entries import (
     AssistantReply,
     Cleared,
@@ -33,7 +34,6 @@ from ullage.context.entries import (
     Summarised,
     ToolReturned,
 )
-from ullage.context.moves.api_cut import block_cuts
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.projection import Projection

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from ullage.context.engines.engine import Covered, Engine, Handoff, Occasion, PathOf, Unchanging
-from ullage.context.moves.clear import clear
-from ullage.context.moves.clip import Arrival, Clip
+from ullage.context.moves.cheap import Arrival, Clip, clear
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policy import ClearNumbers, FixedTokens, FullAt, LineNumbers, Policy

@@ -14,7 +14,7 @@ from tests.fake_api import Call, Fail, Hang, RecordedRequest, Reply, Rule, Say, 
 from tests.fake_api.script import Scripted
 from tests.unit.session.filling import WINDOW, asks_for_summary, fill, fill_to_the_line, make_project, summaries
 from tests.unit.session.harness import Stage, compactions, items, stage
-from ullage.context.summary.api_summary import COMPLETES
+from ullage.context.compaction.api_summary import COMPLETES
 from ullage.session.settings import Settings
 from ullage.session.timeline.items import UserItem
 

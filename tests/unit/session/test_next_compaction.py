@@ -19,10 +19,10 @@ from tests.deep import many
 from tests.fake_api import Call, Fail, Say
 from tests.unit.session.filling import make_project, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, compactions, stage
-from ullage.context import economy
+from ullage.context.compaction import economy
 from ullage.context.compaction.assemble import Wanted
 from ullage.context.compaction.decide import NextCompaction, decided
-from ullage.context.economy import Economy
+from ullage.context.compaction.economy import Economy
 from ullage.context.entries import Compaction, UserPrompt
 from ullage.session.compacting.attempts import Attempts
 from ullage.session.compacting.room import Room

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from tests.deep import many
 from tests.fake_api import Call, ErrorAfter, Fail, FakeApi, HoldsAfter, RedactedThink, Reply, Rule, Say, Think
 from tests.unit.session.harness import MODEL, Stage, all_is_counted, but_for_the_guess, compactions, items, kept_of, stage
-from ullage.context import economy
 from ullage.context.blocks import Text
-from ullage.context.economy import Economy
+from ullage.context.compaction import economy
+from ullage.context.compaction.economy import Economy
 from ullage.context.entries import Forked
 from ullage.context.view.projection import Projection
 from ullage.session.errors import SessionError

@@ -12,7 +12,7 @@ from tests.unit.session.harness import stage
 from tests.unit.session.test_long_sessions import write
 from ullage.context.entries import Logged
 from ullage.context.summary import facts
-from ullage.context.summary.reading import Reading
+from ullage.context.summary.facts import Reading
 from ullage.session.compacting.sources import BATCH
 from ullage.session.session import Session
 from ullage.session.settings import Settings

@@ -10,7 +10,7 @@ import pytest
 from tests.fake_api import Call, Hang, Reply, Say
 from tests.unit.session.filling import SUMMARY, asks_for_summary, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, compactions, kept_of, stage
-from ullage.context import economy
+from ullage.context.compaction import economy
 from ullage.models.model import ModelCard
 from ullage.session.compacting import pauses, saving
 from ullage.session.session import Session

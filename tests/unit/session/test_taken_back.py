@@ -12,7 +12,7 @@ from tests.fake_api import Say
 from tests.unit.session.filling import WINDOW, fill, make_project
 from tests.unit.session.harness import Stage, compactions, items, notices, stage
 from ullage.context.blocks import Text
-from ullage.context.compaction.newest import TakenBack
+from ullage.context.compaction.undoing import TakenBack
 from ullage.context.entries import AssistantReply, Compaction, CompactionUndone, Summarised, UserPrompt
 from ullage.session.compacting import pauses
 from ullage.session.session import Session

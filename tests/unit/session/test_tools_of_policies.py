@@ -15,7 +15,7 @@ from tests.unit.session.filling import WINDOW, fill, make_project
 from tests.unit.session.harness import calls, compactions, stage
 from ullage.context.engines.engine import Covered, Handoff, Occasion
 from ullage.context.entries import Prelude
-from ullage.context.moves.clear import clear
+from ullage.context.moves.cheap import clear
 from ullage.context.moves.plan import Plan
 from ullage.context.policy import ClearNumbers, FixedTokens
 from ullage.session.settings import Settings

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.calls import files_printed
+from ullage.context.compaction.outline import outline, parts
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import (
     DELETED,
@@ -29,11 +30,10 @@ from ullage.context.entries import (
     ToolReturned,
     UserPrompt,
 )
-from ullage.context.outline import outline, parts
 from ullage.context.policy import RestoreNumbers
 from ullage.context.quoting import in_a_line
 from ullage.context.view.fates import whole_in_view
-from ullage.context.view.paged_log import said_of
+from ullage.context.view.log_places import said_of
 from ullage.context.view.projection import Projection
 
 SignKind: TypeAlias = Literal["read", "edited", "mentioned", "disk", "unsaved", "problems", "uncommitted"]

@@ -13,10 +13,9 @@ from typing import Protocol, TypeAlias
 
 from ullage.context.blocks import CompactionBlock
 from ullage.context.entries import Compaction, Logged, Rung, Snipped, Summarised, Trigger
-from ullage.context.moves.clip import Arrival, Clip
+from ullage.context.moves.cheap import Arrival, Clip, messages_in
 from ullage.context.moves.plan import Asked, Count, Plan
-from ullage.context.moves.snip import messages_in
-from ullage.context.summary.reading import Reading
+from ullage.context.summary.facts import Reading
 from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
 

@@ -13,12 +13,10 @@ from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf
 from ullage.context.engines.staged_numbers import CheapMove, SummaryShape, Upkeep, WindowNumbers
 from ullage.context.engines.staged_summary import SHORTER_TAIL, first_cut, handoff_text, summarised
 from ullage.context.entries import AssistantReply, Cleared, Logged, Snipped
-from ullage.context.moves.clear import clear
-from ullage.context.moves.clip import Arrival, Clip, clip
+from ullage.context.moves.cheap import Arrival, Clip, between, clear, clip, snip
 from ullage.context.moves.cuts import Tail, begins_turn, cut_before
 from ullage.context.moves.plan import Plan
 from ullage.context.moves.preview import preview
-from ullage.context.moves.snip import between, snip
 from ullage.context.policy import ClearNumbers, ClipNumbers, SnipNumbers
 from ullage.context.view.projection import Projection
 

@@ -16,16 +16,15 @@ from ullage.context.engines.conversation_text import FITS, conversation_text
 from ullage.context.engines.engine import Covered, Occasion, handoff_room
 from ullage.context.engines.staged_numbers import OwnText, SummaryShape
 from ullage.context.entries import Cleared, Compaction, CompactionRedone, CompactionUndone, Logged, UserPrompt
+from ullage.context.moves.cheap import messages_in, seq_after
 from ullage.context.moves.cuts import Tail, cut_before, has_news, legal_cuts
 from ullage.context.moves.plan import SMALLEST_SUMMARY, SUMMARY_SHARE, Asked, Plan
 from ullage.context.moves.preview import preview
-from ullage.context.moves.snip import messages_in, seq_after
 from ullage.context.quoting import quoted
 from ullage.context.redact import redact
 from ullage.context.summary.digest import DIGEST_TOKENS, brief, digest_sections, quote
 from ullage.context.summary.facts import facts
-from ullage.context.view.log_places import entry_at, place_of
-from ullage.context.view.paged_log import said_of
+from ullage.context.view.log_places import entry_at, place_of, said_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import excluded
 

@@ -1,1 +1,1 @@
-"""What a compaction does to the view: clip, clear, snip, and the plan that puts the cheap before the dear."""
+"""What a compaction does to the view: the cheap moves, the legal cuts, and the plan that puts the cheap before the dear."""

@@ -13,13 +13,11 @@ from typing import TypeAlias
 from ullage.context.blocks import Message, Text
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Cleared, FileTakenOut, Logged, Snipped, UserPrompt
-from ullage.context.moves.clear import clear
+from ullage.context.moves.cheap import clear, messages_in, snip
 from ullage.context.moves.cuts import has_news, is_legal, legal_cuts
 from ullage.context.moves.preview import Count, Sizes, preview, sizes_after, sizes_now
-from ullage.context.moves.snip import messages_in, snip
 from ullage.context.policy import SummaryNumbers, UllageNumbers
-from ullage.context.view.log_places import place_of
-from ullage.context.view.paged_log import said_of
+from ullage.context.view.log_places import place_of, said_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import messages_taken_out
 

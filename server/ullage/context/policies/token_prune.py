@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import log2
 
 from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
-from ullage.context.moves.clip import Arrival, Clip, clip
+from ullage.context.moves.cheap import Arrival, Clip, clip
 from ullage.context.moves.plan import Plan
 from ullage.context.policies.ullage import UllageEngine
 from ullage.context.policy import Policy, RestoreNumbers

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging, handoff_room
-from ullage.context.moves.clip import Arrival, Clip, clip
+from ullage.context.moves.cheap import Arrival, Clip, clip
 from ullage.context.moves.cuts import newest_turn, start_of_turns
 from ullage.context.moves.plan import Plan, leaves_alone, plan, reactive_plan
 from ullage.context.policy import Policy, RestoreNumbers, UllageNumbers
 from ullage.context.summary.digest import brief
 from ullage.context.summary.handoff import USER_SHARE, handoff, staying_text
-from ullage.context.view.paged_log import joined
+from ullage.context.view.log_places import joined
 
 
 @dataclass(frozen=True, slots=True)

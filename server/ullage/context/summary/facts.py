@@ -1,21 +1,124 @@
 """What a program knows of a session from its log alone: the facts that no summary may lose.
 
-Each kind has its own file: `file_history.py`, `command_history.py`, `sentences.py`, `names.py`; `settled.py` adds them up entry by entry,
-and `reading.py` keeps the sum. How they are put into words is in `digest.py`.
+Each kind has its own file: `file_history.py`, `command_history.py`, `sentences.py`, `names.py`; `settled.py` adds them up entry by entry.
+How they are put into words is in `digest.py`.
+
+What was read out of entries is kept in a `Reading` from one summary to the next. An entry never changes, so each is read once. A `Reading`
+is a memory and nothing else: with the same entries a kept one gives what a new one gives. Of the newest entries it keeps what is read in
+each (`ReadEntry`), of all before them only what that comes to (`Settled`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import is_
 
-from ullage.context.entries import Logged
+from ullage.context.blocks import ToolUse
+from ullage.context.calls import Call
+from ullage.context.entries import AssistantReply, Logged, ToolReturned
 from ullage.context.summary.command_history import CommandFact, ErrorFact
 from ullage.context.summary.file_history import FileFact
-from ullage.context.summary.names import RECENT_ENTRIES, NamesInUse, names_in_use
-from ullage.context.summary.reading import Reading
+from ullage.context.summary.names import NO_INPUT, RECENT_ENTRIES, NamesInUse, ReadEntry, names_in_use
 from ullage.context.summary.settled import Said as Said
+from ullage.context.summary.settled import Settled
 from ullage.context.summary.settled import Task as Task
+from ullage.context.view.log_places import root_of
+
+KEPT = 1_000
+"""Entries at the end that are known one by one: names are looked for in the newest of them, and a digest may be of a few less than all."""
+AT_ONCE = 128
+"""Entries that are settled together."""
+LEAST = 400
+"""Entries at the end that a digest looks at one by one (`names.RECENT_ENTRIES`): one that ends too early for that is read by itself."""
+
+
+class Reading:
+    """The entries of one log that were read so far."""
+
+    def __init__(self, kept: int = KEPT, at_once: int = AT_ONCE, least: int = LEAST) -> None:
+        self._sizes = kept, at_once, least
+        self._root: Hashable | None = None
+        self._logged: list[Logged] = []
+        """All that was read, of a log that only its entries tell from another."""
+        self._settled = Settled()
+        self._read: list[ReadEntry] = []
+        """Those after what is settled."""
+        self._uses: dict[str, ToolUse] = {}
+        self._ahead = 0
+        self._known: Mapping[int, ReadEntry] = {}
+        """What was read in another log, while one is read."""
+
+    def of(self, entries: Sequence[Logged]) -> list[ReadEntry]:
+        """The newest of `entries`, read. Costs what is new. In another log than before, or one that some entries were left out of, those of
+        the newest entries that are the same are known by their place."""
+        self._go_on(entries)
+        return self._read[: max(len(entries) - self._settled.entries, 0)]
+
+    def up_to_end(self, entries: Sequence[Logged]) -> tuple[Settled, list[ReadEntry]]:
+        """What all of `entries` come to, and the newest of them."""
+        self._go_on(entries)
+        reading = self
+        if self._settled.entries and len(entries) - self._settled.entries < self._sizes[2]:
+            reading = Reading(*self._sizes)
+            reading._go_on(entries)
+        read = reading.of(entries)
+        whole = reading._settled.copy()
+        for each in read:
+            whole.add(each)
+        return whole, read
+
+    def ahead(self, entries: Sequence[Logged]) -> tuple[Sequence[ReadEntry], int]:
+        """What was not given before, for whoever looks ahead: the newest of `entries`, and how many there are with those that are settled
+        already."""
+        read = self.of(entries)
+        new = max(len(entries) - self._ahead, 0)
+        self._ahead = max(len(entries), self._ahead)
+        return read[max(len(read) - new, 0) :], new
+
+    def _go_on(self, entries: Sequence[Logged]) -> None:
+        if not self._goes_on_in(entries):
+            self._begin(entries)
+        known = len(self._read) + self._settled.entries
+        for logged in entries[known:]:
+            if self._root is None:
+                self._logged.append(logged)
+            self._read.append(self._reading_of(logged))
+            if len(self._read) >= self._sizes[0] + self._sizes[1]:
+                self._settle()
+        self._known = {}
+
+    def _goes_on_in(self, entries: Sequence[Logged]) -> bool:
+        """Whether one of the two begins with the other."""
+        if root_of(entries) != self._root:
+            return False
+        if self._root is None:
+            return all(map(is_, self._logged, entries))
+        newest = entries[self._settled.entries :]
+        return all(read.logged is logged or read.logged == logged for read, logged in zip(self._read, newest, strict=False))
+
+    def _begin(self, entries: Sequence[Logged]) -> None:
+        self._known = {read.seq: read for read in self._read}
+        self._root = root_of(entries)
+        self._logged, self._settled, self._read, self._uses, self._ahead = [], Settled(), [], {}, 0
+
+    def _settle(self) -> None:
+        old, self._read = self._read[: self._sizes[1]], self._read[self._sizes[1] :]
+        for read in old:
+            self._settled.add(read)
+            if read.call is not None:
+                self._uses.pop(read.call.returned.tool_use_id, None)
+        self._settled.settle()
+
+    def _reading_of(self, logged: Logged) -> ReadEntry:
+        entry, known = logged.entry, self._known.get(logged.seq)
+        if isinstance(entry, AssistantReply):
+            self._uses.update((block.id, block) for block in entry.blocks if isinstance(block, ToolUse))
+        elif isinstance(entry, ToolReturned):
+            use = self._uses.get(entry.tool_use_id)
+            if known is None or known.logged is not logged or not known.answers(use):
+                return ReadEntry(logged, Call(logged.seq, use.input if use else NO_INPUT, entry))
+        return known if known is not None and known.logged is logged else ReadEntry(logged)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,7 @@ from ullage.context.redact import redact
 from ullage.context.summary import digest, wording
 from ullage.context.summary.command_history import last_open
 from ullage.context.summary.digest import quote
-from ullage.context.summary.facts import Facts, facts
-from ullage.context.summary.reading import Reading
+from ullage.context.summary.facts import Facts, Reading, facts
 from ullage.context.summary.words import basename
 from ullage.context.view.log_places import entry_at
 

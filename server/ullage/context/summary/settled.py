@@ -30,7 +30,7 @@ from ullage.context.entries import (
 from ullage.context.quoting import in_a_line
 from ullage.context.summary.command_history import CommandHistory, ErrorHistory
 from ullage.context.summary.file_history import FileHistory
-from ullage.context.summary.mentions import ReadEntry
+from ullage.context.summary.names import ReadEntry
 from ullage.context.view.log_places import entry_at
 
 REPLIES_FOR_DECISIONS = 150

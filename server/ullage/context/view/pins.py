@@ -9,8 +9,7 @@ from sys import intern
 
 from ullage.context.blocks import ToolUse
 from ullage.context.entries import AssistantReply, Clipped, EntryPinned, FilePinned, FileTouch, Logged, Notice, ToolReturned
-from ullage.context.view.log_places import place_of
-from ullage.context.view.paged_log import Entries
+from ullage.context.view.log_places import Entries, place_of
 
 LONG_AGO = 1_000
 """Entries. What was logged before that is together with nothing that comes now."""

@@ -26,8 +26,8 @@ from ullage.context.entries import (
 from ullage.context.view.edits import Edits, Replacement, applied, edits_of, hidden, shown
 from ullage.context.view.epoch import Epoch, EpochKey
 from ullage.context.view.fold import Fold, Folds, prompt_blocks, replayed, spoken
-from ullage.context.view.log_places import entry_at
-from ullage.context.view.paged_log import Entries, EntriesMissing, Log
+from ullage.context.view.log_places import Entries, EntriesMissing, entry_at
+from ullage.context.view.paged_log import Log
 from ullage.context.view.pins import PinnedEntries, Pins, paths_touched
 from ullage.context.view.taken_out import Gone, as_they_read, is_written, spoken_of, told_of, without_texts
 

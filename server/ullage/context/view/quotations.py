@@ -15,9 +15,8 @@ from itertools import islice, pairwise
 
 from ullage.context.blocks import Text
 from ullage.context.entries import AssistantReply, Compaction, Entry, FilePinned, Logged, Notice, ToolReturned, UserPrompt
-from ullage.context.view.bare import bare
-from ullage.context.view.log_places import entry_at, place_of
-from ullage.context.view.paged_log import Entries
+from ullage.context.view.epoch import bare
+from ullage.context.view.log_places import Entries, entry_at, place_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import (
     Gone,

@@ -1,7 +1,7 @@
 """What the user took out of the conversation by hand: whole entries, and the texts of files in prompts, notices and compactions.
 
 The compactions that did it say so. What they leave of an entry, and how the other compactions in force read without it, is said here too.
-Such texts of compactions are in the log, written before they were needed (`engines/rewording.py`); here one is chosen.
+Such texts of compactions are in the log, written before they were needed (`compaction/exclusion.py`); here one is chosen.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ullage.context.entries import (
     Reworded,
     UserPrompt,
 )
-from ullage.context.view.bare import EXCLUDED_MESSAGE as EXCLUDED_MESSAGE
-from ullage.context.view.bare import EXCLUDED_RESULT as EXCLUDED_RESULT
+from ullage.context.view.epoch import EXCLUDED_MESSAGE as EXCLUDED_MESSAGE
+from ullage.context.view.epoch import EXCLUDED_RESULT as EXCLUDED_RESULT
 from ullage.context.view.epoch import Epoch
 
 FilePart: TypeAlias = tuple[int, str]

@@ -23,7 +23,7 @@ from ullage.context.entries import (
     TurnEnded,
     UserPrompt,
 )
-from ullage.context.moves.clip import Arrival, Clip
+from ullage.context.moves.cheap import Arrival, Clip
 from ullage.context.summary.words import names_left_out
 from ullage.context.view.projection import Projection
 

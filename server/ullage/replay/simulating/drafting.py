@@ -35,8 +35,8 @@ from ullage.context.moves.cuts import newest_turn
 from ullage.context.moves.plan import Asked, leaves_alone
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy, RestoreNumbers
+from ullage.context.summary.facts import Reading
 from ullage.context.summary.handoff import tail_note
-from ullage.context.summary.reading import Reading
 from ullage.context.view.projection import Projection
 from ullage.replay.simulating.outcome import StandIn
 

@@ -11,12 +11,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.compaction.assemble import Sizes
 from ullage.context.compaction.decide import Fullness, State
-from ullage.context.compaction.newest import left_by_newest, replied_since
-from ullage.context.counting.accounting import Account, Counted, learned, prompt_tokens
-from ullage.context.counting.categories import FixedParts
-from ullage.context.counting.gauge import Measuring, growth, line
-from ullage.context.counting.tokens import Calibration
-from ullage.context.economy import (
+from ullage.context.compaction.economy import (
     COOLING_SECONDS,
     ECONOMIES,
     Economy,
@@ -28,9 +23,14 @@ from ullage.context.economy import (
     pays_when_cold,
     since,
 )
-from ullage.context.economy import (
+from ullage.context.compaction.economy import (
     Carried as SoFar,
 )
+from ullage.context.compaction.undoing import left_by_newest, replied_since
+from ullage.context.counting.accounting import Account, Counted, learned, prompt_tokens
+from ullage.context.counting.categories import FixedParts
+from ullage.context.counting.gauge import Measuring, growth, line
+from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import UserPrompt
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection

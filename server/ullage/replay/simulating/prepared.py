@@ -11,9 +11,9 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 from ullage.context.blocks import Block, Message, Text, ToolResult
+from ullage.context.compaction.economy import Economy
 from ullage.context.counting.media import shown_tokens
 from ullage.context.counting.tokens import MESSAGE_TOKENS, TOOL_BLOCK_TOKENS, estimate_block, estimate_text
-from ullage.context.economy import Economy
 from ullage.replay.measuring.retaining import Needed, SessionSearch
 from ullage.replay.measuring.runs import Places, Summaries
 from ullage.replay.pricing.recorded_models import window_in

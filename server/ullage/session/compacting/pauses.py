@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from ullage.context.economy import COOLING_SECONDS
+from ullage.context.compaction.economy import COOLING_SECONDS
 from ullage.session.compacting.room import Room
 
 PAUSE_SECONDS = 1.5

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from ullage.context.blocks import Usage
 from ullage.context.engines.engine import PathOf, has_upkeep
-from ullage.context.moves.clip import Arrival, Clip
+from ullage.context.moves.cheap import Arrival, Clip
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.session.compacting.failures import Breaker

@@ -1,7 +1,8 @@
 """What a compaction now would bring: the money that it saves before its threshold, and the tokens that it frees.
 
-What carrying has cost so far is kept up to date, a reply at a time. What is weighed against what is known in `context/economy.py`. The user
-may want nothing compacted to save for a while. The compaction itself is the business of `room.py`.
+What carrying has cost so far is kept up to date, a reply at a time. What is weighed against what is known in
+`context/compaction/economy.py`. The user may want nothing compacted to save for a while. The compaction
+itself is the business of `room.py`.
 
 The gauge asks after every entry how many tokens would be freed. So nothing is planned for that and no message is read. What would really be
 done, message by message, is told by a preview (`Compactor.forecast`); from then on the gauge goes by what that said.
@@ -12,11 +13,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ullage.context.compaction.decide import Fullness, Postponed
-from ullage.context.compaction.newest import left_by_newest
+from ullage.context.compaction.economy import ECONOMIES, Carried, Outlook, Terms, is_cold, outlook, since
 from ullage.context.compaction.restore import in_room
+from ullage.context.compaction.undoing import left_by_newest
 from ullage.context.counting.accounting import Counted
 from ullage.context.counting.categories import RESULTS
-from ullage.context.economy import ECONOMIES, Carried, Outlook, Terms, is_cold, outlook, since
 from ullage.context.entries import Logged
 from ullage.context.policies.ullage import ULLAGE, UllageEngine
 from ullage.context.policy import Policy

@@ -12,8 +12,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ullage.context.entries import Logged
-from ullage.context.summary.facts import read_ahead
-from ullage.context.summary.reading import Reading
+from ullage.context.summary.facts import Reading, read_ahead
 from ullage.context.symbols.symbols import language_of
 from ullage.session.conversation import Conversation
 from ullage.session.long_work import uncollected

@@ -15,15 +15,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ullage.context.blocks import CompactionBlock, Message, Usage
+from ullage.context.compaction.api_summary import ELSEWHERE, completing, for_the_api, instructions, judged, keeps_turns
 from ullage.context.compaction.assemble import Draft, NothingToCompact, covered_by, entry_of, handoff_by, shrinks, ways
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import Covered, Handoff, wants_files
 from ullage.context.entries import Compaction, Logged
-from ullage.context.moves.api_cut import for_the_api, keeps_turns
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
-from ullage.context.summary.api_summary import ELSEWHERE, completing, instructions, judged
 from ullage.context.summary.handoff import tail_note
 from ullage.context.summary.summary_prompt import Form, Rejected, accept, asking, checked_request, small_request, summary_request
 from ullage.context.view.projection import Projection

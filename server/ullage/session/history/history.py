@@ -11,6 +11,7 @@ from functools import cache
 
 from ullage.context.compaction.assemble import NothingToCompact, Wanted
 from ullage.context.compaction.decide import Fullness
+from ullage.context.compaction.exclusion import exclude, exclude_file
 from ullage.context.entries import (
     AssistantReply,
     Compaction,
@@ -25,7 +26,6 @@ from ullage.context.entries import (
     ToolReturned,
     UserPrompt,
 )
-from ullage.context.moves.exclude import exclude, exclude_file
 from ullage.context.moves.plan import Plan
 from ullage.context.view.projection import EpochKey
 from ullage.context.view.quotations import files_out

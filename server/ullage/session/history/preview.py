@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Block, Text, ToolUse, Usage
+from ullage.context.compaction.economy import CACHE_SECONDS, SUMMARY_OUTPUT_TOKENS, took
 from ullage.context.counting.tokens import Calibration, estimate_block
-from ullage.context.economy import CACHE_SECONDS, SUMMARY_OUTPUT_TOKENS, took
 from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, MessageCounts, Notice, Rung, ToolReturned, UserPrompt
 from ullage.context.view.fates import Fate, FateKind, fates, is_message
 from ullage.context.view.log_places import place_of

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction.decide import Fullness, NextCompaction
+from ullage.context.compaction.economy import SUMMARY_OUTPUT_TOKENS, took
 from ullage.context.counting.gauge import level
-from ullage.context.economy import SUMMARY_OUTPUT_TOKENS, took
 from ullage.context.entries import AssistantReply, Compaction, Entry, Forked, Logged, SpentInVain
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from ullage.context.blocks import CALLED_AS, NOT_A_NAME, ToolUse
 from ullage.context.engines.engine import PathOf
 from ullage.context.entries import Clipped, CompactionFailed, ToolReturned
-from ullage.context.moves.clip import Arrival, Clip
+from ullage.context.moves.cheap import Arrival, Clip
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.summary.words import names_left_out
 from ullage.models.model import UNPARSABLE_INPUT

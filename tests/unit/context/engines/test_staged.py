@@ -13,7 +13,7 @@ from ullage.context.blocks import ToolUse
 from ullage.context.engines.staged import Staged
 from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens, Upkeep, WindowNumbers
 from ullage.context.entries import AssistantReply, EntryPinned, Logged, Snipped, TurnEnded, UserPrompt
-from ullage.context.moves.clip import Arrival
+from ullage.context.moves.cheap import Arrival
 from ullage.context.moves.cuts import Tail
 from ullage.context.moves.plan import spare
 from ullage.context.policy import ClearNumbers, LineNumbers, Policy, ShareOfWindow, SnipNumbers

@@ -12,7 +12,7 @@ from tests.unit.context.strategies import histories
 from ullage.context.blocks import Json, Message, ToolResult, ToolUse
 from ullage.context.counting.tokens import estimate_block
 from ullage.context.entries import Cleared, Clipped, Entry, Logged, Snipped, Summarised, ToolReturned
-from ullage.context.moves.clear import clear
+from ullage.context.moves.cheap import clear
 from ullage.context.policy import ClearNumbers
 from ullage.context.view.projection import project
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.context.moves.clip import Arrival, Clip, clip
+from ullage.context.moves.cheap import Arrival, Clip, clip
 from ullage.context.policy import ClipNumbers
 
 NUMBERS = ClipNumbers(result_characters=1_000, message_characters=2_500, preview_characters=300)

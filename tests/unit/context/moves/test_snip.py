@@ -8,9 +8,9 @@ from hypothesis import assume, given
 from tests.unit.context.logs import calls, compaction, drawn, log, prompt, returned, says
 from tests.unit.context.strategies import planned_histories
 from ullage.context.entries import Compaction, Entry, Logged, Snipped, Summarised, UserPrompt
+from ullage.context.moves.cheap import snip
 from ullage.context.moves.cuts import carried
 from ullage.context.moves.preview import preview
-from ullage.context.moves.snip import snip
 from ullage.context.policy import SnipNumbers
 from ullage.context.view.projection import Projection, project
 

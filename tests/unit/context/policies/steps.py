@@ -10,7 +10,7 @@ from ullage.context.blocks import Message, Text, ToolUse
 from ullage.context.counting.gauge import line
 from ullage.context.engines.engine import Handoff, planned_entry
 from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned, Trigger
-from ullage.context.moves.clip import Arrival
+from ullage.context.moves.cheap import Arrival
 from ullage.context.moves.plan import Plan
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.context.logs import drawn
 from tests.unit.context.policies.rehearsal import tokens
 from tests.unit.context.policies.steps import after, full_at, planned, results, talk
-from ullage.context.moves.clip import Arrival
+from ullage.context.moves.cheap import Arrival
 from ullage.context.policies.cline import CLINE
 
 

@@ -16,7 +16,7 @@ from tests.unit.context.logs import PRELUDE, drawn, prompt, says
 from tests.unit.context.policies.rehearsal import occasion, tokens
 from tests.unit.context.policies.steps import called, carried_out
 from ullage.context.entries import Entry, Logged, ToolReturned
-from ullage.context.moves.clip import Arrival
+from ullage.context.moves.cheap import Arrival
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.unit.context.logs import drawn
 from tests.unit.context.policies.steps import after, arrived, full_at, planned, results, talk
-from ullage.context.moves.clip import Arrival
+from ullage.context.moves.cheap import Arrival
 from ullage.context.policies.head_tail import HEAD_TAIL, PREFACE
 
 

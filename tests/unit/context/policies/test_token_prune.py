@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.context.moves.clip import Arrival
+from ullage.context.moves.cheap import Arrival
 from ullage.context.policies.token_prune import TOKEN_PRUNE, PruneNumbers, TokenPruneEngine, pruned
 from ullage.context.policies.ullage import UllageEngine
 

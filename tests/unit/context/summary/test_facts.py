@@ -1,14 +1,35 @@
-"""The facts of a session, taken together."""
+"""The facts of a log, and what was read of its entries, kept from one summary to the next."""
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Mapping
+from dataclasses import replace
 
-from tests.unit.context.logs import reply, returned, says, use
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.unit.context.logs import compaction, log, reply, returned, says, use
+from tests.unit.context.strategies import histories
 from tests.unit.context.work import asked, edited, planned, ran, work
 from ullage.context.blocks import Json, ToolUse
-from ullage.context.entries import AssistantReply, Attachment, Entry, ToolReturned, TurnEnded, UserPrompt
-from ullage.context.summary.facts import Said, Task, facts
+from ullage.context.entries import (
+    AssistantReply,
+    Attachment,
+    CompactionRedone,
+    CompactionUndone,
+    Entry,
+    Logged,
+    Summarised,
+    ToolReturned,
+    TurnEnded,
+    UserPrompt,
+)
+from ullage.context.policy import SummaryNumbers
+from ullage.context.summary.facts import AT_ONCE, KEPT, Reading, Said, Task, facts, read_ahead
+from ullage.context.summary.handoff import handoff
+from ullage.context.summary.names import Mention, mentions_in
+from ullage.context.view.paged_log import Log
 
 
 def test_nothing_gives_no_facts():
@@ -106,3 +127,120 @@ def use_only() -> AssistantReply:
 
 def test_what_was_changed_is_in_the_files():
     assert [fact.path for fact in facts(work(edited("src/a.py"))).files] == ["src/a.py"]
+
+
+@given(histories(), st.lists(st.integers(0, 40), max_size=4))
+def test_a_kept_reading_gives_what_a_new_one_gives(entries: list[Logged], ends: list[int]):
+    reading = Reading()
+    for end in ends:
+        kept = handoff(entries[:end], None, "", SummaryNumbers(), reading=reading)
+        assert kept == handoff(entries[:end], None, "", SummaryNumbers())
+
+
+@given(histories(), histories())
+def test_another_log_is_read_anew(one: list[Logged], other: list[Logged]):
+    reading = Reading()
+    reading.of(one)
+    assert [read.logged for read in reading.of(other)] == other
+    assert handoff(other, None, "", SummaryNumbers(), reading=reading) == handoff(other, None, "", SummaryNumbers())
+
+
+def test_an_entry_is_read_once():
+    entries = work(asked("Go"), ran("make"))
+    reading = Reading()
+    first = reading.of(entries[:2])
+    assert [read is again for read, again in zip(first, reading.of(entries), strict=False)] == [True, True]
+
+
+def test_the_result_of_a_call_knows_its_input():
+    call = Reading().of(work(ran("make test")))[1].call
+    assert call is not None
+    assert call.command == "make test"
+
+
+def test_mentions_of_long_ago_are_forgotten_and_can_be_read_again():
+    entries = log(*(asked(f"name_{number}") for number in range(10)), *(TurnEnded("end_turn") for _ in range(KEPT + AT_ONCE)))
+    reading = Reading()
+    first = reading.of(entries[:10])[0]
+    assert first.mentions
+    assert all(each.seq > 10 for each in reading.of(entries))
+    assert facts(entries[:10], reading).names == facts(entries[:10]).names
+
+
+def test_few_entries_are_known_one_by_one_however_long_the_log_is():
+    entries = log(*(asked(f"name_{number}") for number in range(3 * (KEPT + AT_ONCE))))
+    reading = Reading()
+    for end in range(0, len(entries) + 1, 100):
+        assert len(reading.of(entries[:end])) < KEPT + AT_ONCE
+
+
+@given(histories(), st.lists(st.integers(0, 40), max_size=4))
+def test_what_is_settled_comes_to_the_same(entries: list[Logged], ends: list[int]):
+    """Names aside: they are told of entries that are known one by one."""
+    reading = Reading(kept=4, at_once=2, least=1)
+    for end in ends:
+        kept, whole = facts(entries[:end], reading), facts(entries[:end])
+        assert replace(kept, names=whole.names) == whole
+
+
+@given(histories(), st.lists(st.integers(0, 40), max_size=4))
+def test_a_log_that_grows_is_known_by_its_root(entries: list[Logged], ends: list[int]):
+    grown, reading = Log(entries), Reading(kept=6, at_once=3, least=2)
+    for end in ends:
+        kept, whole = facts(grown[:end], reading), facts(entries[:end])
+        assert replace(kept, names=whole.names) == whole
+
+
+def test_what_was_read_ahead_is_not_read_again(monkeypatch: pytest.MonkeyPatch):
+    looked: list[Entry] = []
+
+    def watched(entry: Entry, input: Mapping[str, Json]) -> tuple[Mention, ...]:
+        looked.append(entry)
+        return mentions_in(entry, input)
+
+    monkeypatch.setattr("ullage.context.summary.names.mentions_in", watched)
+    entries = work(*(step for turn in range(30) for step in (asked(f"Never touch file_{turn}.py"), ran(f"make target_{turn}"))))
+    reading = Reading()
+    assert read_ahead(entries[:60], reading) == 60
+    assert read_ahead(entries[:80], reading) == 20
+    assert len(looked) == 80
+    looked.clear()
+    assert handoff(entries, None, "", SummaryNumbers(), reading=reading) == handoff(entries, None, "", SummaryNumbers(), reading=Reading())
+    assert len(looked) == len(entries) - 80 + len(entries)
+    looked.clear()
+    handoff(entries, None, "", SummaryNumbers(), reading=reading)
+    assert not looked
+    assert read_ahead(entries, reading) == len(entries) - 80
+
+
+def test_an_entry_that_is_left_out_leaves_the_others_read():
+    entries = work(*(step for turn in range(9) for step in (asked(f"Turn {turn}"), ran(f"make {turn}"))))
+    reading = Reading()
+    before = {read.seq: read for read in reading.of(entries)}
+    without = [logged for logged in entries if logged.seq != 4]
+    assert all(read is before[read.seq] for read in reading.of(without))
+    assert all(read is before[read.seq] for read in reading.of(entries) if read.seq != 4)
+
+
+def test_a_result_whose_call_is_left_out_has_no_input():
+    entries = work(asked("Go"), ran("make"))
+    reading = Reading()
+    reading.of(entries)
+    call = reading.of([entries[0], entries[2]])[1].call
+    assert call is not None
+    assert call.command is None
+
+
+def test_a_part_of_what_was_read_is_known_by_its_kinds():
+    undone = [compaction("c1", summarised=Summarised(2, "All before.")), CompactionUndone("c1"), CompactionRedone("c1")]
+    refused = ran("rm -r out")[1]
+    assert isinstance(refused, ToolReturned)
+    refused = replace(refused, refusal="Never do that")
+    entries = work(asked("Go"), planned(("Write it", "pending")), *undone, ran("rm"), refused, planned(("Test it", "pending")), asked("On"))
+    reading = Reading()
+    reading.of(entries)
+    for end in range(len(entries) + 1):
+        assert facts(entries[:end], reading) == facts(entries[:end])
+    tasks = [[task.content for task in facts(entries[:end], reading).tasks] for end in (1, 2, 9, len(entries))]
+    assert tasks == [[], ["Write it"], ["Write it"], ["Test it"]]
+    assert [facts(entries[:end], reading).record for end in (3, 4, 5, 6)] == [None, 4, None, 4]

@@ -6,8 +6,8 @@ import pytest
 
 from tests.unit.context.work import read, work
 from ullage.context.entries import Entry, ToolReturned
+from ullage.context.summary.facts import Reading
 from ullage.context.summary.names import names_in_use
-from ullage.context.summary.reading import Reading
 from ullage.context.summary.words import MOST_NAMES, READ_CHARACTERS, names_left_out
 
 

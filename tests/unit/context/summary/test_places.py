@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.unit.context.logs import says
 from tests.unit.context.work import asked, calls_of, edited, ran, read, work
 from ullage.context.entries import Entry
+from ullage.context.summary.facts import Reading
 from ullage.context.summary.file_history import file_history
 from ullage.context.summary.names import names_in_use
-from ullage.context.summary.reading import Reading
 from ullage.context.summary.sections import Focus, Places, places
 
 ROOM = 10_000

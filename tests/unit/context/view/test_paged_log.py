@@ -12,12 +12,12 @@ from tests.unit.context.logs import compaction, log, prompt, says
 from tests.unit.context.strategies import histories, planned_histories
 from ullage.context.engines.engine import Covered
 from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, Entry, EntryPinned, FilePinned, Logged, Summarised
+from ullage.context.moves.cheap import messages_in
 from ullage.context.moves.plan import Plan
-from ullage.context.moves.snip import messages_in
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.view.fates import fates, touches_in_view
-from ullage.context.view.log_places import place_of
-from ullage.context.view.paged_log import CACHED, NEWEST, PAGE, EntriesMissing, Log, joined, said_of
+from ullage.context.view.log_places import PAGE, EntriesMissing, joined, place_of, said_of
+from ullage.context.view.paged_log import CACHED, NEWEST, Log
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import is_anything_excluded, log_without_excluded, without_excluded
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ullage.context.economy import SMALLEST_GAIN, USUAL_LEFT, Economy
+from ullage.context.compaction.economy import SMALLEST_GAIN, USUAL_LEFT, Economy
 from ullage.context.policies.none import NONE
 from ullage.context.policies.ullage import ULLAGE
 from ullage.replay.pricing.prompt_cache import START, Mark, RequestShape, Ttl

@@ -12,9 +12,8 @@ from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.conversation_text import written_out
 from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
 from ullage.context.entries import Logged
-from ullage.context.moves.clip import Arrival, Clip, clip
+from ullage.context.moves.cheap import Arrival, Clip, clip, messages_in
 from ullage.context.moves.plan import Asked, Plan
-from ullage.context.moves.snip import messages_in
 from ullage.context.policies.lossless.tree import Item, Node, Piece, Stretch, items_before
 from ullage.context.policy import ClipNumbers, LineNumbers, Policy, ShareOfWindow
 from ullage.context.quoting import quoted

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.unit.context.logs import calls, characters, compaction, drawn, log, prompt, returned, says
 from tests.unit.context.strategies import planned_histories
 from tests.unit.context.validity import problems
+from ullage.context.compaction.undoing import fitting
 from ullage.context.entries import Entry, EntryPinned, Logged
 from ullage.context.moves.plan import Plan
-from ullage.context.moves.undoing import fitting
 from ullage.context.policy import ClearNumbers, SnipNumbers, SummaryNumbers, UllageNumbers
 from ullage.context.view.projection import Projection, project
 from ullage.context.view.request import build_request

@@ -1,7 +1,8 @@
-"""What the API is given to summarise, and that what it is not given stays as it was."""
+"""The API's own summary: what it is asked to stand for, what it is told, and whether what came back can be used."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -11,10 +12,22 @@ from tests.unit.context.logs import calls, characters, compaction, drawn, prompt
 from tests.unit.context.strategies import planned_histories
 from tests.unit.context.validity import problems
 from ullage.context.blocks import CompactionBlock, ToolUse
+from ullage.context.compaction.api_summary import (
+    COMPLETES,
+    ELSEWHERE,
+    MOST_INSTRUCTIONS,
+    block_cuts,
+    completing,
+    for_the_api,
+    instructions,
+    judged,
+    keeps_turns,
+)
 from ullage.context.entries import Cleared, EntryPinned, Logged, Summarised
-from ullage.context.moves.api_cut import block_cuts, for_the_api, keeps_turns
 from ullage.context.moves.plan import Plan, plan
-from ullage.context.policy import UllageNumbers
+from ullage.context.policy import SummaryNumbers, UllageNumbers
+from ullage.context.summary.handoff import PREFACE, handoff
+from ullage.context.summary.summary_prompt import Rejected
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
 
@@ -97,3 +110,64 @@ def test_the_turns_that_are_kept_follow_the_block(entries: list[Logged]) -> None
     assert problems(build_request(after)) == []
     ids = [block.id for message in view.messages for block in message.blocks if isinstance(block, ToolUse)]
     assert keeps_turns(view.messages, cut, after.messages) or any("_" in id for id in ids)
+
+
+SUMMARY = "The tank is measured in millimetres, since the dip stick is marked in them; litres were turned down."
+
+
+def block(content: object) -> CompactionBlock:
+    return CompactionBlock(json.dumps({"type": "compaction", "content": content, "signature": "s"}), "m")
+
+
+def test_the_instructions_are_no_longer_than_the_api_takes() -> None:
+    assert len(instructions("")) < MOST_INSTRUCTIONS // 2
+    assert instructions(" the\nunits ").endswith("Give most room to this: the units")
+    assert len(instructions("units " * 10_000)) == MOST_INSTRUCTIONS
+
+
+@pytest.mark.parametrize(
+    ("written", "stop_reason", "why"),
+    [
+        (None, "max_tokens", "cut off"),
+        (None, "model_context_window_exceeded", "no room"),
+        (None, "tool_use", "called a tool"),
+        (None, "refusal", "declined"),
+        (None, "end_turn", "empty"),
+        (None, "compaction", "empty"),
+        (block(SUMMARY), "max_tokens", "cut off"),
+        (block(" \n"), "compaction", "empty"),
+        (block("Short."), "compaction", "empty"),
+        (block(None), "compaction", "empty"),
+        (block(f"{SUMMARY} postgres://ann:" + "hunter22" + "@db/tank"), "compaction", "secret"),
+    ],
+)
+def test_what_is_not_taken(written: CompactionBlock | None, stop_reason: str, why: str) -> None:
+    found = judged(written, stop_reason)
+    assert isinstance(found, Rejected)
+    assert why in found.reason
+
+
+def test_what_is_taken_is_taken_as_it_is() -> None:
+    written = block(SUMMARY)
+    assert judged(written, "compaction") is written
+
+
+def test_the_record_that_completes_it_says_so_and_repeats_nothing_of_it() -> None:
+    log = session(prompt("Measure the tank. Never change the file."), calls("t1"), returned("t1"), says("It is full."))
+    record = completing(handoff(log, ELSEWHERE, "", SummaryNumbers()))
+    assert COMPLETES in record
+    assert PREFACE not in record
+    assert ELSEWHERE in record
+    assert "Never change the file" in record
+
+
+def test_a_later_record_by_the_program_takes_over_what_the_api_wrote() -> None:
+    log = session(prompt("Measure the tank."), says("It is full."))
+    written = Logged(
+        4,
+        0.0,
+        compaction("c", summarised=Summarised(3, completing(handoff(log, ELSEWHERE, "", SummaryNumbers())), 2, block=block(SUMMARY))),
+    )
+    later = handoff([*log, written, Logged(5, 0.0, prompt("And now?"))], None, "", SummaryNumbers())
+    assert SUMMARY in later
+    assert ELSEWHERE not in later

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.unit.context.logs import compaction, prompt, session
 from ullage.context.blocks import Text, Usage
-from ullage.context.economy import (
+from ullage.context.compaction.economy import (
     ECONOMIES,
     FETCHED_AGAIN_CALLS,
     FETCHED_AGAIN_TOKENS,

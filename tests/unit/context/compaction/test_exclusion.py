@@ -12,6 +12,7 @@ from tests.unit.context.logs import calls, characters, compaction, drawn, log, p
 from tests.unit.context.strategies import histories, paths, planned_histories
 from tests.unit.context.validity import problems
 from ullage.context.blocks import Message, ToolUse
+from ullage.context.compaction.exclusion import EXCLUDED_MESSAGE, EXCLUDED_RESULT, exclude, exclude_file
 from ullage.context.entries import (
     Attachment,
     Compaction,
@@ -27,7 +28,6 @@ from ullage.context.entries import (
     ToolReturned,
     UserPrompt,
 )
-from ullage.context.moves.exclude import EXCLUDED_MESSAGE, EXCLUDED_RESULT, exclude, exclude_file
 from ullage.context.view.fates import touches_in_view
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import files_out, without_excluded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ullage.context.outline import outline, parts
+from ullage.context.compaction.outline import outline, parts
 
 PYTHON = """import os
 

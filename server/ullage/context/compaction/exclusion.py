@@ -1,0 +1,183 @@
+"""Excluding: a message, a tool result or a file that the user does not want the model to see any longer.
+
+`exclude` and `exclude_file` plan the compaction that does it. Earlier compactions may tell of what is excluded. `rewordings` has their
+texts as they read without it. What the program wrote it writes anew, without these entries. From what a model wrote, and from the texts of
+other policies, whatever repeats their words goes. What a model tells in words of its own, or the API in a signed block, no program can find
+or change (`tells_in_own_words`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from posixpath import normpath
+
+from ullage.context.blocks import ToolUse
+from ullage.context.calls import files_printed
+from ullage.context.compaction.api_summary import ELSEWHERE, completing
+from ullage.context.engines.engine import Covered, Engine
+from ullage.context.entries import (
+    AssistantReply,
+    Cleared,
+    Compaction,
+    FileTakenOut,
+    Logged,
+    Reworded,
+    Snipped,
+    Summarised,
+    ToolReturned,
+    UserPrompt,
+)
+from ullage.context.moves.plan import Count, Plan
+from ullage.context.moves.preview import preview
+from ullage.context.summary.handoff import LOGGED, TITLE, WRITTEN
+from ullage.context.view.log_places import entry_at, place_of
+from ullage.context.view.projection import Projection
+from ullage.context.view.quotations import Quotations, excluded, log_without_excluded, what_is_gone
+from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT, FilePart, Gone, files_shown, seq_of
+
+PATH_KEYS = ("path", "file_path", "notebook_path")
+"""How tools call the file that they are about: Ullage's and most others'; Claude Code's; Claude Code's for notebooks."""
+
+
+def exclude(projection: Projection, seq: int, count: Count) -> Plan | None:
+    """The moves that take entry `seq` out of the view: a result gives way to a line that says so; of a prompt or a reply the whole
+    goes, a reply with the results of its calls. What a summary or a snip covers by now can be taken out as well, since a record may tell of
+    it. None where it is out already, or is nothing that can be taken out.
+    """
+    entries, entry = projection.entries, entry_at(projection.entries, seq)
+    if seq in excluded(projection):
+        return None
+    cleared: tuple[Cleared, ...] = ()
+    snipped: Snipped | None = None
+    match entry:
+        case ToolReturned():
+            cleared = (Cleared(seq, EXCLUDED_RESULT),)
+        case UserPrompt():
+            snipped = Snipped(seq, seq, EXCLUDED_MESSAGE)
+        case AssistantReply():
+            snipped = _with_results(entries, seq, entry)
+        case _:
+            return None
+    after = preview(projection, cleared, snipped)
+    return Plan(entries[-1].seq, cleared, snipped, None, 0, count(after.messages))
+
+
+def exclude_file(projection: Projection, path: str, count: Count, named: Callable[[str], str] = normpath) -> Plan | None:
+    """The moves that take the text of a file out of the view, wherever it came from: results that showed it give way to a line that says
+    so, and so does its text where it was attached, where a notice has it and where a compaction read it again. Calls stay, and what they
+    wrote into it; so do searches of more than this file. None where nothing shows it but what is out already.
+
+    `path` is as tools show it (`FileTouch`); `named` makes that of what a call calls a file.
+    """
+    out, paths_out = excluded(projection), projection.paths_out
+    cleared: list[Cleared] = []
+    parts: list[int] = []
+    calls: dict[str, ToolUse] = {}
+    opened: set[str] = set()
+    for logged in projection.entries:
+        seq, entry = logged.seq, logged.entry
+        if isinstance(entry, AssistantReply):
+            calls |= {block.id: block for block in entry.blocks if isinstance(block, ToolUse)}
+        elif isinstance(entry, ToolReturned):
+            call = calls.get(entry.tool_use_id)
+            if any(touch.path == path for touch in entry.touched) or (call is not None and _shows(call, path, opened, named)):
+                opened.add(entry.tool_use_id)
+                cleared += [Cleared(seq, EXCLUDED_RESULT)] if seq not in out else []
+        elif path in files_shown(entry) and path not in paths_out.get(seq, ()) and seq not in out:
+            parts.append(seq)
+    if not cleared and not parts:
+        return None
+    without = (FileTakenOut(path, tuple(parts)),)
+    after = preview(projection, tuple(cleared), without_files=without)
+    return Plan(projection.entries[-1].seq, tuple(cleared), None, None, 0, count(after.messages), without_files=without)
+
+
+def _shows(call: ToolUse, path: str, opened: Collection[str], named: Callable[[str], str]) -> bool:
+    """Whether a call is about the file: by its path, by a command that prints it, or as it recalls a result (one of `opened`) that was."""
+    paths = (value for key in PATH_KEYS if isinstance(value := call.input.get(key), str))
+    return call.input.get("tool_use_id") in opened or any(named(each) == path for each in (*paths, *files_printed(call.input)))
+
+
+def _with_results(entries: Sequence[Logged], seq: int, reply: AssistantReply) -> Snipped:
+    waiting = {block.id for block in reply.blocks if isinstance(block, ToolUse)}
+    last = seq
+    between: list[int] = []
+    others: list[int] = []
+    for index in range(place_of(entries, seq + 1), len(entries)):
+        logged = entries[index]
+        if not waiting or isinstance(logged.entry, AssistantReply):
+            break
+        if isinstance(logged.entry, ToolReturned) and logged.entry.tool_use_id in waiting:
+            waiting.discard(logged.entry.tool_use_id)
+            last = logged.seq
+            between += others
+            others = []
+        else:
+            others.append(logged.seq)
+    return Snipped(seq, last, EXCLUDED_MESSAGE, tuple(between))
+
+
+def rewordings(after: Projection, engine: Engine, room: int) -> Iterator[Reworded]:
+    """What has to be logged before the change that `after` has already: the texts in view that tell of what is taken out then.
+
+    `engine` is Ullage's own, `room` how many tokens there are for its record.
+    """
+    for seq, without in after.to_reword.items():
+        made = entry_at(after.entries, seq)
+        if isinstance(made, Compaction):
+            yield _reworded(made, without, after, engine, room)
+
+
+def tells_in_own_words(after: Projection, gone: Iterable[Gone]) -> bool:
+    """Whether a summary in view may still tell of what is gone, since a model wrote it when it saw that."""
+    first = min(map(seq_of, gone))
+    shown = {source for message in after.messages for source in message.sources}
+    made = (each for seq, each in after.active_by_seq.items() if seq in shown and first <= each.through)
+    return any(_has_part_of_a_model(each) for each in made)
+
+
+def _has_part_of_a_model(made: Compaction) -> bool:
+    if made.summarised is not None and made.summarised.block is not None:
+        return True
+    text = made.summarised.text if made.summarised is not None else ""
+    return f"\n{WRITTEN}, as of entry #" in text if text.startswith(TITLE) else made.rung == "model"
+
+
+def _reworded(made: Compaction, without: frozenset[Gone], after: Projection, engine: Engine, room: int) -> Reworded:
+    quotations = Quotations(what_is_gone(without, after.entries))
+    seqs = sorted(each for each in without if isinstance(each, int))
+    files = _by_path(each for each in without if not isinstance(each, int))
+    told = made.summarised
+    record = told.text if told is not None else ""
+    if told is not None and record.startswith(TITLE) and f"\n{LOGGED}\n" in record:
+        entries = log_without_excluded(after, after.entries[: place_of(after.entries, made.through + 1)], seqs)
+        record = _written_anew(made, told, entries, engine, room)
+        before, begun, rest = record.partition(f"\n{WRITTEN}")
+        part, ended, rest = rest.partition(f"\n{LOGGED}\n")
+        record = f"{before}{begun}{quotations.taken_from(part)}{ended}{rest}"
+    else:
+        record = quotations.taken_from(record)
+    marker = quotations.taken_from(made.snipped.marker) if made.snipped is not None else ""
+    return Reworded(made.id, tuple(seqs), record, marker, quotations.taken_from(made.resume), files)
+
+
+def _by_path(parts: Iterable[FilePart]) -> tuple[FileTakenOut, ...]:
+    found: dict[str, list[int]] = {}
+    for seq, path in sorted(parts):
+        found.setdefault(path, []).append(seq)
+    return tuple(FileTakenOut(path, tuple(seqs)) for path, seqs in sorted(found.items()))
+
+
+def _written_anew(made: Compaction, told: Summarised, entries: Sequence[Logged], engine: Engine, room: int) -> str:
+    """The record of a compaction that is Ullage's own, of `entries` alone."""
+    plan = Plan(made.through, made.cleared, None, told.last_seq, told.messages, 0, carried=told.carried)
+    cut = place_of(entries, told.last_seq + 1)
+    covered, tail = entries[:cut], entries[cut:]
+    by_model = ELSEWHERE if told.block is not None else _part_of_a_model(told.text) if made.rung == "model" else None
+    text = engine.handoff(Covered(covered, plan, by_model, made.focus, room, tail=tail)).text
+    return completing(text) if told.block is not None else text
+
+
+def _part_of_a_model(record: str) -> str:
+    _, _, rest = record.partition(f"\n{WRITTEN}, as of entry #")
+    return rest.partition("\n")[2].partition(f"\n{LOGGED}\n")[0].strip()

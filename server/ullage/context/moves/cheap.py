@@ -1,0 +1,315 @@
+"""The cheap moves, which ask no model: clip, clear and snip.
+
+- **Clip**: a tool result that is too long gives way to its head and its tail, before it is first sent. The whole is in a file by then or
+  right after; writing it is not done here.
+- **Clear**: old tool results give way to a placeholder. The results that are in view, each with its call, are what is chosen from.
+- **Snip**: the middle of a long conversation gives way to a marker that says what went and how to get it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+from ullage.context.blocks import Json, Media, Message, ToolResult, ToolUse
+from ullage.context.counting.media import in_words, media_tokens
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.entries import AssistantReply, Cleared, Logged, Notice, Snipped, ToolReturned, UserPrompt
+from ullage.context.moves.cuts import has_news, legal_cuts, start_of_turns
+from ullage.context.policy import ClearNumbers, ClipNumbers, SnipNumbers
+from ullage.context.view.log_places import clipped_to, entry_at, place_of, said_of
+from ullage.context.view.projection import Projection
+from ullage.context.view.quotations import is_anything_excluded, without_excluded
+
+LINE_END_WITHIN = 0.5
+"""A part is cut at a line's end where that keeps at least this share of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A result as the tool gave it."""
+
+    tool_use_id: str
+    content: str
+    complete: bool = True
+    """False where the tool itself kept only parts of what there was."""
+
+    @property
+    def in_words(self) -> str:
+        """What the file holds that keeps `content`."""
+        return "The whole output" if self.complete else "What was kept of the output"
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """A result as the model gets it. `characters` is the length before."""
+
+    content: str
+    clipped: bool
+    characters: int
+
+
+def clip(arrivals: Sequence[Arrival], numbers: ClipNumbers, path_of: Callable[[str], str]) -> tuple[Clip, ...]:
+    """What the model gets of each result of one message, in the same order.
+
+    Clipped are those over the limit of a result, then the largest ones while all together are over the limit of a message.
+    `path_of` gives, for a tool use id, the path of the file that holds the whole. A clip is never longer than what it
+    stands for; where it would be, the result stays whole.
+    """
+    clips = [_whole(arrival) for arrival in arrivals]
+    largest_first = sorted(range(len(arrivals)), key=lambda index: -clips[index].characters)
+    total = sum(clip.characters for clip in clips)
+    for index in largest_first:
+        if not _is_too_long(clips[index].characters, total, numbers):
+            break
+        clips[index] = _clipped(arrivals[index], numbers, path_of)
+        total += len(clips[index].content) - clips[index].characters
+    return tuple(clips)
+
+
+def _whole(arrival: Arrival) -> Clip:
+    return Clip(arrival.content, clipped=False, characters=len(arrival.content))
+
+
+def _is_too_long(characters: int, total: int, numbers: ClipNumbers) -> bool:
+    if numbers.result_characters is not None and characters > numbers.result_characters:
+        return True
+    is_over = numbers.message_characters is not None and total > numbers.message_characters
+    return is_over and characters > numbers.smallest_characters
+
+
+def _clipped(arrival: Arrival, numbers: ClipNumbers, path_of: Callable[[str], str]) -> Clip:
+    content = arrival.content
+    tail_length = int(numbers.preview_characters * numbers.tail_share)
+    head = _head(content, numbers.preview_characters - tail_length)
+    tail = _tail(content, tail_length)
+    left_out = len(content) - len(head) - len(tail)
+    lines = len(content.splitlines())
+    line = (
+        f"[{left_out:,} characters are left out here. {arrival.in_words}, {len(content):,} characters in {lines:,} lines, "
+        f"is in {path_of(arrival.tool_use_id)}]"
+    )
+    shorter = "\n".join(part for part in (head.rstrip("\r\n"), line, tail.rstrip("\r\n")) if part)
+    if left_out <= 0 or len(shorter) >= len(content):
+        return _whole(arrival)
+    return Clip(shorter, clipped=True, characters=len(content))
+
+
+def _head(content: str, length: int) -> str:
+    """At most `length` characters from the start, whole lines where that keeps enough."""
+    part = content[:length]
+    line_end = part.rfind("\n") + 1
+    return part[:line_end] if line_end >= length * LINE_END_WITHIN else part
+
+
+def _tail(content: str, length: int) -> str:
+    """At most `length` characters from the end, whole lines where that keeps enough."""
+    part = content[max(len(content) - length, 0) :]
+    line_start = part.find("\n") + 1
+    return part[line_start:] if 0 < line_start <= len(part) - length * LINE_END_WITHIN else part
+
+
+CALL_CHARACTERS = 100
+"""Of a placeholder, for what the tool was called with."""
+
+
+def clear(projection: Projection, numbers: ClearNumbers, start: int = 0) -> tuple[Cleared, ...]:
+    """The results that can go, in log order; those of the messages from `start`, a legal cut, on.
+
+    Kept is what the numbers spare, what is short, what is cleared already, and what its placeholder would not make shorter.
+    """
+    shown = results_in_view(projection, start)
+    kept = {cleared.seq for compaction in projection.active for cleared in compaction.cleared} | _kept(projection, shown, numbers)
+    cleared: list[Cleared] = []
+    gain = 0
+    for result in shown:
+        if result.seq in kept or (len(result.text) <= numbers.minimum_characters and not result.media):
+            continue
+        placeholder = _placeholder(projection.entries, result, numbers)
+        if estimate_text(placeholder) >= _tokens(result) if result.media else len(placeholder) >= len(result.text):
+            continue
+        cleared.append(Cleared(result.seq, placeholder))
+        if numbers.minimum_gain:
+            gain += _tokens(result) - estimate_text(placeholder)
+    return tuple(cleared) if gain >= numbers.minimum_gain else ()
+
+
+def _tokens(result: Shown) -> int:
+    return estimate_text(result.text) + sum(map(media_tokens, result.media))
+
+
+def _kept(projection: Projection, shown: Sequence[Shown], numbers: ClearNumbers) -> set[int]:
+    """The seqs of the results that the numbers spare."""
+    kept = {result.seq for result in shown if not result.answered} if numbers.answered_only else set[int]()
+    if numbers.spares_newest_reads:
+        kept |= _newest_reads(shown)
+    if numbers.keep_results:
+        counted = [result for result in shown if result.answered] if numbers.counts_answered else shown
+        kept |= {result.seq for result in counted[max(len(counted) - numbers.keep_results, 0) :]}
+    spared = set(_spared(projection, shown, numbers))
+    kept |= spared
+    if numbers.keep_tokens:
+        kept |= set(_within(numbers.keep_tokens, (result for result in reversed(shown) if result.seq not in spared)))
+    return kept
+
+
+def _spared(projection: Projection, shown: Sequence[Shown], numbers: ClearNumbers) -> Iterator[int]:
+    """Those of tools, newest messages and newest turns that are never cleared."""
+    if numbers.spared_tools:
+        yield from (result.seq for result in shown if result.returned.tool in numbers.spared_tools)
+    first = len(projection.messages) - numbers.spared_messages
+    if numbers.spared_turns:  # results in the message that begins a turn are those of the turn before
+        first = min(first, start_of_turns(projection, numbers.spared_turns) + 1)
+    yield from (result.seq for result in shown if result.message >= first)
+
+
+def _within(tokens: int, newest_first: Iterable[Shown]) -> Iterator[int]:
+    """The newest, as long as all together take no more than `tokens`."""
+    for result in newest_first:
+        tokens -= _tokens(result)
+        if tokens < 0:
+            return
+        yield result.seq
+
+
+def _newest_reads(shown: Sequence[Shown]) -> set[int]:
+    reads = {touch.path: result.seq for result in shown for touch in result.returned.touched if touch.kind == "read"}
+    return set(reads.values())
+
+
+def _placeholder(entries: Sequence[Logged], result: Shown, numbers: ClearNumbers) -> str:
+    head = numbers.placeholder.replace("{tool}", result.returned.tool) if numbers.placeholder else _how_to_get_it_back(entries, result)
+    if not numbers.kept_lines:
+        return head
+    return "\n".join([head, *result.text.splitlines()[-numbers.kept_lines :]])
+
+
+def _how_to_get_it_back(entries: Sequence[Logged], result: Shown) -> str:
+    returned = result.returned
+    file = whole_output(entries, result)
+    whole = f", or read {file}" if file else ""
+    gave = "; ".join(map(in_words, result.media)) or f"{returned.characters:,} characters"
+    return (
+        f"[Cleared to make room: {returned.tool}{_called_with(result.call.input)} gave {gave}. "
+        f"To see them again: recall with tool_use_id {returned.tool_use_id}{whole}]"
+    )
+
+
+def _called_with(call_input: Mapping[str, Json]) -> str:
+    """What a tool was called with, in a few words: `(path: src/a.py)`; empty where it was called with nothing."""
+    words = ", ".join(f"{name}: {_one_line(value)}" for name, value in call_input.items())
+    if not words:
+        return ""
+    return f"({words})" if len(words) <= CALL_CHARACTERS else f"({words[: CALL_CHARACTERS - 1].rstrip()}…)"
+
+
+def _one_line(value: Json) -> str:
+    """The value's beginning, on one line."""
+    return " ".join(str(value)[: 2 * CALL_CHARACTERS].split())
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A tool's result that is in view, with its call; `text` and `media` are what the model sees of it."""
+
+    seq: int
+    returned: ToolReturned
+    call: ToolUse
+    text: str
+    message: int
+    """The index of its message."""
+    answered: bool
+    """Whether the model has replied since."""
+    media: tuple[Media, ...] = ()
+
+
+def results_in_view(projection: Projection, start: int = 0) -> list[Shown]:
+    """In log order; those of the messages from `start`, a legal cut, on. Costs what is in view from there on, however long the log is."""
+    messages = projection.messages[start:] if start else projection.messages
+    last_reply = max((index for index, message in enumerate(messages, start) if message.role == "assistant"), default=0)
+    shown: list[Shown] = []
+    calls: Mapping[str, ToolUse] = {}
+    for index, message in enumerate(messages, start):
+        if message.role == "assistant":
+            calls = {block.id: block for block in message.blocks if isinstance(block, ToolUse)}
+            continue
+        shown.extend(_of(message, index, calls, projection.entries, answered=index < last_reply))
+    return sorted(shown, key=lambda result: result.seq)
+
+
+def _of(message: Message, index: int, calls: Mapping[str, ToolUse], entries: Sequence[Logged], *, answered: bool) -> Iterator[Shown]:
+    for block, seq in zip(message.blocks, message.sources, strict=True):
+        if not isinstance(block, ToolResult):
+            continue
+        returned = entry_at(entries, seq)
+        if isinstance(returned, ToolReturned):
+            yield Shown(seq, returned, calls[block.tool_use_id], block.content, index, answered, block.media)
+
+
+def whole_output(entries: Sequence[Logged], result: Shown) -> str | None:
+    """Where the whole of a result is that was clipped; None where the model got all of it."""
+    if result.returned.full_output:
+        return result.returned.full_output
+    clipped = clipped_to(entries, result.seq)
+    return clipped.full_output if clipped else None
+
+
+def snip(projection: Projection, numbers: SnipNumbers, digest: Callable[[Sequence[Logged]], str]) -> Snipped | None:
+    """The range that can go; None where the conversation is short or no legal cuts leave anything new between them.
+
+    `digest` says in a few lines what stands in a range of the log: the user's words, the files touched.
+    """
+    messages = projection.messages
+    if len(messages) <= numbers.keep_first + numbers.keep_last:
+        return None
+    cuts = legal_cuts(messages)
+    first = min((cut for cut in cuts if cut >= numbers.keep_first), default=len(messages))
+    last = max(cut for cut in cuts if cut <= len(messages) - numbers.keep_last)
+    return between(projection, first, last, digest)
+
+
+def between(projection: Projection, first: int, last: int, digest: Callable[[Sequence[Logged]], str]) -> Snipped | None:
+    """The messages between two legal cuts, as a range that can go; None where nothing new is between them."""
+    if first >= last or not has_news(projection, projection.messages[first:last]):
+        return None
+    first_seq = seq_after(projection, first)
+    last_seq = projection.last_seq_before(last)
+    entries = projection.entries
+    gone = entries[place_of(entries, first_seq) : place_of(entries, last_seq + 1)]
+    told = without_excluded(projection, gone) if is_anything_excluded(projection) else gone
+    return Snipped(first_seq, last_seq, _marker(gone, digest(told)))
+
+
+def seq_after(projection: Projection, cut: int) -> int:
+    """The seq with which a range that begins at a legal cut begins: what was snipped right before it is in it, with its marker."""
+    first = projection.last_seq_before(cut) + 1
+    before = [
+        compaction.snipped.first_seq
+        for compaction in projection.active
+        if compaction.snipped and not compaction.snipped.carried and compaction.snipped.first_seq < first == compaction.snipped.last_seq + 1
+    ]
+    return min(before, default=first)
+
+
+def messages_in(entries: Sequence[Logged]) -> int:
+    """How many messages the entries make: runs of what the one and the other side said."""
+    runs = 0
+    by_model: bool | None = None
+    for begun, ended, count in filter(None, said_of(entries, _runs)):
+        runs += count - (1 if begun == by_model else 0)
+        by_model = ended
+    return runs
+
+
+def _runs(entries: Sequence[Logged]) -> tuple[bool, bool, int] | None:
+    """Whether the model speaks first and last, and how many runs there are; None where nobody speaks."""
+    said = [logged.entry for logged in entries if isinstance(logged.entry, UserPrompt | AssistantReply | ToolReturned | Notice)]
+    sides = [by_model for by_model, _ in groupby(said, key=lambda entry: isinstance(entry, AssistantReply))]
+    return (sides[0], sides[-1], len(sides)) if sides else None
+
+
+def _marker(gone: Sequence[Logged], digest: str) -> str:
+    first, last = gone[0].seq, gone[-1].seq
+    head = f"[{messages_in(gone)} earlier messages were taken out here to make room. To see them again: recall from {first} to {last}."
+    return f"{head} In short:]\n{digest}" if digest.strip() else f"{head}]"
