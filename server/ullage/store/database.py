@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ullage.store import schema
+from ullage.store.copying import RowsInMemory, copy
 from ullage.store.errors import StoreBusy, StoreFailed
 from ullage.store.examine import Damage, damage_of, header_damage
 from ullage.store.last_rows import Known, LastRows
-from ullage.store.recovery import Recovered, keep_lost, pour, recover
+from ullage.store.recovery import Recovered, keep_lost, recover
 from ullage.store.rows import add_functions
 from ullage.store.shared_files import HeldElsewhere, SystemLock
 
@@ -44,10 +45,19 @@ _IOERR_SHORT_READ = sqlite3.SQLITE_IOERR | 2 << 8
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
-    """A database file that could not be used as it was; it lies beside the one in its place. `reason` is for the user."""
+    """A database file that could not be used as it was; it lies beside the one in its place. `found` is what could be read of it."""
 
     path: Path
-    reason: str
+    why: str
+    found: Recovered | None = None
+
+    @property
+    def reason(self) -> str:
+        """All of it, for the user."""
+        if self.found:
+            return f"{self.why} What is left of it is in a new file: {self.found.in_words()}."
+        lost = 0 if self.found is None else len(self.found.lost_sessions)
+        return f"{self.why} Nothing could be read of its {lost:,} sessions." if lost else self.why
 
     def __str__(self) -> str:
         return self.reason
@@ -232,11 +242,7 @@ def _replace(path: Path, wal: bytes, known: Known, why: _Unusable, last_rows: La
         raise StoreFailed(f"Cannot use {path}: {why}; and it cannot be renamed: {error.strerror or error}") from error
     last_rows.renew(*(found.known() if found else ({}, {})), known.deleted)
     told = f"{path} could not be used: {why}. It was renamed to {aside.name}."
-    if found:
-        told = f"{told} What could be read is in a new file: {found.in_words()}."
-    elif why.can_be_read and known.last:
-        told = f"{told} Nothing could be read of its {len(known.last):,} sessions."
-    return SetAside(aside, told)
+    return SetAside(aside, told, found)
 
 
 def _write(path: Path, found: Recovered) -> None:
@@ -251,7 +257,7 @@ def _write(path: Path, found: Recovered) -> None:
 def _fill(connection: sqlite3.Connection, found: Recovered) -> None:
     if schema.version_of(connection) < schema.VERSION:
         schema.migrate(connection)
-    pour(found.rows, connection)
+    copy(RowsInMemory(found.rows), connection)
     for session_id, seqs in found.lost.items():
         keep_lost(connection, session_id, seqs)
 

@@ -2,6 +2,7 @@
 
 StoreFailed
 ├── StoreBusy         another program has the log locked; try again later
+│   └── BeingSaved    the log is being saved into a new file; try again later
 ├── SessionInUse      another window writes this session
 ├── ForeignSession    somebody else may have written this session
 └── UnknownSession    there is no session with that id
@@ -16,6 +17,15 @@ class StoreFailed(Exception):
 
 class StoreBusy(StoreFailed):
     """Another program has the log locked, for longer than a write takes. What was wanted can be tried again."""
+
+
+class BeingSaved(StoreBusy):
+    """The file of the log was removed or damaged while it was open, and its rows are on their way into a new one."""
+
+    def __init__(self, action: str) -> None:
+        super().__init__(
+            f"Cannot {action}: the file of the sessions is gone or damaged, and they are being saved into a new one. Try again in a moment."
+        )
 
 
 class SessionInUse(StoreFailed):

@@ -3,42 +3,47 @@
 Three things can become of a file while it is open, and after each the log goes on with nothing lost that could be had:
 - It is no longer the one at its path (`git clean`, `rm`, another file in its place, the folder renamed). What was acknowledged would go
   into a file that nobody finds. The rows are read from the open handle and put into the file at the path.
-- It is damaged. What can be read goes into a fresh file (`database.py`), and the call is made again.
+- It is damaged, or was cut off. What can be read goes into a fresh file (`database.py`), and the call is made again.
 - It was locked when the log was opened, so that the log is in memory. Its rows go into the file when that is free.
 
-Where the rows went into another file and some are missing there, they are added from what is in memory of the open sessions: what is in
-view and what is new. Older rows are only in the file.
+Where the rows went into another file and some are missing there, they are added from what is in memory of the open sessions (`held.py`).
+
+Whoever notices it may be the event loop. So a small file is saved at once, and a large one in a thread of its own. Meanwhile nothing is
+written into the log: `change` raises `BeingSaved`, and what sessions write waits beside it, on disk (`waiting.py`). Reading goes on where
+the open handle can still be read. Where it cannot, calls in other threads wait, and those on an event loop raise `BeingSaved`, too.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
-import secrets
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from ullage.context.entries import Logged
 from ullage.store import schema
+from ullage.store.copying import OpenRows, RowsInMemory, Source, copy, read_out
 from ullage.store.database import failing_clearly, is_damage, mend_file, open_file
-from ullage.store.errors import StoreFailed
+from ullage.store.errors import BeingSaved, StoreFailed
 from ullage.store.examine import Damage, damage_of
 from ullage.store.last_rows import Known, LastRows
-from ullage.store.recovery import Rows, add_entries, keep_lost, make_session, pour, read_rows
-from ullage.store.rows import EntryRow, entry_sum
-from ullage.store.statements import SessionRecord, add_session, entry_rows, known_to_be_lost, row_of
+from ullage.store.recovery import keep_lost
 
 logger = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 _Standing: TypeAlias = tuple[int, int, int] | None
 
-ELSEWHERE = " (as it went on here)"
-"""Behind the title of a session that went another way in the file that took the place of ours."""
+AT_ONCE_BYTES = 4_000_000
+"""Files up to this size are saved by whoever notices that they are gone: 5 ms for each million bytes, and 10 ms where they are damaged."""
+
+AGAIN_SECONDS = 5.0
+"""Between two tries to save a large one."""
 
 
 class LogFile:
@@ -47,40 +52,54 @@ class LogFile:
     def __init__(self, connection: sqlite3.Connection, path: Path | None, last_rows: LastRows) -> None:
         self.connection = connection
         self.last_rows = last_rows
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self._path = path
-        self._stood: dict[str, _Standing] = {}
-        self._note_standing()
+        self._stood = self._standing()
+        self._saving: threading.Thread | None = None
+        self._is_shut = False
+        """Whether nobody else can use the connection while the file is saved."""
+        self._read_out: RowsInMemory | None = None
+        """What was read from a connection that had to be closed, until it is saved."""
+        self._not_before = 0.0
         self.tell: Callable[[str], None] = logger.warning
         """What the user should know."""
-        self.moved: Callable[[sqlite3.Connection], None] = lambda connection: None
-        """Called after the rows went into another file, with the lock held."""
+        self.restore: Callable[[sqlite3.Connection, LastRows], None] = lambda connection, last_rows: None
+        """Adds to a database that took the place of another what is missing there. Called without the lock. Raises SQLite's errors."""
+        self.is_to_move: Callable[[], None] = lambda: None
+        """Called before the rows go into another file."""
+        self.moved: Callable[[], None] = lambda: None
+        """Called after that, with the lock held."""
+
+    def finish(self) -> None:
+        """Waits until nothing is being saved."""
+        while (saving := self._saving) is not None:
+            saving.join()
 
     def close(self) -> None:
         """Lets go of the file. What was written into one that is no longer at its path is saved first."""
+        self.finish()
         with self.lock:
             with suppress(StoreFailed):
-                self._stay_in_place()
+                self._stay_in_place(at_once=True)
             self.connection.close()
 
     def read(self, action: str, work: Callable[[sqlite3.Connection], _T]) -> _T:
         """What `work` makes of the database. It may be called twice: where it meets damage the file is mended first. Raises
         `StoreFailed`."""
-        with self.lock, failing_clearly(action):
-            self._stay_in_place()
-            try:
-                return work(self.connection)
-            except (sqlite3.Error, UnicodeDecodeError, Damage) as error:
-                self._mend(action, error)
-            try:
-                return work(self.connection)
-            except Damage as error:
-                raise StoreFailed(f"Cannot {action}: {error}") from error
+        try:
+            return self._read(action, work)
+        except BeingSaved:
+            if _is_event_loop():
+                raise
+            self.finish()
+            return self._read(action, work, again=True)
 
     def change(self, action: str, work: Callable[[sqlite3.Connection], _T]) -> _T:
         """The same in a transaction: all or nothing."""
 
         def in_transaction(connection: sqlite3.Connection) -> _T:
+            if self._saving is not None:
+                raise BeingSaved(action)
             connection.execute("BEGIN IMMEDIATE")
             try:
                 done = work(connection)
@@ -90,7 +109,27 @@ class LogFile:
                 raise
             return done
 
-        return self.read(action, in_transaction)
+        return self._read(action, in_transaction)
+
+    def _read(self, action: str, work: Callable[[sqlite3.Connection], _T], *, again: bool = False) -> _T:
+        if self._is_shut:
+            raise BeingSaved(action)
+        with self.lock, failing_clearly(action):
+            self._stay_in_place()
+            if self._is_shut:
+                raise BeingSaved(action)
+            try:
+                return work(self.connection)
+            except (sqlite3.Error, UnicodeDecodeError, Damage) as error:
+                if self._saving is not None or (again and isinstance(error, Damage)):
+                    raise _refused(action, error) from error
+                self._mend(action, error)
+            if self._is_shut:
+                raise BeingSaved(action)
+            try:
+                return work(self.connection)
+            except Damage as error:
+                raise StoreFailed(f"Cannot {action}: {error}") from error
 
     def move_to(self, path: Path, last_rows: LastRows) -> None:
         """From memory into that file. Raises `StoreFailed`, and `StoreBusy` where it is locked; nothing has changed then."""
@@ -105,71 +144,121 @@ class LogFile:
 
     # In its place
 
-    def _stay_in_place(self) -> None:
-        if self._path is None:
+    def _stay_in_place(self, *, at_once: bool = False) -> None:
+        if self._path is None or self._saving is not None:
             return
-        now = self._standing()
-        if all(_is_same(now[name], stood) for name, stood in self._stood.items()):
-            self._stood = {name: standing for name, standing in now.items() if standing is not None}
+        path, now = self._path, self._standing()
+        if all(_is_same(now[name], stood) for name, stood in self._stood.items() if stood is not None):
+            self._stood = now
             return
-        if all(_is_that(now[name], stood) for name, stood in self._stood.items()):
-            self._look_at_shorter_file(self._path)
+        is_cut_off = all(_is_that(now[name], stood) for name, stood in self._stood.items() if stood is not None)
+        if is_cut_off:
+            self._save(lambda: self._look_at_shorter_file(path), at_once=at_once, shuts=True)
+        else:
+            logger.warning("%s is no longer the file that is open", path)
+            self._save(lambda: self._save_removed(path), at_once=at_once, shuts=now[""] is not None and self._has_any_of(now))
+
+    def _save(self, work: Callable[[], None], *, at_once: bool, shuts: bool) -> None:
+        """Does it at once, or begins it in a thread of its own, which then uses the connection with the lock held, or alone (`shuts`)."""
+        if at_once or sum(stood[2] for stood in self._stood.values() if stood is not None) <= AT_ONCE_BYTES:
+            work()
             return
-        logger.warning("%s is no longer the file that is open", self._path)
-        self._place_anew(self._path, LastRows(None))
-        self.tell(
-            f"{self._path} was removed or replaced while it was open. All sessions of this window were saved into a new file at its place."
-        )
+        if time.monotonic() < self._not_before:
+            raise StoreFailed("The sessions could not be saved into a new file. It is tried again in some seconds")
+        self._is_shut = shuts
+        self._saving = threading.Thread(target=self._run, args=(work,), name="ullage-saving", daemon=True)
+        self._saving.start()
+
+    def _run(self, work: Callable[[], None]) -> None:
+        with self.lock:  # whoever began it is done with the connection
+            pass
+        try:
+            work()
+        except StoreFailed as error:
+            self._not_before = time.monotonic() + AGAIN_SECONDS
+            self.tell(str(error))
+        except Exception:
+            self._not_before = time.monotonic() + AGAIN_SECONDS
+            logger.exception("%s could not be saved", self._path)
+        finally:
+            self._is_shut = False
+            self._saving = None
+
+    def _alone(self, call: Callable[[sqlite3.Connection], object]) -> object:
+        if self._is_shut:
+            return call(self.connection)
+        with self.lock:
+            return call(self.connection)
+
+    def _save_removed(self, path: Path) -> None:
+        self._place_anew(path, LastRows(None))
+        self.tell(f"{path} was removed or replaced while it was open. All sessions of this window were saved into a new file at its place.")
 
     def _look_at_shorter_file(self, path: Path) -> None:
         """Files of a log only grow, but for another program that tidies them up."""
-        rows: Rows | None = None
+        rows: RowsInMemory | None = None
         with suppress(sqlite3.Error, UnicodeDecodeError):  # as far as SQLite still has the pages in memory
-            rows = read_rows(self.connection)
+            rows = read_out(OpenRows(self._alone))
         try:
             self.connection.execute("PRAGMA shrink_memory")
             damage = damage_of(self.connection, path, b"", self.last_rows.read())
         except (sqlite3.Error, UnicodeDecodeError) as error:
             damage = str(error) if is_damage(error) else ""
         if damage:
-            self._mend("use the file of the sessions", Damage("it was cut off while it was open"), rows)
-        self._note_standing()
+            self._mend_now(path, "it is damaged: it was cut off while it was open", rows)
+        self._stood = self._standing()
 
     def _place_anew(self, path: Path, known: LastRows) -> None:
         """Puts the rows of the open database into the file at the path, and goes on there."""
-        with failing_clearly(f"read what was in {path}"):
-            rows = read_rows(self.connection)
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.is_to_move()
+            with failing_clearly(f"read what was in {path}"):
+                source = self._read_out or self._source(path)
         except OSError as error:
             raise StoreFailed(f"Cannot write to {path.parent}: {error.strerror or error}") from error
-        with suppress(sqlite3.Error):  # where only the write-ahead log was removed, what is in it goes into the file
-            self.connection.execute("PRAGMA wal_checkpoint(FULL)")
-        if self._is_that_file():  # SQLite shares what it knows of a file among the connections of a process
-            self.connection.close()
         connection, set_aside = open_file(path, known)
+        stood = self._standing()
         try:
             with failing_clearly(f"write to {path}"):
-                others = pour(rows, connection)
-                if others:
-                    pour(_under_new_ids(rows, others), connection)
+                copy(source, connection)
+                self.restore(connection, self.last_rows)
                 self.last_rows.renew(*_last_of(connection))
         except BaseException:
             connection.close()
             raise
-        old, self.connection = self.connection, connection
-        with suppress(sqlite3.Error):
-            old.close()
+        self._read_out = None
+        self._go_on_with(connection, stood)
         if set_aside is not None:
             self.tell(set_aside.reason)
-        self.moved(connection)
-        self._note_standing()
 
-    def _is_that_file(self) -> bool:
-        return _is_that(self._standing().get(""), self._stood.get(""))
+    def _source(self, path: Path) -> Source:
+        """The rows of the open database. SQLite finds its write-ahead log and its memory by the path: a new connection must not meet those
+        of the open one. Where they cannot be taken away, that is closed, and its rows are read first."""
+        source, now = OpenRows(self._alone), self._standing()
+        if now.get("") is None:
+            for suffix in ("-wal", "-shm"):
+                if _is_that(now.get(suffix), self._stood.get(suffix)):
+                    path.with_name(path.name + suffix).unlink(missing_ok=True)
+            return source
+        if not self._has_any_of(now):
+            return source
+        self._read_out = read_out(source)
+        with suppress(sqlite3.Error):  # where only the write-ahead log was removed, what is in it goes into the file
+            self.connection.execute("PRAGMA wal_checkpoint(FULL)")
+        self.connection.close()
+        return self._read_out
 
-    def _note_standing(self) -> None:
-        self._stood = {name: stood for name, stood in self._standing().items() if stood is not None}
+    def _go_on_with(self, connection: sqlite3.Connection, stood: Mapping[str, _Standing]) -> None:
+        with self.lock:
+            old, self.connection = self.connection, connection
+            self._stood = stood
+            self.moved()
+        with suppress(sqlite3.Error):
+            old.close()  # takes a while where the system frees a large file that was removed
+
+    def _has_any_of(self, now: Mapping[str, _Standing]) -> bool:
+        return any(_is_that(now.get(name), stood) for name, stood in self._stood.items())
 
     def _standing(self) -> Mapping[str, _Standing]:
         if self._path is None:
@@ -188,26 +277,50 @@ class LogFile:
         except (sqlite3.Error, UnicodeDecodeError, schema.NotOurs, schema.Damaged):
             return False
 
-    def _mend(self, action: str, error: Exception, rows: Rows | None = None) -> None:
-        """Puts a fresh file in its place, with what can be read of it and with those rows. Raises the error where it tells of no
-        damage, and `StoreFailed` in a database that has no file."""
+    def _mend(self, action: str, error: Exception) -> None:
+        """Puts a fresh file in its place, or begins to. Raises the error where it tells of no damage, and `StoreFailed` in a database that
+        has no file."""
         if not is_damage(error) or (isinstance(error, sqlite3.IntegrityError | sqlite3.OperationalError) and self._is_sound()):
             raise error
         if self._path is None:
             raise StoreFailed(f"Cannot {action}: the file of the sessions is damaged") from error
-        logger.warning("%s is damaged: %s", self._path, type(error).__name__)
+        path = self._path
+        logger.warning("%s is damaged: %s", path, type(error).__name__)
+        reason = f"it is damaged: {error}" if isinstance(error, Damage) else "it is damaged"
+        self._save(lambda: self._mend_now(path, reason, None), at_once=False, shuts=True)
+
+    def _mend_now(self, path: Path, reason: str, rows: RowsInMemory | None) -> None:
+        """Puts a fresh file in its place, with what can be read of it, with those rows, and with what is in memory. What is missing then is
+        told by number."""
         try:
-            wal = self._path.with_name(self._path.name + "-wal").read_bytes()
+            wal = path.with_name(path.name + "-wal").read_bytes()
         except OSError:
             wal = b""
         self.connection.close()
-        reason = f"it is damaged: {error}" if isinstance(error, Damage) else "it is damaged"
-        self.connection, set_aside = mend_file(self._path, reason, wal, self.last_rows)
-        if rows is not None:
-            pour(rows, self.connection)
-        self.moved(self.connection)
-        self._note_standing()
-        self.tell(set_aside.reason)
+        connection, set_aside = mend_file(path, reason, wal, self.last_rows)
+        stood = self._standing()
+        with failing_clearly(f"write to {path}"):
+            if rows is not None:
+                copy(rows, connection)
+            self.restore(connection, self.last_rows)
+            found = None if set_aside.found is None else set_aside.found.beside(connection)
+            for session_id, seqs in found.lost.items() if found is not None else ():
+                keep_lost(connection, session_id, seqs)
+        self._go_on_with(connection, stood)
+        self.tell(replace(set_aside, found=found).reason)
+
+
+def _is_event_loop() -> bool:
+    """Whether this thread runs one: then nobody waits here."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _refused(action: str, error: Exception) -> Exception:
+    return error if isinstance(error, sqlite3.Error) else StoreFailed(f"Cannot {action}: {error}")
 
 
 def _stat(path: Path) -> _Standing:
@@ -233,61 +346,3 @@ def _last_of(connection: sqlite3.Connection) -> tuple[dict[str, int], dict[str, 
     last = connection.execute("SELECT id, coalesce((SELECT max(seq) FROM entry WHERE session_id = session.id), 0) FROM session")
     waiting = connection.execute("SELECT id, session_id FROM queued_prompt")
     return dict(last), dict(waiting), ()
-
-
-def _under_new_ids(rows: Rows, session_ids: Sequence[bytes]) -> Rows:
-    """Those sessions as new ones, so that both of two that went different ways are kept."""
-    moved = Rows()
-    for session_id in session_ids:
-        row, new_id = rows.sessions[session_id], secrets.token_hex(8).encode()
-        moved.sessions[new_id] = make_session(new_id, row.title + ELSEWHERE.encode(), row.created_at, row.updated_at)
-        moved.entries[new_id] = {seq: _of_session(entry, new_id) for seq, entry in rows.entries[session_id].items()}
-    return moved
-
-
-def _of_session(entry: EntryRow, session_id: bytes) -> EntryRow:
-    check = entry_sum(session_id, entry.seq, entry.at, entry.body) if entry.is_whole else entry.sum
-    return replace(entry, session_id=session_id, sum=check)
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A session that is open: what is in memory of it, in order."""
-
-    session_id: str
-    title: str
-    entries: Sequence[Logged]
-
-
-class HeldSessions:
-    """Those of one log; `tell` says which they are."""
-
-    def __init__(self) -> None:
-        self.tell: Callable[[], Iterable[Held]] = tuple
-
-    def restore(self, connection: sqlite3.Connection, last_rows: LastRows) -> None:
-        """Adds what is missing of them in that database."""
-        for held in self.tell():
-            last = held.entries[-1].seq if held.entries else 0
-            there = {row.seq for row in entry_rows(connection, held.session_id, 0, last) if row.is_whole}
-            missing = [logged for logged in held.entries if logged.seq not in there]
-            if missing:
-                _restore(connection, held, missing)
-                last_rows.logged(held.session_id, missing[-1].seq)
-
-
-def _restore(connection: sqlite3.Connection, held: Held, missing: Sequence[Logged]) -> None:
-    session_id = held.session_id
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        if connection.execute("SELECT 1 FROM session WHERE id = ?", (session_id,)).fetchone() is None:
-            add_session(connection, SessionRecord(session_id, held.title, missing[0].at, missing[-1].at))
-        for logged in missing:
-            connection.execute("DELETE FROM entry WHERE session_id = ? AND seq = ?", (session_id, logged.seq))
-        add_entries(connection, (row_of(session_id, logged) for logged in missing))
-        lost = known_to_be_lost(connection, session_id) - {logged.seq for logged in missing}
-        keep_lost(connection, session_id.encode(), lost)
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.rollback()
-        raise

@@ -26,8 +26,9 @@ from ullage.store import schema
 from ullage.store.database import SetAside, connect, is_damage, open_file, open_memory, recovered_in_memory
 from ullage.store.errors import StoreBusy, StoreFailed
 from ullage.store.examine import Damage, header_damage
+from ullage.store.held import Held, HeldSessions
 from ullage.store.last_rows import LastRows
-from ullage.store.log_file import Held, HeldSessions, LogFile
+from ullage.store.log_file import LogFile
 from ullage.store.origins import Lineage
 from ullage.store.prompt_queue import PromptQueue
 from ullage.store.recovery import IDENTITY
@@ -44,13 +45,14 @@ class LogStore:
 
     def __init__(self, file: LogFile, folder: Path | None, set_aside: SetAside | None) -> None:
         self._file = file
-        file.moved = self._moved
+        file.is_to_move, file.moved = self._is_to_move, self._moved
         self._writer = SessionWriter(file, folder)
         self._list = SessionList(file, self._writer)
         self._reader = SessionReader(file, self._writer)
         self._queue = PromptQueue(file, self._writer)
         self._values = RememberedValues(file)
         self._held = HeldSessions()
+        file.restore = self._held.restore
         self._closed = threading.Event()
         self._changed: Callable[[], None] = lambda: None
         self.set_aside = set_aside
@@ -98,10 +100,13 @@ class LogStore:
                 self._changed()
             return
 
-    def _moved(self, connection: sqlite3.Connection) -> None:
-        """The log is in another file now: what is missing there is added, and the locks may be gone with the folder."""
+    def _is_to_move(self) -> None:
+        """The locks may be gone with the folder."""
+        self._writer.claims.take_anew()
+
+    def _moved(self) -> None:
+        """The log is in another file now."""
         self._writer.beside.end()
-        self._held.restore(connection, self._file.last_rows)
         self._writer.claims.take_anew()
 
     def tell_of(self, tell: Callable[[str], None], changed: Callable[[], None] = lambda: None) -> None:
@@ -114,8 +119,9 @@ class LogStore:
         self._held.tell = held
 
     def close(self) -> None:
-        """Lets go of all sessions and the file."""
+        """Lets go of all sessions and the file. Waits for a log that is being saved."""
         self._closed.set()
+        self._file.finish()
         self._writer.stop_waiting()
         self._file.close()
         self._writer.release_all()

@@ -34,6 +34,13 @@ LOST = "lost:"
 IDENTITY = "identity"
 """The key under which a log keeps what tells it from any other; it stays behind where rows go into another file."""
 
+_SESSIONS = "SELECT CAST(id AS BLOB), CAST(title AS BLOB), created_at, updated_at, sum, updated_sum FROM session"
+
+_ENTRIES = (
+    "SELECT CAST(session_id AS BLOB), seq, at, CAST(body AS BLOB), sum FROM entry "
+    "WHERE session_id = CAST(? AS TEXT) AND seq BETWEEN ? AND ? ORDER BY seq"
+)
+
 _NO_TITLE = b"A session whose title was damaged"
 
 
@@ -49,13 +56,16 @@ class Rows:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was found, and what not: seqs by session id, how many sessions are gone whole, and how many prompts that waited."""
+    """What was found, and what not: seqs by session id in order, the last seqs of sessions that are gone whole, and how many prompts that
+    waited."""
 
     rows: Rows
     lost: Mapping[bytes, Sequence[int]]
     damaged: Mapping[bytes, Sequence[int]]
-    lost_sessions: int
+    lost_sessions: Mapping[bytes, int]
     lost_prompts: int
+    count: int
+    """Of all entries that are there."""
 
     def __bool__(self) -> bool:
         return bool(self.rows.sessions)
@@ -65,20 +75,41 @@ class Recovered:
         last = {_name(each): max((0, *entries, *self.lost.get(each, ()))) for each, entries in self.rows.entries.items()}
         return last, {_name(row.id): _name(row.session_id) for row in self.rows.prompts.values()}
 
+    def beside(self, connection: sqlite3.Connection) -> Recovered:
+        """What of it is still missing in that log, into which rows came from elsewhere, too. Raises SQLite's errors."""
+        there = {row.id: row for row in (SessionRow(*each) for each in connection.execute(_SESSIONS))}
+        lost = {**self.lost, **{each: range(1, last + 1) for each, last in self.lost_sessions.items() if each in there}}
+        return replace(
+            self,
+            rows=replace(self.rows, sessions=there),
+            count=connection.execute("SELECT count(*) FROM entry").fetchone()[0],
+            lost={each: _missing(connection, each, seqs) for each, seqs in lost.items()},
+            damaged={each: _missing(connection, each, seqs) for each, seqs in self.damaged.items()},
+            lost_sessions={each: last for each, last in self.lost_sessions.items() if each not in there},
+        )
+
     def in_words(self) -> str:
-        """What was read and what is missing, for the user."""
-        count = sum(map(len, self.rows.entries.values()))
-        told = [f"{len(self.rows.sessions):,} sessions with {count:,} entries were read from it"]
+        """What is there and what is missing, for the user."""
+        told = [f"{len(self.rows.sessions):,} sessions with {self.count:,} entries"]
         for session_id, row in self.rows.sessions.items():
             gone = sorted({*self.lost.get(session_id, ()), *self.damaged.get(session_id, ())})
             if gone:
                 title = row.title.decode("utf-8", "replace")
                 told.append(f"of “{title}” damaged or missing: {_numbers(gone)}")
         if self.lost_sessions:
-            told.append(f"{self.lost_sessions:,} sessions could not be read")
+            told.append(f"{len(self.lost_sessions):,} sessions could not be read")
         if self.lost_prompts:
             told.append(f"{self.lost_prompts:,} prompts that waited could not be read")
         return "; ".join(told)
+
+
+def _missing(connection: sqlite3.Connection, session_id: bytes, seqs: Sequence[int]) -> Sequence[int]:
+    """Those of the numbers that have no whole row there."""
+    if not seqs:
+        return ()
+    rows = connection.execute(_ENTRIES, (session_id, seqs[0], seqs[-1]))
+    whole = {row.seq for row in (EntryRow(*each) for each in rows) if row.is_whole}
+    return [seq for seq in seqs if seq not in whole]
 
 
 def _name(data: bytes) -> str:
@@ -118,8 +149,9 @@ def recover(database: bytes, wal: bytes, known: Known) -> Recovered:
         rows,
         {each: seqs for each, seqs in lost.items() if seqs},
         {each: sorted(seqs) for each, seqs in damaged.items()},
-        len(gone),
+        {session_id: last[session_id] for session_id in gone},
         lost_prompts,
+        sum(map(len, entries.values())),
     )
 
 
@@ -191,61 +223,6 @@ def _prompt_ids(entries: Iterable[EntryRow], named: AbstractSet[bytes]) -> set[b
     """Those of the named prompts that a session has in its log."""
     quoted = {prompt_id: b'"id":"%b"' % prompt_id for prompt_id in named}
     return {prompt_id for row in entries for prompt_id, text in quoted.items() if text in row.body[:200] and b"user_prompt" in row.body}
-
-
-def read_rows(connection: sqlite3.Connection) -> Rows:
-    """All rows of a log that SQLite can read. Raises its errors."""
-    rows = Rows()
-    for session_id, title, created, updated, check, second in connection.execute(
-        "SELECT CAST(id AS BLOB), CAST(title AS BLOB), created_at, updated_at, sum, updated_sum FROM session ORDER BY rowid"
-    ):
-        rows.sessions[session_id] = SessionRow(session_id, title, created, updated, check, second)
-        rows.entries[session_id] = {}
-    for session_id, seq, at, body, check in connection.execute(
-        "SELECT CAST(session_id AS BLOB), seq, at, CAST(body AS BLOB), sum FROM entry NOT INDEXED ORDER BY row"
-    ):
-        rows.entries.setdefault(session_id, {})[seq] = EntryRow(session_id, seq, at, body, check)
-    for prompt_id, session_id, body, check in connection.execute(
-        "SELECT CAST(id AS BLOB), CAST(session_id AS BLOB), CAST(body AS BLOB), sum FROM queued_prompt ORDER BY position"
-    ):
-        rows.prompts[prompt_id] = PromptRow(prompt_id, session_id, body, check)
-    for key, value, check in connection.execute("SELECT CAST(key AS BLOB), CAST(value AS BLOB), sum FROM remembered"):
-        rows.values[key] = ValueRow(key, value, check)
-    return rows
-
-
-def pour(rows: Rows, into: sqlite3.Connection) -> list[bytes]:
-    """Puts those rows into a log that it does not have yet, in one transaction; gives the sessions that went another way there (the same
-    number, another entry) and were left out. Raises SQLite's errors."""
-    others: list[bytes] = []
-    into.execute("BEGIN IMMEDIATE")
-    try:
-        for row in sorted(rows.sessions.values(), key=lambda row: row.created_at):
-            there: dict[int, bytes] = dict(into.execute("SELECT seq, sum FROM entry WHERE session_id = CAST(? AS TEXT)", (row.id,)))
-            ours = rows.entries.get(row.id, {})
-            if any(there.get(seq, entry.sum) != entry.sum and entry.is_whole for seq, entry in ours.items()):
-                others.append(row.id)
-                continue
-            into.execute(
-                "INSERT OR IGNORE INTO session (id, title, created_at, updated_at, sum, updated_sum) "
-                "VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?, ?, ?, ?)",
-                (row.id, row.title, row.created_at, row.updated_at, row.sum, row.updated_sum),
-            )
-            add_entries(into, (entry for seq, entry in ours.items() if seq not in there))
-        into.executemany(
-            "INSERT OR IGNORE INTO queued_prompt (id, session_id, body, sum) SELECT CAST(?1 AS TEXT), id, CAST(?3 AS TEXT), ?4 "
-            "FROM session WHERE id = CAST(?2 AS TEXT)",
-            [(row.id, row.session_id, row.body, row.sum) for row in rows.prompts.values()],
-        )
-        into.executemany(
-            "INSERT OR IGNORE INTO remembered (key, value, sum) VALUES (CAST(? AS TEXT), CAST(? AS TEXT), ?)",
-            [(row.key, row.value, row.sum) for row in rows.values.values() if row.key != IDENTITY.encode()],
-        )
-        into.execute("COMMIT")
-    except BaseException:
-        into.rollback()
-        raise
-    return others
 
 
 def add_entries(into: sqlite3.Connection, entries: Iterable[EntryRow]) -> None:

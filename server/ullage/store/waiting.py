@@ -24,7 +24,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ullage.store.errors import StoreBusy, StoreFailed
+from ullage.store.errors import BeingSaved, StoreBusy, StoreFailed
 from ullage.store.recovery import add_entries
 from ullage.store.rows import EntryRow, PromptRow, SessionRow, ValueRow
 from ullage.store.shared_files import write_whole
@@ -87,6 +87,9 @@ class WaitingRows:
         self._of: dict[str, Waiting] = {}
         self._closed = threading.Event()
         self._runs = False
+        self._is_told = False
+        self._is_saved = False
+        """Whether the log is being saved, and not locked by another program."""
 
     @property
     def can_wait(self) -> bool:
@@ -158,9 +161,9 @@ class WaitingRows:
                 if all(tried) and not self._of:
                     self._runs = False
                     break
-            if rounds == TOLD_AFTER:
+            if rounds >= TOLD_AFTER and not self._is_told and not self._is_saved:
+                self._is_told = True
                 self._tell("Another program has the file of the sessions locked. What is said here is kept beside it until it is free.")
-        if rounds >= TOLD_AFTER and not self._closed.is_set():
             self._tell("The file of the sessions is free again: what was kept beside it is saved in it.")
 
     def _try(self, session_id: str) -> bool:
@@ -172,7 +175,8 @@ class WaitingRows:
                 self._take_in(session_id, waiting)
                 if self._files is not None:
                     self._files.remove(session_id)
-            except StoreBusy:
+            except StoreBusy as error:
+                self._is_saved = isinstance(error, BeingSaved)
                 return False
             except StoreFailed as error:
                 logger.warning("what waits of session %s could not be written: %s", session_id, error)

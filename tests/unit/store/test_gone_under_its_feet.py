@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.deep import many
 from ullage.context.entries import UserPrompt
 from ullage.store import folder as ullage_folder
+from ullage.store import log_file
 from ullage.store.errors import StoreFailed
-from ullage.store.log_file import Held
+from ullage.store.held import Held
 from ullage.store.log_store import LogStore
 
 
@@ -153,8 +155,14 @@ def said(number: int) -> UserPrompt:
     return UserPrompt(f"p{number}", f"turn {number} " + "x" * 400)
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, case: str) -> None:
+ALL = [*((case, True) for case in CASES), *((case, False) for case in list(CASES)[:: many(4, deep=1)])]
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("case", "at_once"), ALL)
+def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, case: str, at_once: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small log is saved at once, a large one beside its users."""
+    monkeypatch.setattr(log_file, "AT_ONCE_BYTES", 1 << 40 if at_once else 0)
     folder = tmp_path / "store"
     folder.mkdir()
     earlier = LogStore.open(folder)
@@ -172,8 +180,8 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, case: str) -> Non
     CASES[case](folder)
     written += [store.append(session.id, said(number), 3.0) for number in range(20, 40)]
     store.enqueue(session.id, UserPrompt("q", "I wait"))
-    assert told, "the user has to hear of it"
     store.close()
+    assert told, "the user has to hear of it"
 
     again = LogStore.open(folder)
     assert again.set_aside is None

@@ -207,7 +207,7 @@ def test_a_long_session_is_read_a_page_at_a_time_and_others_write_in_between(row
     store._file.connection.set_trace_callback(lambda sql: pages.append(sql) if " seq > " in sql else None)  # pyright: ignore[reportPrivateUsage]
 
     def writing(body: bytes) -> Entry:
-        assert not store._file.lock.locked()  # pyright: ignore[reportPrivateUsage]
+        assert not store._file.lock._is_owned()  # pyright: ignore
         if b'"p1500"' in body:
             store.append(other.id, HELLO, 2.0)
         return decode(body)

@@ -191,8 +191,9 @@ def test_a_folder_that_is_exchanged_all_the_time_never_leads_out(root: Path, out
     try:
         assert exchanger.stdout is not None
         assert exchanger.stdout.readline() == "ready\n"
-        read = 0
-        for _ in range(many(500, deep=50_000)):
+        read = tried = 0
+        while tried < many(500, deep=50_000) or read == 0:  # on a busy machine the exchanger may stand still for longer than 500 tries
+            tried += 1
             try:
                 assert read_text(place / "c.txt").text != "outside"
                 write_text(place / "c.txt", "inside", None, OwnWrites())
@@ -204,5 +205,4 @@ def test_a_folder_that_is_exchanged_all_the_time_never_leads_out(root: Path, out
         exchanger.wait()
         assert exchanger.stdout is not None
         exchanger.stdout.close()
-    assert read > 0
     assert texts(outside) == {"c.txt": "outside"}

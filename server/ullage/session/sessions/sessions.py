@@ -32,8 +32,8 @@ from ullage.session.timeline.shown_entries import one_line
 from ullage.session.turns.approvals import Remembered, RememberedForNow, RememberedInWorkspace
 from ullage.store.errors import StoreFailed
 from ullage.store.folder import READABLE, news
+from ullage.store.held import Held
 from ullage.store.location import private_folders
-from ullage.store.log_file import Held
 from ullage.store.origins import is_foreign
 from ullage.store.other_windows import ListNews
 from ullage.store.user_state import UserState
