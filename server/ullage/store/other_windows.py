@@ -34,10 +34,11 @@ _TICK_MILLISECONDS = 500
 
 
 class Claims:
-    """The locks that this process holds; none where there is no folder, since nobody else can write then."""
+    """The locks that this process holds; none where there is no folder, since nobody else can write then. For any thread."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+        self._guard = threading.RLock()
         self._locks: dict[str, SystemLock] = {}
 
     def __contains__(self, session_id: str) -> bool:
@@ -48,13 +49,14 @@ class Claims:
 
     def take(self, session_id: str) -> bool:
         """Whether it was taken just now: not where it is held already, nor without a folder. Raises `SessionInUse`."""
-        if self._folder is None or session_id in self._locks:
-            return False
-        try:
-            self._locks[session_id] = SystemLock(ullage_folder.session_lock(self._folder, session_id))
-        except HeldElsewhere as error:
-            raise SessionInUse(session_id) from error
-        return True
+        with self._guard:
+            if self._folder is None or session_id in self._locks:
+                return False
+            try:
+                self._locks[session_id] = SystemLock(ullage_folder.session_lock(self._folder, session_id))
+            except HeldElsewhere as error:
+                raise SessionInUse(session_id) from error
+            return True
 
     def elsewhere(self, session_ids: Iterable[str]) -> frozenset[str]:
         """Those that another process holds now. Some 50 µs for each."""
@@ -71,16 +73,18 @@ class Claims:
 
     def give_back(self, session_id: str) -> None:
         """Lets another process write the session."""
-        lock = self._locks.pop(session_id, None)
-        if lock is not None:
-            lock.release()
+        with self._guard:
+            lock = self._locks.pop(session_id, None)
+            if lock is not None:
+                lock.release()
 
     def take_anew(self) -> None:
         """The files of the locks may be gone with their folder. A session that somebody else has by now is no longer held."""
         for session_id in self:
-            self.give_back(session_id)
-            with suppress(StoreFailed):
-                self.take(session_id)
+            with self._guard, suppress(StoreFailed):
+                if session_id in self:
+                    self.give_back(session_id)
+                    self.take(session_id)
 
 
 class ListNews:
