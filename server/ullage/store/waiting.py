@@ -87,9 +87,8 @@ class WaitingRows:
         self._of: dict[str, Waiting] = {}
         self._closed = threading.Event()
         self._runs = False
-        self._is_told = False
-        self._is_saved = False
-        """Whether the log is being saved, and not locked by another program."""
+        self._is_told = self._is_saved = False
+        """Whether the user heard that it is locked; and whether it is being saved, and not locked by another program."""
 
     @property
     def can_wait(self) -> bool:
@@ -164,6 +163,8 @@ class WaitingRows:
             if rounds >= TOLD_AFTER and not self._is_told and not self._is_saved:
                 self._is_told = True
                 self._tell("Another program has the file of the sessions locked. What is said here is kept beside it until it is free.")
+        if self._is_told and not self._closed.is_set():
+            self._is_told = False
             self._tell("The file of the sessions is free again: what was kept beside it is saved in it.")
 
     def _try(self, session_id: str) -> bool:
