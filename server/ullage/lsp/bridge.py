@@ -1,10 +1,10 @@
-"""Between the sessions and the wire: requests go in, updates come out.
+"""Between the sessions and the wire: opening the sessions, and sending their updates.
 
-Imported after `initialize` was answered, off the event loop: the sessions bring the models and tools with them.
+This is imported after `initialize` was answered, off the event loop, because the sessions bring the models and tools with them.
 
-Updates leave in order, some at a time, and no more than the client takes (`Outbox`). A client that does not read would have all that it is
-told kept here. So while too much waits for it, of each session the newest update alone is kept. Once it has read what was there, that is
-sent; by the gap before it the client knows that it has to ask for a snapshot.
+Updates leave in order, a few at a time, and no more than the client takes (`Outbox`). If a client does not read, all that it is told would
+pile up here. So while too much waits for it, only the newest update of each session is kept. Once the client has read what was there, that
+update is sent. The client sees the gap before it, and asks for a snapshot.
 """
 
 from __future__ import annotations
@@ -12,37 +12,29 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Generic, TypeVar
 
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException, JsonRpcInternalError
+from pygls.exceptions import JsonRpcException
 
 from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.convert import update_to_wire
-from ullage.lsp.methods import AT_ONCE, IN_THREADS, METHODS
-from ullage.lsp.protocol import LIST_CHANGED, PROMPT, REQUEST_FAILED, UPDATE, Nothing, UpdateParams
-from ullage.session.errors import SessionError, refusal_of
-from ullage.session.long_work import ROUND
+from ullage.lsp.methods import Answers
+from ullage.lsp.protocol import LIST_CHANGED, UPDATE, Nothing, UpdateParams
+from ullage.session.errors import SessionError
 from ullage.session.sessions.sessions import Sessions
 from ullage.session.settings import Settings
 from ullage.session.timeline.items import CompactionItem, ItemRemoved, ItemUpdated, Update
-from ullage.store.errors import StoreFailed
 from ullage.store.workspace_store import WorkspaceStore, open_workspace_store
 from ullage.workspace.editor import Editor
 from ullage.workspace.folders import Folders
 
 logger = logging.getLogger(__name__)
-
-MOST_IN_THREADS = 3
-"""Requests of those in `IN_THREADS` that are worked on at once: half of the threads that there are on two cores (`to_thread`). The others
-are for the turns."""
 
 T = TypeVar("T")
 
@@ -93,7 +85,6 @@ class Bridge:
         self._protocol = protocol
         self._progress = CompactionProgress(protocol, own)
         self._loop = asyncio.get_running_loop()
-        self._threads = asyncio.Semaphore(MOST_IN_THREADS)
         self._outbox: Outbox[Update] = Outbox(self._send, lambda: protocol.waiting, self._loop)
         self.sessions = Sessions(
             around.folders,
@@ -107,27 +98,7 @@ class Bridge:
             remembered_session=around.remembered_session,
             kept=kept,
         )
-
-    async def answer(self, method: str, params: object) -> object:
-        """Does what a request asks for. Raises `JsonRpcException`."""
-        if method in AT_ONCE:
-            return self._answer_at_once(method, params)
-        if method != PROMPT:  # a prompt waits by itself, once it knows which stops came before it
-            await ROUND.has_room()
-        with _refusing(method):
-            if method not in IN_THREADS:
-                return await METHODS[method](self.sessions, params)
-            async with self._threads:
-                return await METHODS[method](self.sessions, params)
-
-    @property
-    def at_once(self) -> Mapping[str, Callable[[Any], object]]:
-        """The same of the methods in `AT_ONCE`."""
-        return {method: partial(self._answer_at_once, method) for method in AT_ONCE}
-
-    def _answer_at_once(self, method: str, params: object) -> object:
-        with _refusing(method):
-            return AT_ONCE[method](self.sessions, params)
+        self.answers = Answers(self.sessions)
 
     def _updated(self, session_id: str, seq: int, update: Update) -> None:
         self._outbox.put(session_id, seq, update)
@@ -144,25 +115,6 @@ class Bridge:
             self.sessions.get(session_id).cancel()
         except SessionError as error:
             logger.info("nothing to cancel: %s", error)
-
-
-@contextmanager
-def _refusing(method: str) -> Generator[None]:
-    """In the words of the wire."""
-    try:
-        yield
-    except SessionError as error:
-        raise _refused(error) from error
-    except StoreFailed as error:
-        raise _refused(refusal_of(error)) from error
-    except Exception as error:
-        logger.exception("%s failed", method)
-        told = f'An error in Ullage itself: {type(error).__name__}. The command "Ullage: Show logs" has the details.'
-        raise JsonRpcInternalError(told) from error
-
-
-def _refused(error: SessionError) -> JsonRpcException:
-    return JsonRpcException(str(error), REQUEST_FAILED, {"reason": error.reason})
 
 
 class Outbox(Generic[T]):

@@ -1,23 +1,36 @@
-"""What the server does for each request of PROTOCOL.md: one short function a method, given the sessions and the params."""
+"""What the server does for each request of PROTOCOL.md: one short function a method. `Answers` calls them.
+
+What is done about a history (previews, pins, epochs, searches) stands in `history_methods.py`.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import base64
-from collections.abc import Awaitable, Callable
+import logging
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 
 from ullage.lsp import protocol as wire
 from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire, unqueued_to_wire
 from ullage.lsp.documents import is_new, path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
-from ullage.session.errors import SessionError
+from ullage.session.errors import SessionError, refusal_of
+from ullage.session.long_work import ROUND
 from ullage.session.slash_commands import COMMANDS, carry_out, typed_command
+from ullage.store.errors import StoreFailed
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.models.model_card import OfferedModel
     from ullage.session.attachments import Ref
     from ullage.session.sessions.sessions import Sessions
+
+logger = logging.getLogger(__name__)
 
 _NOTHING = wire.Nothing()
 
@@ -26,11 +39,6 @@ MOST_SESSIONS = 1_000
 
 MOST_ITEMS = 10_000
 """Of one answer, which ends before that where items are long; a client that asks for more gets so many."""
-
-IN_THREADS = frozenset(
-    (wire.LIST, wire.IMPORT, wire.FORK, wire.DELETE, wire.SEARCH, wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES)
-)
-"""Methods that are mostly done in another thread, whoever asks and however often."""
 
 
 async def _new(sessions: Sessions, _: wire.Nothing) -> wire.Snapshot:
@@ -225,3 +233,60 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     **HISTORY_METHODS,
 }
 """What answers the others. The functions raise `SessionError`."""
+
+IN_THREADS = frozenset(
+    (wire.LIST, wire.IMPORT, wire.FORK, wire.DELETE, wire.SEARCH, wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES)
+)
+"""Methods that are mostly done in another thread, whoever asks and however often."""
+
+MOST_IN_THREADS = 3
+"""Requests of those in `IN_THREADS` that are worked on at once: half of the threads that there are on two cores (`to_thread`). The others
+are for the turns."""
+
+
+class Answers:
+    """Answers the requests of one client about its sessions."""
+
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+        self._threads = asyncio.Semaphore(MOST_IN_THREADS)
+
+    async def answer(self, method: str, params: object) -> object:
+        """Does what a request asks for. Raises `JsonRpcException`."""
+        if method in AT_ONCE:
+            return self._answer_at_once(method, params)
+        if method != wire.PROMPT:  # a prompt waits by itself, once it knows which stops came before it
+            await ROUND.has_room()
+        with _refusing(method):
+            if method not in IN_THREADS:
+                return await METHODS[method](self._sessions, params)
+            async with self._threads:
+                return await METHODS[method](self._sessions, params)
+
+    @property
+    def at_once(self) -> Mapping[str, Callable[[Any], object]]:
+        """What answers the methods in `AT_ONCE`, without a task for each."""
+        return {method: partial(self._answer_at_once, method) for method in AT_ONCE}
+
+    def _answer_at_once(self, method: str, params: object) -> object:
+        with _refusing(method):
+            return AT_ONCE[method](self._sessions, params)
+
+
+@contextmanager
+def _refusing(method: str) -> Generator[None]:
+    """In the words of the wire."""
+    try:
+        yield
+    except SessionError as error:
+        raise _refused(error) from error
+    except StoreFailed as error:
+        raise _refused(refusal_of(error)) from error
+    except Exception as error:
+        logger.exception("%s failed", method)
+        told = f'An error in Ullage itself: {type(error).__name__}. The command "Ullage: Show logs" has the details.'
+        raise JsonRpcInternalError(told) from error
+
+
+def _refused(error: SessionError) -> JsonRpcException:
+    return JsonRpcException(str(error), wire.REQUEST_FAILED, {"reason": error.reason})

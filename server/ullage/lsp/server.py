@@ -136,7 +136,7 @@ class UllageServer(LanguageServer):
         await asyncio.shield(self.open_sessions())
         if self.bridge is None:
             raise JsonRpcInternalError('The sessions could not be opened. The command "Ullage: Show logs" says why')
-        return await self.bridge.answer(method, params)
+        return await self.bridge.answers.answer(method, params)
 
     def open_sessions(self) -> asyncio.Task[None]:
         """Opens the sessions, once."""
@@ -167,7 +167,7 @@ class UllageServer(LanguageServer):
                 removed, added = [each for each in folders if each not in now], [each for each in now if each not in folders]
                 opened.sessions.folders_changed(removed, added)
             self.bridge = opened
-            self.protocol.at_once = opened.at_once
+            self.protocol.at_once = opened.answers.at_once
             self.own(self._confirm_address())
         except Exception as error:
             logger.exception("the sessions could not be opened")

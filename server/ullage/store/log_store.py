@@ -49,7 +49,8 @@ class LogStore:
         self._writer = SessionWriter(file, folder)
         self._list = SessionList(file, self._writer)
         self._reader = SessionReader(file, self._writer)
-        self._queue = PromptQueue(file, self._writer)
+        self.prompts = PromptQueue(file, self._writer)
+        """The prompts that wait in each session."""
         self._values = RememberedValues(file)
         self._held = HeldSessions()
         file.restore = self._held.restore
@@ -212,25 +213,6 @@ class LogStore:
     def shown_media(self) -> set[Media]:
         """The images and documents of all sessions, those of waiting prompts among them. Looks through the whole file."""
         return self._reader.shown_media()
-
-    # The queue of prompts
-
-    def enqueue(self, session_id: str, prompt: UserPrompt) -> None:
-        """Puts a prompt at the end of the session's queue."""
-        self._queue.add(session_id, prompt)
-
-    def queued(self, session_id: str) -> list[UserPrompt]:
-        """The prompts that wait, first come first. Of a damaged one there is what can be read of it, behind a word that it is damaged; it
-        cannot be started."""
-        return self._queue.of(session_id)
-
-    def dequeue(self, prompt_id: str) -> bool:
-        """Takes a prompt back; False where it does not wait (any more)."""
-        return self._queue.take_back(prompt_id)
-
-    def start_prompt(self, session_id: str, prompt_id: str, at: float) -> Logged:
-        """Moves a prompt from the queue to the end of the log, at once or not at all."""
-        return self._queue.start(session_id, prompt_id, at)
 
     # Small things to remember for this workspace
 

@@ -126,7 +126,7 @@ def erase_session(session_id: str, folder: Path | None, log: LogStore, index: Se
 
 def _shown(log: LogStore, session_id: str) -> set[Media]:
     logged = {media for each in log.entries(session_id) for media in media_in(each.entry)}
-    return logged | {media for prompt in log.queued(session_id) for media in media_in(prompt)}
+    return logged | {media for prompt in log.prompts.of(session_id) for media in media_in(prompt)}
 
 
 def _outputs(log: LogStore, session_id: str) -> Iterator[str]:

@@ -27,7 +27,7 @@ async def test_they_are_taken_over_before_the_sessions_are_open(monkeypatch: pyt
 
     async def open_bridge(_: Any, around: Any, *__: Any) -> Any:
         taken.append(around.settings)
-        return SimpleNamespace(sessions=SimpleNamespace(start=start, configure=taken.append, unconfirmed_address=""), at_once={})
+        return SimpleNamespace(sessions=SimpleNamespace(start=start, configure=taken.append, unconfirmed_address=""), answers=SimpleNamespace(at_once={}))
 
     bridge = SimpleNamespace(Surroundings=SimpleNamespace, open_bridge=open_bridge)
     monkeypatch.setattr(server_module, "_import_bridge", lambda: bridge)
@@ -53,7 +53,7 @@ async def test_folders_that_change_meanwhile_are_taken_over(monkeypatch: pytest.
     async def open_bridge(_: Any, around: Any, *__: Any) -> Any:
         given.append(around.folders)
         sessions = SimpleNamespace(start=start, unconfirmed_address="", folders_changed=changed)
-        return SimpleNamespace(sessions=sessions, at_once={})
+        return SimpleNamespace(sessions=sessions, answers=SimpleNamespace(at_once={}))
 
     bridge = SimpleNamespace(Surroundings=SimpleNamespace, open_bridge=open_bridge)
     monkeypatch.setattr(server_module, "_import_bridge", lambda: bridge)

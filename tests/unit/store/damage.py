@@ -55,7 +55,7 @@ def write(folder: Path, *, into_wal: Path | None = None) -> Written:
     add(ENTRIES // 2, ENTRIES)
     for each in records[:2]:
         prompt = UserPrompt(f"q{each.id}", f"I wait in {each.title}")
-        store.enqueue(each.id, prompt)
+        store.prompts.add(each.id, prompt)
         written.prompts[each.id].append(prompt)
     store.remember("model", "practice")
     if into_wal is not None:
@@ -103,7 +103,7 @@ def look(folder: Path, written: Written) -> Verdict:
             elif there[logged.seq] != logged:
                 verdict.wrong += 1
         verdict.wrong += len(there.keys() - {logged.seq for logged in wanted})
-        waiting = {prompt.id: prompt for prompt in store.queued(session_id)}
+        waiting = {prompt.id: prompt for prompt in store.prompts.of(session_id)}
         for prompt in written.prompts[session_id]:
             found = waiting.pop(prompt.id, None)
             if found is None:

@@ -29,9 +29,9 @@ def write(folder: Path, seed: int, acknowledge: Connection) -> None:
     while True:
         number += 1
         prompt = UserPrompt(f"p{seed}_{number}", f"prompt {number}")
-        store.enqueue(session.id, prompt)
+        store.prompts.add(session.id, prompt)
         acknowledge.send((session.id, prompt.id))
-        acknowledge.send((session.id, store.start_prompt(session.id, prompt.id, 3.0).seq))
+        acknowledge.send((session.id, store.prompts.start(session.id, prompt.id, 3.0).seq))
         for call in range(chance.randrange(3)):
             used = ToolUse(f"t{number}_{call}", "bash", {"command": "ls"})
             add(AssistantReply(f"r{number}_{call}", (Text("I look."), used), "m", "tool_use", None))

@@ -123,9 +123,9 @@ def test_an_entry_that_cannot_be_read_comes_along_as_it_lies_there(tmp_path: Pat
 def test_the_queue_stays_where_it_is() -> None:
     workspace = Workspace(None)
     session_id = workspace.session(*says("one"))
-    workspace.log.enqueue(session_id, UserPrompt("q", "later"))
-    assert workspace.log.queued(workspace.fork(session_id)) == []
-    assert workspace.log.queued(session_id) == [UserPrompt("q", "later")]
+    workspace.log.prompts.add(session_id, UserPrompt("q", "later"))
+    assert workspace.log.prompts.of(workspace.fork(session_id)) == []
+    assert workspace.log.prompts.of(session_id) == [UserPrompt("q", "later")]
 
 
 def test_a_session_that_another_window_writes_can_be_forked(tmp_path: Path) -> None:

@@ -179,7 +179,7 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, case: str, at_onc
     before = store.load(old.id)
     CASES[case](folder)
     written += [store.append(session.id, said(number), 3.0) for number in range(20, 40)]
-    store.enqueue(session.id, UserPrompt("q", "I wait"))
+    store.prompts.add(session.id, UserPrompt("q", "I wait"))
     store.close()
     assert told, "the user has to hear of it"
 
@@ -189,7 +189,7 @@ def test_nothing_that_was_acknowledged_is_lost(tmp_path: Path, case: str, at_onc
     assert again.damaged(session.id) == ()
     assert again.load(old.id) == before
     assert {record.title for record in again.sessions()} >= {"an old session", "at work"}
-    assert again.queued(session.id) == [UserPrompt("q", "I wait")]
+    assert again.prompts.of(session.id) == [UserPrompt("q", "I wait")]
     again.close()
 
 

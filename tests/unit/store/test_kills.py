@@ -78,7 +78,7 @@ def is_there(folder: Path, acknowledged: dict[str, set[int | str]]) -> int:
         logged = store.load(session_id)
         assert store.damaged(session_id) == ()
         ids = {each.entry.id for each in logged if isinstance(each.entry, UserPrompt)}
-        there: set[int | str] = {*(each.seq for each in logged), *ids, *(prompt.id for prompt in store.queued(session_id))}
+        there: set[int | str] = {*(each.seq for each in logged), *ids, *(prompt.id for prompt in store.prompts.of(session_id))}
         assert items <= there, f"lost: {sorted(map(str, items - there))}"
         for each in closing(logged):
             logged.append(store.append(session_id, each, 9.0))

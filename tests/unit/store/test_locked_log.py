@@ -67,15 +67,15 @@ def test_what_is_written_under_a_lock_is_in_the_log_in_order_when_it_ends(tmp_pa
     written = [store.append(session.id, said(0), 1.0)]
     with locked(tmp_path):
         written += [store.append(session.id, said(number), 2.0) for number in range(1, 20)]
-        store.enqueue(session.id, said(50))
-        store.enqueue(session.id, said(51))
-        store.enqueue(session.id, said(52))
-        assert store.dequeue("p51")
-        written.append(store.start_prompt(session.id, "p50", 3.0))
+        store.prompts.add(session.id, said(50))
+        store.prompts.add(session.id, said(51))
+        store.prompts.add(session.id, said(52))
+        assert store.prompts.take_back("p51")
+        written.append(store.prompts.start(session.id, "p50", 3.0))
         store.rename(session.id, "renamed")
         assert [each.seq for each in written] == list(range(1, 22))
         assert store.load(session.id) == written
-        assert store.queued(session.id) == [said(52)]
+        assert store.prompts.of(session.id) == [said(52)]
         assert [record.title for record in store.sessions()] == ["renamed"]
     until_free(store, session.id)
     written.append(store.append(session.id, TurnEnded("end_turn"), 4.0))
@@ -83,7 +83,7 @@ def test_what_is_written_under_a_lock_is_in_the_log_in_order_when_it_ends(tmp_pa
     again = LogStore.open(tmp_path)
     assert again.set_aside is None
     assert again.load(session.id) == written
-    assert again.queued(session.id) == [said(52)]
+    assert again.prompts.of(session.id) == [said(52)]
     assert [record.title for record in again.sessions()] == ["renamed"]
     assert list(ullage_folder.waiting(tmp_path).iterdir()) == []
 
@@ -95,14 +95,14 @@ def test_what_waited_when_the_process_ended_is_taken_in_by_the_next(tmp_path: Pa
     there = LogStore.open(tmp_path)
     with locked(tmp_path):
         written = [store.append(session.id, said(number), 2.0) for number in range(3)]
-        store.enqueue(session.id, said(50))
+        store.prompts.add(session.id, said(50))
         store.close()
     if opens:
         there = LogStore.open(tmp_path)
     else:
         there.claim(session.id)
     assert there.load(session.id) == written
-    assert there.queued(session.id) == [said(50)]
+    assert there.prompts.of(session.id) == [said(50)]
 
 
 @pytest.mark.usefixtures("quick")
@@ -177,9 +177,9 @@ def written_while_locked(store: LogStore) -> tuple[str, list[Logged]]:
     session = store.create_session("new", 2.0)
     written = [store.append(session.id, said(number), 2.0) for number in range(5)]
     for number in (50, 51, 52):
-        store.enqueue(session.id, said(number))
-    assert store.dequeue("p51")
-    written.append(store.start_prompt(session.id, "p50", 3.0))
+        store.prompts.add(session.id, said(number))
+    assert store.prompts.take_back("p51")
+    written.append(store.prompts.start(session.id, "p50", 3.0))
     store.rename(session.id, "renamed ‘ü’")
     store.delete(store.create_session("gone", 4.0).id)
     return session.id, written
@@ -195,7 +195,7 @@ def test_what_was_said_in_a_window_that_closes_before_the_log_is_free_is_there_l
         again = LogStore.open(tmp_path)
         assert [(record.title, record.updated_at) for record in again.sessions()] == [("renamed ‘ü’", 3.0)]
         assert again.load(session_id) == written
-        assert again.queued(session_id) == [said(52)]
+        assert again.prompts.of(session_id) == [said(52)]
         assert list(ullage_folder.waiting(tmp_path).iterdir()) == []
         again.close()
 
@@ -211,7 +211,7 @@ def test_a_fork_that_was_taken_before_the_log_is_free_is_there_later(tmp_path: P
         session_id, _ = written_while_locked(store)
         fork = store.fork(session_id, 3, "a fork", 5.0)
         forked = [*store.load(fork.id), store.append(fork.id, said(60), 6.0)]
-        store.enqueue(fork.id, said(61))
+        store.prompts.add(fork.id, said(61))
         second = store.fork(fork.id, None, "a fork of it", 7.0)
         store.delete(store.fork(session_id, None, "gone", 8.0).id)
         if closes:
@@ -223,7 +223,7 @@ def test_a_fork_that_was_taken_before_the_log_is_free_is_there_later(tmp_path: P
         again = LogStore.open(tmp_path)
         assert {record.title for record in again.sessions()} == {"renamed ‘ü’", "a fork", "a fork of it"}
         assert again.load(fork.id) == forked
-        assert again.queued(fork.id) == [said(61)]
+        assert again.prompts.of(fork.id) == [said(61)]
         assert [logged.entry for logged in again.load(second.id)][:-1] == [logged.entry for logged in forked]
         assert again.lineages() == {session_id: (), fork.id: ((session_id, 3),), second.id: ((session_id, 3), (fork.id, 5))}
         assert list(ullage_folder.waiting(tmp_path).iterdir()) == []
@@ -239,7 +239,7 @@ def test_a_session_that_was_taken_in_before_the_log_is_free_is_there_later(tmp_p
         store.close()
     again = LogStore.open(tmp_path)
     assert again.load("brought") == logged
-    assert again.queued("brought") == [said(9)]
+    assert again.prompts.of("brought") == [said(9)]
     again.close()
 
 

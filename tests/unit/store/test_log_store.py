@@ -56,13 +56,13 @@ def test_a_log_opens_again_with_everything_in_it(tmp_path: Path) -> None:
     store = LogStore.open(tmp_path)
     session = store.create_session("a", 1.0)
     store.append(session.id, HELLO, 2.0)
-    store.enqueue(session.id, UserPrompt("p2", "later"))
+    store.prompts.add(session.id, UserPrompt("p2", "later"))
     store.remember("ratio", {"m": 1.25})
     store.close()
     again = LogStore.open(tmp_path)
     assert [(record.id, record.title, record.updated_at) for record in again.sessions()] == [(session.id, "a", 2.0)]
     assert entries_of(again, session.id) == [HELLO]
-    assert again.queued(session.id) == [UserPrompt("p2", "later")]
+    assert again.prompts.of(session.id) == [UserPrompt("p2", "later")]
     assert again.recalled("ratio") == {"m": 1.25}
     assert again.recalled("never kept") is None
     assert again.append(session.id, TurnEnded("end_turn"), 3.0).seq == 2
@@ -86,7 +86,7 @@ def test_a_session_that_is_not_there_is_named(tmp_path: Path) -> None:
         lambda: store.append("gone", HELLO, 1.0),
         lambda: store.rename("gone", "t"),
         lambda: store.delete("gone"),
-        lambda: store.enqueue("gone", HELLO),
+        lambda: store.prompts.add("gone", HELLO),
     ):
         with pytest.raises(UnknownSession, match="gone"):
             call()
@@ -96,13 +96,13 @@ def test_a_prompt_moves_from_the_queue_to_the_log_at_once(tmp_path: Path) -> Non
     store = LogStore.open(tmp_path)
     session = store.create_session("a", 1.0)
     for name in ("p1", "p2", "p3"):
-        store.enqueue(session.id, UserPrompt(name, name))
-    assert store.dequeue("p2")
-    assert not store.dequeue("p2")
-    assert store.start_prompt(session.id, "p3", 2.0) == Logged(1, 2.0, UserPrompt("p3", "p3"))
-    assert [prompt.id for prompt in store.queued(session.id)] == ["p1"]
+        store.prompts.add(session.id, UserPrompt(name, name))
+    assert store.prompts.take_back("p2")
+    assert not store.prompts.take_back("p2")
+    assert store.prompts.start(session.id, "p3", 2.0) == Logged(1, 2.0, UserPrompt("p3", "p3"))
+    assert [prompt.id for prompt in store.prompts.of(session.id)] == ["p1"]
     with pytest.raises(StoreFailed, match="p3"):
-        store.start_prompt(session.id, "p3", 3.0)
+        store.prompts.start(session.id, "p3", 3.0)
     assert [logged.seq for logged in store.load(session.id)] == [1]
 
 
@@ -113,7 +113,7 @@ def test_of_two_windows_one_writes_a_session_and_nothing_is_lost(tmp_path: Path)
     assert entries_of(there, session.id) == [HELLO]
     for refused in (
         lambda: there.append(session.id, TurnEnded("end_turn"), 3.0),
-        lambda: there.enqueue(session.id, HELLO),
+        lambda: there.prompts.add(session.id, HELLO),
         lambda: there.delete(session.id),
         lambda: there.claim(session.id),
     ):

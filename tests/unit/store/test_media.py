@@ -51,7 +51,7 @@ def test_the_images_of_a_session_go_with_it_unless_another_was_shown_them(tmp_pa
     quoted = ToolReturned("t1", "bash", f'"media_type": "{IMAGE.sha256}"', is_error=False, characters=5)
     log.append_many(first, [shown], 1.0)
     log.append_many(second, [quoted, UserPrompt("p1", "Look", (Attachment("a.png", "image", WIDE),))], 1.0)
-    log.enqueue(third, UserPrompt("p2", "Look", (Attachment("a.pdf", "PDF", DOCUMENT),)))
+    log.prompts.add(third, UserPrompt("p2", "Look", (Attachment("a.pdf", "PDF", DOCUMENT),)))
     erase_session(first, tmp_path, log, index, results, media)
     assert (media.read(IMAGE), media.read(WIDE), media.read(DOCUMENT)) == (None, WIDE_PNG, PDF)
     erase_session(third, tmp_path, log, index, results, media)

@@ -38,7 +38,7 @@ def test_all_rows_of_version_1_are_there_and_sound(tmp_path: Path) -> None:
     assert {record.id for record in store.sessions()} == {COMPACTED, FORK, OTHER}
     assert [len(store.load(each)) for each in (COMPACTED, FORK, OTHER)] == [20, 21, 4]
     assert [store.damaged(each) for each in (COMPACTED, FORK, OTHER)] == [(), (), ()]
-    assert [prompt.text for prompt in store.queued(OTHER)] == ["I wait"]
+    assert [prompt.text for prompt in store.prompts.of(OTHER)] == ["I wait"]
     assert store.recalled(f"model:{FORK}") == "claude-opus-5-5"
     store.close()
     with closing(sqlite3.connect(ullage_folder.database(tmp_path))) as connection:

@@ -81,9 +81,9 @@ async def test_nobody_waits_for_a_log_that_is_saved(folder: Path, gate: Gate) ->
     store.tell_of(told.append)
     shutil.rmtree(folder)
     written += [store.append(session.id, said(number), 2.0) for number in range(20, 30)]
-    store.enqueue(session.id, said(50))
-    store.enqueue(session.id, said(51))
-    written.append(store.start_prompt(session.id, "p50", 3.0))
+    store.prompts.add(session.id, said(50))
+    store.prompts.add(session.id, said(51))
+    written.append(store.prompts.start(session.id, "p50", 3.0))
     store.rename(session.id, "renamed")
     with pytest.raises(BeingSaved):
         store.create_session("another", 3.0)
@@ -97,7 +97,7 @@ async def test_nobody_waits_for_a_log_that_is_saved(folder: Path, gate: Gate) ->
     assert "removed or replaced" in told[0]
     again = LogStore.open(folder)
     assert (again.load(session.id), again.damaged(session.id)) == (written, ())
-    assert again.queued(session.id) == [said(51)]
+    assert again.prompts.of(session.id) == [said(51)]
     assert [record.title for record in again.sessions()] == ["renamed"]
     again.close()
 

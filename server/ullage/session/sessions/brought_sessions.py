@@ -171,5 +171,5 @@ def _take_one(old: LogStore, log: LogStore, record: SessionRecord) -> int | None
         value = old.recalled(key)
         if value is not None:
             log.remember(key, value)
-    is_new = log.take_in(record, whole, old.queued(record.id))
+    is_new = log.take_in(record, whole, old.prompts.of(record.id))
     return last - len(logged) if is_new else None

@@ -37,7 +37,7 @@ class PromptQueue:
     def __init__(self, conversation: Conversation, store: LogStore) -> None:
         self._conversation = conversation
         self._store = store
-        self._waiting = _in_order(store.queued(conversation.session_id))
+        self._waiting = _in_order(store.prompts.of(conversation.session_id))
         self._next: str | None = None
         self._held_back = False
 
@@ -64,7 +64,7 @@ class PromptQueue:
 
     def add(self, prompt: UserPrompt) -> None:
         """Puts a prompt at the end. Raises `StoreFailed`."""
-        self._store.enqueue(self._conversation.session_id, prompt)
+        self._store.prompts.add(self._conversation.session_id, prompt)
         self._waiting = _in_order([*self._waiting, prompt])
         self._held_back = False
         self._show(prompt)
@@ -73,7 +73,7 @@ class PromptQueue:
         """Takes a waiting prompt back, and gives what was attached to it. Raises `SessionError`."""
         if prompt_id == self._next:
             raise SessionError("no_such_item", "This prompt is being answered already. You can stop it")
-        if not self._store.dequeue(prompt_id):
+        if not self._store.prompts.take_back(prompt_id):
             raise SessionError("no_such_item", "This prompt is no longer waiting")
         attached = next((prompt.attachments for prompt in self._waiting if prompt.id == prompt_id), ())
         self._waiting = [prompt for prompt in self._waiting if prompt.id != prompt_id]
@@ -92,7 +92,7 @@ class PromptQueue:
     def start(self, prompt: UserPrompt) -> None:
         """Moves a prompt from the queue to the log, all at once."""
         self._next = None
-        logged = self._store.start_prompt(self._conversation.session_id, prompt.id, self._conversation.clock())
+        logged = self._store.prompts.start(self._conversation.session_id, prompt.id, self._conversation.clock())
         self._waiting = [each for each in self._waiting if each.id != prompt.id]
         if logged.entry == prompt:
             logged = replace(logged, entry=prompt)  # not a second copy of its text
