@@ -27,7 +27,9 @@ async def test_they_are_taken_over_before_the_sessions_are_open(monkeypatch: pyt
 
     async def open_bridge(_: Any, around: Any, *__: Any) -> Any:
         taken.append(around.settings)
-        return SimpleNamespace(sessions=SimpleNamespace(start=start, configure=taken.append, unconfirmed_address=""), answers=SimpleNamespace(at_once={}))
+        return SimpleNamespace(
+            sessions=SimpleNamespace(start=start, configure=taken.append, unconfirmed_address=""), answers=SimpleNamespace(at_once={})
+        )
 
     bridge = SimpleNamespace(Surroundings=SimpleNamespace, open_bridge=open_bridge)
     monkeypatch.setattr(server_module, "_import_bridge", lambda: bridge)
