@@ -121,6 +121,20 @@ def test_nothing_of_another_repository_is_taken_by_a_link(root: Path, tmp_path: 
     assert hook.exists()
 
 
+def test_nothing_of_another_repository_is_taken_where_another_command_made_it_the_common_one(root: Path, tmp_path: Path) -> None:
+    """Two commands run at once: when the second one begins, what the first one made is still there."""
+    git, other = root / ".git", tmp_path / "other"
+    put(git / "HEAD")
+    put(other / "HEAD")
+    put(git / "commondir").write_text(str(other))
+    before = seen_before([root], StartingFiles())
+    hook = put(other / "hooks" / "pre-commit")  # by the user
+    inside = put(git / "hooks" / "pre-commit")
+    taken = take_back([root], before, lambda path: False, tmp_path / "quarantine", StartingFiles())
+    assert [each.path for each in taken] == [inside.parent]
+    assert hook.exists()
+
+
 def test_a_workspace_that_is_too_large_is_told_of(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(steering, "MOST_FOLDERS", 3)
     known = StartingFiles()

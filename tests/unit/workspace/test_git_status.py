@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ullage.workspace import git_status
 from ullage.workspace.git_status import uncommitted
 
 SECONDS = 20
@@ -218,18 +219,27 @@ KINDS = [
 ]
 
 
+def nothing_speaks_against(_: Path) -> str:
+    return ""
+
+
+@pytest.mark.parametrize("looks_first", [True, False], ids=["", "it was made after the look"])
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 async def test_nothing_that_the_repository_names_is_run(
-    kind: Callable[[Traps], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: Callable[[Traps], None], looks_first: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also where a command makes it just when nothing was found to speak against asking."""
+    if not looks_first:
+        monkeypatch.setattr(git_status, "_why_not", nothing_speaks_against)
     traps = Traps(tmp_path, monkeypatch)
     monkeypatch.setenv("HOME", str(traps.home))
     kind(traps)
     for path in traps.repository.glob("*.py"):  # of the same size, so that git has to look into it
         path.write_text(path.read_text().replace("#", "!", 1) if kind is not modules_beside_it or path.name == "a.py" else path.read_text())
     traps.mark.unlink(missing_ok=True)
-    await uncommitted(traps.repository, SECONDS)
+    found = await uncommitted(traps.repository, SECONDS)
     assert not traps.mark.exists()
+    assert all(path.is_relative_to(traps.repository) for path in found)
 
 
 # What reaches out of the folder is not opened.

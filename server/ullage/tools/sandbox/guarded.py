@@ -91,11 +91,15 @@ def guarded(
 
 
 def missing_in_git(roots: Sequence[Path], known: StartingFiles) -> Iterator[Path]:
-    """What of a repository's hooks and configuration is not there, and so cannot be bound: git would obey it as soon as it is."""
+    """What of a repository's hooks and configuration is not there, and so cannot be bound: git would obey it as soon as it is.
+
+    Only in the workspace folders: elsewhere no command can write, and what comes there meanwhile is the user's.
+    """
     for root in roots:
         for git in [path for path in known.below(root) if path.name == ".git"][:MOST_GUARDED]:
             for _, folder in _git_folders(git):
-                yield from (inside for inside in (folder / name for name in IN_GIT_FOLDER) if not os.path.lexists(inside))
+                if any(folder.is_relative_to(each) for each in roots):
+                    yield from (inside for inside in (folder / name for name in IN_GIT_FOLDER) if not os.path.lexists(inside))
 
 
 def _named_by(configuration: Path, folder: Path) -> Iterator[Path]:

@@ -90,8 +90,7 @@ def take_back(
     taken: list[TakenBack] = []
     folder = _unused(quarantine) if new else quarantine
     for path in new[:MOST_TAKEN]:
-        root = next((root for root in roots if path.is_relative_to(root)), path.anchor)  # a worktree's repository lies elsewhere
-        place = folder / path.relative_to(root)
+        place = folder / path.relative_to(next(root for root in roots if path.is_relative_to(root)))
         try:
             place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             shutil.move(path, place)
