@@ -292,6 +292,7 @@ MACOS = Machine(
         "/Users",
         "/Volumes",
         "/Network",
+        "/System/Volumes/Data",
         "/cores",
         "/private/var",
         "/private/tmp",
@@ -333,4 +334,4 @@ MACOS = Machine(
     secrets_in_home=(*SECRETS_IN_HOME, "Library"),
 )
 """`/Users/…` and `/private/var/…` hold homes, sockets, and the temporary folders of all users; keychains and what applications keep lie
-in `Library`. Homebrew's `etc` holds the configuration of services."""
+in `Library`. All of it lies in `/System/Volumes/Data`, too. Homebrew's `etc` holds the configuration of services."""

@@ -5,7 +5,11 @@ Generated, and tested as text. It was never run on a Mac: docs/sandbox.md says s
 Seatbelt has no mounts. It asks the profile at each call of the system, by the path with its links resolved, and **the last rule that
 matches decides**. So the rules come as mounts would be laid over one another: nothing, the system, what is hidden, what of that is shown
 again, the workspace folders, what is masked, what is guarded. A path-based guard could be moved away with the folder that it lies in; so
-these folders cannot be renamed or removed.
+these folders cannot be renamed, removed or replaced.
+
+The rules were compared with those of @anthropic-ai/sandbox-runtime 0.0.78, which run on Macs. It says of Seatbelt that a rule for a single
+operation is not undone by a later one for a group of them (`file-write*`). No rule here needs that. Beyond ours, it lets commands use
+keychains, preferences, fonts, sounds, graphics memory and distributed notifications.
 """
 
 from __future__ import annotations
@@ -63,11 +67,13 @@ SYSTEM_VALUES = (
     "kern.version",
     "kern.willshutdown",
     "machdep.",
+    "net.routetable.",
     "security.mac.lockdown_mode_state",
     "sysctl.",
     "vm.loadavg",
 )
-"""How the names of those begin that may be read. `kern.procargs` is none: it tells the arguments and variables of other processes."""
+"""How the names of those begin that may be read. `kern.procargs` is none: it tells the arguments and variables of other processes.
+`net.routetable` tells of network interfaces: Node ends with an error where a program asks for them and gets no answer."""
 
 READ_DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/dtracehelper", "/dev/fd", "/dev/stdin")
 WRITTEN_DEVICES = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/dtracehelper", "/dev/fd", "/dev/stdout", "/dev/stderr")
@@ -111,7 +117,7 @@ def _rules(confinement: Confinement, proxy_port: int | None) -> Iterator[str]:
         kept = {folder: None for path in (*guarded, *view.masked) for folder in _between(path, confinement.roots)}
         kept |= dict.fromkeys(_inside(confinement.guard.held, confinement.roots))
         yield _rule("deny", "file-write*", _below(guarded))
-        yield _rule("deny", "file-write-unlink", (f"(literal {quoted(folder)})" for folder in kept))
+        yield _rule("deny", "file-write-unlink file-write-create", (f"(literal {quoted(folder)})" for folder in kept))
     if proxy_port is not None:
         yield f'(allow network-outbound (remote ip "localhost:{proxy_port}"))'
 

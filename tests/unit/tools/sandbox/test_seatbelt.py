@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.tools.sandbox.seatbelt_rules import Expression, Kind, Quoted, allows, parse
+from tests.unit.tools.sandbox.seatbelt_rules import Expression, Kind, Quoted, allows, parse, problems
 from tests.unit.tools.sandbox.test_network import get, server
 from tests.unit.tools.workplace import Workplace
 from ullage.tools.sandbox import sandbox, seatbelt
@@ -50,6 +50,8 @@ def rules(*, writable: bool = True, port: int | None = 4242) -> list[Expression]
         ("file-read-data", "/Users/me/code/tank2/secret.txt", False),
         ("file-read-data", "/Users/other/a", False),
         ("file-read-data", "/Volumes/Backup/a", False),
+        ("file-read-data", "/System/Volumes/Data/Users/me/.ssh/id_ed25519", False),
+        ("file-read-data", "/System/Volumes/Preboot/Cryptexes/OS/System/Library/dyld/dyld_shared_cache_arm64e", True),
         ("file-read-data", "/private/tmp/other.sock", False),
         ("file-read-data", "/private/var/folders/zz/T/other", False),
         ("file-read-data", "/Users/me/.nvm/versions/node", True),
@@ -81,6 +83,8 @@ def rules(*, writable: bool = True, port: int | None = 4242) -> list[Expression]
         ("file-write-unlink", f"{WORK}/.git", False),
         ("file-write-unlink", f"{WORK}/.git/index.lock", True),
         ("file-write-unlink", f"{WORK}/sub", False),
+        ("file-write-create", f"{WORK}/sub", False),
+        ("file-write-create", f"{WORK}/.git", False),
         ("file-write-create", f"{WORK}/sub/a", True),
         ("file-read-data", f"{WORK}/vault/.ssh/id", False),
         ("file-write-create", f"{WORK}/vault/.ssh/id", False),
@@ -92,6 +96,8 @@ def rules(*, writable: bool = True, port: int | None = 4242) -> list[Expression]
         ("appleevent-send", "", False),
         ("lsopen", "", False),
         ("sysctl-read", "kern.procargs2", False),
+        ("sysctl-read", "net.routetable.0.0.6.0", True),
+        ("sysctl-read", "net.inet.tcp.pcblist", False),
         ("iokit-open", "", False),
         ("job-creation", "", False),
         ("system-socket", "", False),
@@ -173,6 +179,61 @@ def check_name(name: str) -> None:
     assert allows(written, "file-write-create", f"{root}/new")
     assert not allows(written, "file-write-data", f"{root}/{name}")
     assert not allows(written, "file-read-data", "/Users/me/.ssh/id")
+
+
+@pytest.mark.parametrize(
+    "confinement",
+    [
+        Confinement((WORK,), VIEW, GUARD, OWN, HOME),
+        Confinement((WORK, Path("/opt/data")), VIEW, GUARD, OWN, HOME),
+        Confinement((WORK,), VIEW, Guarded(), OwnFolders(), HOME, writable=False),
+        Confinement((Path("/usr"),), View(), Guarded(), OwnFolders(), HOME, writable=False),
+        Confinement((), View(), Guarded(), OwnFolders(), HOME),
+    ],
+)
+@pytest.mark.parametrize("port", [None, 1, 65_535])
+def test_the_profile_is_of_the_language(confinement: Confinement, port: int | None) -> None:
+    assert problems(profile(confinement, port)) == []
+
+
+@pytest.mark.parametrize("name", [*HOSTILE, "a" * 900])
+def test_a_profile_with_hostile_names_is_of_the_language(name: str) -> None:
+    root = Path("/w") / name.replace("/", "_")
+    assert problems(profile(Confinement((root,), VIEW, Guarded((root / "a",), (root,)), OWN, HOME), 1)) == []
+
+
+BEGIN = "(version 1)\n(deny default)\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(deny default)\n(version 1)",
+        BEGIN + '(allow file-reed* (subpath "/a"))',
+        BEGIN + '(allow file-read* (subpaht "/a"))',
+        BEGIN + '(allow file-read* (subpath "a"))',
+        BEGIN + '(allow file-read* (subpath "/a/"))',
+        BEGIN + "(allow file-read* (subpath /a))",
+        BEGIN + '(allow "file-read*")',
+        BEGIN + '(allow (subpath "/a") file-read*)',
+        BEGIN + "(allow)",
+        BEGIN + '(allow mach-lookup (subpath "/a"))',
+        BEGIN + '(allow signal (target "self"))',
+        BEGIN + '(allow network-outbound (remote ip "127.0.0.1:80"))',
+        BEGIN + '(allow network-outbound (remote ip "localhost:0"))',
+        BEGIN + '(allow file-read* (vnode-type "DIRECTORY"))',
+        BEGIN + f'(allow file-read* (literal "/{"a" * 1_025}"))',
+        BEGIN + "file-read*",
+    ],
+)
+def test_what_is_not_of_the_language_is_noticed(text: str) -> None:
+    assert problems(text) != []
+
+
+@pytest.mark.parametrize("text", ["(version 1", "(version 1))", '(version "1)', ")("])
+def test_brackets_and_quotation_marks_have_to_match(text: str) -> None:
+    with pytest.raises(ValueError, match=r"bracket|expression"):
+        parse(text)
 
 
 def shape(expression: Expression) -> object:
