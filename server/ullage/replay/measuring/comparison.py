@@ -18,7 +18,6 @@ from ullage.replay.measuring.retaining import Retained
 from ullage.replay.measuring.retention import KindRetention
 from ullage.replay.measuring.runs import Run
 from ullage.replay.pricing.cost import Dollars, total_usage
-from ullage.replay.reporting.columns import number
 
 OPTIMUM = "optimum"
 """The name under which the cheapest schedule of a session is reported. It is no policy: it knows the session's future."""
@@ -97,7 +96,7 @@ class Standing:
         if self.stood_in.get("blank"):
             return "blanks stood for its summaries"
         if self.upkeep > self.compactions:
-            often = f"{number(self.upkeep)} of its {number(self.requests)} requests"
+            often = f"{self.upkeep:,} of its {self.requests:,} requests"
             return f"it clears or cuts before {often} (upkeep), more often than it compacts, and what that forgets is not counted"
         return ""
 
@@ -255,11 +254,9 @@ def _is_cheaper(one: Standing, other: Standing) -> bool:
 def _unfit(standing: Standing) -> str:
     reasons: list[str] = []
     if standing.failures:
-        reasons.append(f"it failed in {number(len(standing.failures))} of {number(standing.runs + len(standing.failures))} sessions")
+        reasons.append(f"it failed in {len(standing.failures):,} of {standing.runs + len(standing.failures):,} sessions")
     if standing.refused:
-        reasons.append(
-            f"{number(standing.refused)} of its {number(standing.requests)} requests would not have fitted into the model's window"
-        )
+        reasons.append(f"{standing.refused:,} of its {standing.requests:,} requests would not have fitted into the model's window")
     if standing.violations:
         reasons.append(f"it would have broken rules of the API ({'; '.join(standing.violations[:MOST_RULES])})")
     return " and ".join(reasons)

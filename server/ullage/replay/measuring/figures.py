@@ -1,7 +1,7 @@
 """All that is reported of a recorded session, as numbers that can be added up over sessions, and the report that holds them.
 
 `as_recorded` gives these numbers the form of a policy's standing, so that they can stand beside the policies. Why a figure is missing
-or too small is known in `reporting/explanations.py`.
+or too small is known in `reporting/wording.py`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from pathlib import Path
 from ullage.context.blocks import Usage
 from ullage.replay.measuring.comparison import Standing
 from ullage.replay.measuring.facts import FactKind
-from ullage.replay.measuring.file_calls import file_calls, files_read_again
-from ullage.replay.measuring.names import Named, named, tied
+from ullage.replay.measuring.files_and_names import Named, file_calls, files_read_again, named, tied
 from ullage.replay.measuring.retaining import Retained
 from ullage.replay.measuring.retention import KindRetention, Share, by_kind, judged, recorded_cuts, session_facts
 from ullage.replay.measuring.runs import Places, Run, Summaries

@@ -14,8 +14,7 @@ from ullage.context.entries import Compaction
 from ullage.context.view.fates import whole_in_view
 from ullage.context.view.projection import Projection
 from ullage.replay.measuring.facts import FactKind
-from ullage.replay.measuring.file_calls import FileCall, file_calls, files_read_again, restoring
-from ullage.replay.measuring.names import Named, named, tied
+from ullage.replay.measuring.files_and_names import FileCall, Named, file_calls, files_read_again, named, restoring, tied
 from ullage.replay.measuring.retention import Cut, KindRetention, Search, SessionFacts, Share, by_kind, entries_after, judged, session_facts
 from ullage.replay.transcript import Transcript
 from ullage.store.log_store import LogStore

@@ -5,7 +5,7 @@ messages of the window after it. A user's short message is needed in any case: t
 bind it all the same. Each message is asked for once, at the first compaction after it was said.
 
 A needed fact is still in view, or a search finds it, or it is shown again, or it is lost. Whether names stand beside the file that
-they belong to is known in `names.py`.
+they belong to is known in `files_and_names.py`.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ullage.replay.measuring.comparison import CLOSE_SHARE, FEW_FACTS, Choice, Comparison, Standing
-from ullage.replay.reporting.columns import money, number, percent
 from ullage.replay.reporting.html.markup import Markup, tag, words_of
+from ullage.replay.reporting.wording import money, number, percent
 
 MOST_HELD_AGAINST = 3
 """Other policies whose cost is named beside that of the one to take."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ullage.replay.measuring.comparison import Comparison, Standing
-from ullage.replay.measuring.names import Named
+from ullage.replay.measuring.files_and_names import Named
 from ullage.replay.measuring.retaining import Retained
 from ullage.replay.measuring.retention import Share
-from ullage.replay.reporting.columns import ABSENT, columns, money, number, percent
+from ullage.replay.reporting.wording import ABSENT, columns, money, number, percent
 
 
 def cost_lines(standings: Iterable[Standing]) -> Iterator[str]:

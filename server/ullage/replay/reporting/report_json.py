@@ -13,13 +13,13 @@ from ullage.context.blocks import Json
 from ullage.replay.measuring.comparison import Choice, Standing, choose, compared
 from ullage.replay.measuring.facts import FactKind
 from ullage.replay.measuring.figures import Figures, Report, Row, together
-from ullage.replay.measuring.names import Named
+from ullage.replay.measuring.files_and_names import Named
 from ullage.replay.measuring.retaining import Retained
 from ullage.replay.measuring.retention import KindRetention, Share
 from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run
 from ullage.replay.pricing.cost import Dollars
 from ullage.replay.pricing.recorded_models import as_of
-from ullage.replay.reporting.explanations import Figure, incomplete, missing
+from ullage.replay.reporting.wording import Figure, incomplete, missing
 
 
 def as_json(report: Report) -> str:

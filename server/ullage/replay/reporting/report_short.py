@@ -15,10 +15,9 @@ from ullage.replay.measuring.figures import Figures, Report, Row, as_recorded, t
 from ullage.replay.measuring.retention import Share
 from ullage.replay.readers.values import printable
 from ullage.replay.reporting.answer import in_words
-from ullage.replay.reporting.columns import ABSENT, columns, money, number, percent
-from ullage.replay.reporting.explanations import incomplete, missing
 from ullage.replay.reporting.policies_table import cautions
 from ullage.replay.reporting.report_table import PROGRAMS, cost_of, items, notes, section, shortfalls, wrapped
+from ullage.replay.reporting.wording import ABSENT, columns, incomplete, missing, money, number, percent
 
 MOST_SESSIONS = 12
 """Shown, those that cost most; `--full` shows all."""

@@ -12,11 +12,10 @@ from ullage.replay.measuring.comparison import choose, compared
 from ullage.replay.measuring.figures import Figures, Report, Row, as_recorded, together
 from ullage.replay.measuring.retention import Share
 from ullage.replay.readers.values import printable
-from ullage.replay.reporting import explanations
+from ullage.replay.reporting import wording
 from ullage.replay.reporting.answer import in_words
-from ullage.replay.reporting.columns import ABSENT, columns, money, number, percent, ranges
-from ullage.replay.reporting.explanations import incomplete, missing
 from ullage.replay.reporting.policies_table import cautions, cost_lines, fate_lines, kept_lines, listed
+from ullage.replay.reporting.wording import ABSENT, columns, incomplete, missing, money, number, percent, ranges
 from ullage.replay.transcript import Source
 
 WIDTH = 118
@@ -40,11 +39,11 @@ def _lines(report: Report) -> Iterator[str]:
         comparison = compared(report.runs)
         told = in_words(comparison, choose(comparison), as_recorded(report.rows, comparison.sessions))
         yield from section("The answer", (), *told)
-    yield from section("Sessions", _sessions(report.rows), explanations.SESSIONS)
-    yield from section("Tokens and cost", _tokens(rows), explanations.cost(report.as_model), explanations.TOKENS, explanations.SUMMARIES)
-    yield from section("Context and cache", _context(rows), explanations.CONTEXT)
+    yield from section("Sessions", _sessions(report.rows), wording.SESSIONS)
+    yield from section("Tokens and cost", _tokens(rows), wording.cost(report.as_model), wording.TOKENS, wording.SUMMARIES)
+    yield from section("Context and cache", _context(rows), wording.CONTEXT)
     if any(figures.compactions for _, figures in rows):
-        yield from section("Needed after compactions", _needed(rows), explanations.NEEDED, explanations.KINDS)
+        yield from section("Needed after compactions", _needed(rows), wording.NEEDED, wording.KINDS)
     if report.policies:
         yield from _policies(report)
     yield from items(f"Figures that are missing ({ABSENT}), or partial or estimated (*)", shortfalls(rows))
@@ -57,18 +56,18 @@ def _policies(report: Report) -> Iterator[str]:
     yield from section(
         "Policies: what they would have cost",
         cost_lines(standings),
-        explanations.policies(report.places),
-        explanations.POLICY_COST,
-        *([explanations.OPTIMUM] if comparison.optimum is not None else []),
+        wording.policies(report.places),
+        wording.POLICY_COST,
+        *([wording.OPTIMUM] if comparison.optimum is not None else []),
     )
     if comparison.standings:
         yield from section(
             "Policies: what was needed after their compactions and was in view",
             kept_lines(comparison.standings),
-            explanations.stand_ins(report.places, report.summaries),
-            explanations.POLICY_KEPT,
+            wording.stand_ins(report.places, report.summaries),
+            wording.POLICY_KEPT,
         )
-        yield from section("Policies: what became of it", fate_lines(comparison.standings), explanations.POLICY_FATES)
+        yield from section("Policies: what became of it", fate_lines(comparison.standings), wording.POLICY_FATES)
     yield from items("Policies of which what is shown as kept says little", cautions(comparison.standings))
     yield from items("What went wrong under policies", listed(standings, comparison))
 

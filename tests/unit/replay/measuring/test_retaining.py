@@ -6,7 +6,7 @@ from tests.unit.context.logs import compaction
 from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
 from ullage.context.entries import FileTouch, RestoredFile
 from ullage.context.view.projection import Projection
-from ullage.replay.measuring.names import Named
+from ullage.replay.measuring.files_and_names import Named
 from ullage.replay.measuring.retaining import Left, Needed, left_by
 from ullage.replay.measuring.retention import Share
 from ullage.replay.transcript import Transcript

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from ullage.replay.measuring.comparison import Comparison, Standing
 from ullage.replay.measuring.facts import FACT_KINDS, FactKind
 from ullage.replay.measuring.retention import Share
-from ullage.replay.reporting.columns import ABSENT, money, number, percent
 from ullage.replay.reporting.html.markup import Markup, joined, legend, segment, tag
+from ullage.replay.reporting.wording import ABSENT, money, number, percent
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from collections.abc import Sequence
 
 from ullage.replay.measuring.runs import Run
-from ullage.replay.reporting.columns import number
 from ullage.replay.reporting.html.markup import Markup, joined, marks, short, tag
+from ullage.replay.reporting.wording import number
 
 WIDTH, HEIGHT = 280, 112
 LEFT, RIGHT, TOP, BOTTOM = 36, 4, 12, 16

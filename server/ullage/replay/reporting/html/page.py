@@ -17,15 +17,15 @@ from ullage.replay.measuring.comparison import CLOSE_SHARE, Choice, Comparison, 
 from ullage.replay.measuring.figures import Report, as_recorded
 from ullage.replay.measuring.runs import Places, Run, Summaries
 from ullage.replay.pricing.recorded_models import as_of
-from ullage.replay.reporting import explanations
+from ullage.replay.reporting import wording
 from ullage.replay.reporting.answer import answer
-from ullage.replay.reporting.columns import number
 from ullage.replay.reporting.html.bars import absent_note, cold_note, cost_bars, fate_bars, kinds, too_dear_note
 from ullage.replay.reporting.html.markup import Markup, joined, patterns, tag
 from ullage.replay.reporting.html.reading import caveats, reading
 from ullage.replay.reporting.html.scatter import scatter
 from ullage.replay.reporting.html.sessions import sessions
 from ullage.replay.reporting.html.side_by_side import side_by_side
+from ullage.replay.reporting.wording import number
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def as_html(report: Report, runs: Sequence[Run] = (), settings: Settings = Setti
         _section(
             "sessions",
             "Session by session",
-            tag("p", explanations.SESSIONS) if any("/" in row.session_id for row in report.rows) else None,
+            tag("p", wording.SESSIONS) if any("/" in row.session_id for row in report.rows) else None,
             tag("p", _CURVES) if comparison.standings else None,
             sessions(report, comparison.runs),
         ),

@@ -10,16 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ullage.replay.measuring.comparison import FEW_FACTS, OPTIMUM, Choice, Comparison, Standing
 from ullage.replay.measuring.figures import Report, together
-from ullage.replay.measuring.names import NEAR_CHARACTERS
+from ullage.replay.measuring.files_and_names import NEAR_CHARACTERS
 from ullage.replay.measuring.retention import WINDOW_MESSAGES
 from ullage.replay.measuring.runs import Places, Summaries
 from ullage.replay.pricing.prompt_cache import LOOK_BACK
 from ullage.replay.pricing.recorded_models import as_of
-from ullage.replay.reporting import explanations
-from ullage.replay.reporting.columns import ABSENT, number, percent, ranges
-from ullage.replay.reporting.explanations import incomplete, missing
+from ullage.replay.reporting import wording
 from ullage.replay.reporting.html.markup import Markup, joined, tag
 from ullage.replay.reporting.html.side_by_side import meanings
+from ullage.replay.reporting.wording import ABSENT, incomplete, missing, number, percent, ranges
 
 FEW_COMPACTIONS = 10
 MOST_NAMED = 5
@@ -159,9 +158,9 @@ def reading(report: Report, comparison: Comparison, at: Places, summary: Summari
     return joined(
         tag("h3", "How the runs were made"),
         tag("p", f"{_AT[at]} {_SUMMARY[summary]}") if comparison.standings else None,
-        tag("p", explanations.cost(report.as_model)),
+        tag("p", wording.cost(report.as_model)),
         tag("h3", "What the columns mean"),
-        meanings(comparison) if comparison.standings else tag("p", explanations.NEEDED),
+        meanings(comparison) if comparison.standings else tag("p", wording.NEEDED),
         _facts(),
         _cache(),
         _predicted(report),

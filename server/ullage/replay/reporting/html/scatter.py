@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ullage.replay.measuring.comparison import Choice, Comparison, Standing
-from ullage.replay.reporting.columns import money, number
 from ullage.replay.reporting.html.bars import within_reach
 from ullage.replay.reporting.html.markup import Markup, joined, marks, short, tag
+from ullage.replay.reporting.wording import money, number
 
 WIDTH, HEIGHT = 760, 430
 LEFT, RIGHT, TOP, BOTTOM = 64, 24, 28, 50

@@ -8,12 +8,11 @@ from ullage.context.entries import Rung, Trigger
 from ullage.replay.measuring.comparison import OPTIMUM, Standing, standing
 from ullage.replay.measuring.figures import Report, Row
 from ullage.replay.measuring.runs import CompactionPoint, Run
-from ullage.replay.reporting.columns import ABSENT, money, number, percent
-from ullage.replay.reporting.explanations import missing
 from ullage.replay.reporting.html.curves import curves, points_for
 from ullage.replay.reporting.html.markup import Markup, joined, short, tag
 from ullage.replay.reporting.html.side_by_side import share_of_facts
 from ullage.replay.reporting.report_table import PROGRAMS
+from ullage.replay.reporting.wording import ABSENT, missing, money, number, percent
 
 LISTED_COMPACTIONS = 600
 """Of the whole page; each run has its share of them."""

@@ -8,8 +8,8 @@ from typing import Literal
 
 from ullage.replay.measuring.comparison import Choice, Comparison, Standing
 from ullage.replay.measuring.retention import WINDOW_MESSAGES, Share
-from ullage.replay.reporting.columns import ABSENT, money, number, percent
 from ullage.replay.reporting.html.markup import Markup, joined, tag
+from ullage.replay.reporting.wording import ABSENT, money, number, percent
 
 Value = float | None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ullage.replay.reporting.columns import columns, money, number, percent, ranges
+from ullage.replay.reporting.wording import columns, money, number, percent, ranges
 
 
 @pytest.mark.parametrize(("value", "expected"), [(None, "-"), (0, "0"), (999.6, "1,000"), (1_234_567, "1,234,567")])
