@@ -10,9 +10,8 @@ from ullage.context.blocks import Usage
 from ullage.context.policies.table import BUILT_IN
 from ullage.replay.measuring.facts import FACT_KINDS, FactKind
 from ullage.replay.measuring.figures import CacheReads, Calls, Figures, Report, Row
-from ullage.replay.measuring.retaining import Retained
 from ullage.replay.measuring.retention import KindRetention, Share
-from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run
+from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Retained, Run
 from ullage.replay.pricing.cost import Dollars
 
 POLICIES = tuple(BUILT_IN)

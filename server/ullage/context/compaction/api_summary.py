@@ -80,6 +80,8 @@ def _earlier_block(messages: Sequence[Message]) -> int:
     return 1 if messages and isinstance(messages[0].blocks[0], CompactionBlock) else 0
 
 
+# What it is told, and what came back
+
 MOST_INSTRUCTIONS = 16_384
 """Characters that the API takes of them."""
 

@@ -117,6 +117,9 @@ def _with_results(entries: Sequence[Logged], seq: int, reply: AssistantReply) ->
     return Snipped(seq, last, EXCLUDED_MESSAGE, tuple(between))
 
 
+# What earlier compactions say without it
+
+
 def rewordings(after: Projection, engine: Engine, room: int) -> Iterator[Reworded]:
     """What has to be logged before the change that `after` has already: the texts in view that tell of what is taken out then.
 

@@ -93,6 +93,9 @@ def again(undone: Compaction, projection: Projection, count: Count) -> Compactio
     return replace(undone, cleared=spared.cleared, snipped=spared.snipped, summarised=summarised, restored=(), resume="")
 
 
+# What the newest compaction says
+
+
 class TakenBack:
     """Looks at one log; costs what was logged since it was last asked.
 

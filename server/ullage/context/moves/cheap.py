@@ -22,6 +22,8 @@ from ullage.context.view.log_places import clipped_to, entry_at, place_of, said_
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import is_anything_excluded, without_excluded
 
+# Clip
+
 LINE_END_WITHIN = 0.5
 """A part is cut at a line's end where that keeps at least this share of it."""
 
@@ -109,6 +111,8 @@ def _tail(content: str, length: int) -> str:
     line_start = part.find("\n") + 1
     return part[line_start:] if 0 < line_start <= len(part) - length * LINE_END_WITHIN else part
 
+
+# Clear
 
 CALL_CHARACTERS = 100
 """Of a placeholder, for what the tool was called with."""
@@ -253,6 +257,9 @@ def whole_output(entries: Sequence[Logged], result: Shown) -> str | None:
         return result.returned.full_output
     clipped = clipped_to(entries, result.seq)
     return clipped.full_output if clipped else None
+
+
+# Snip
 
 
 def snip(projection: Projection, numbers: SnipNumbers, digest: Callable[[Sequence[Logged]], str]) -> Snipped | None:

@@ -19,34 +19,6 @@ _NO_BLOCK = '{"type":"compaction","content":""}'
 _SAID_SOMETHING = "…"
 
 
-def bare(made: Compaction) -> Compaction:
-    """What it does and to which entries. Texts are empty, but for those by which it is known what the user took out."""
-    return replace(
-        made,
-        cleared=tuple(map(_cleared, made.cleared)),
-        snipped=None if made.snipped is None else _snipped(made.snipped),
-        summarised=None if made.summarised is None else _summarised(made.summarised),
-        restored=(),
-        resume=_SAID_SOMETHING if made.resume else "",
-        focus="",
-        usage=None,
-        skipped=(),
-    )
-
-
-def _cleared(each: Cleared) -> Cleared:
-    return Cleared(each.seq, EXCLUDED_RESULT if each.placeholder == EXCLUDED_RESULT else "")
-
-
-def _snipped(snipped: Snipped) -> Snipped:
-    return replace(snipped, marker=EXCLUDED_MESSAGE if snipped.marker == EXCLUDED_MESSAGE else "")
-
-
-def _summarised(told: Summarised) -> Summarised:
-    block = None if told.block is None else CompactionBlock(_NO_BLOCK, told.block.model)
-    return replace(told, text="", acknowledgement="", block=block)
-
-
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class InForce:
     """The seqs of some active compactions in log order: the last one, and those `before` it. Of two keys with the same beginning both hold
@@ -210,3 +182,31 @@ class Epoch:
     def undone(self) -> tuple[Compaction, ...]:
         """The compactions that were undone, in log order, without their texts."""
         return tuple(each for each in self.compactions.values() if each.id in self.undone_ids)
+
+
+def bare(made: Compaction) -> Compaction:
+    """What it does and to which entries. Texts are empty, but for those by which it is known what the user took out."""
+    return replace(
+        made,
+        cleared=tuple(map(_cleared, made.cleared)),
+        snipped=None if made.snipped is None else _snipped(made.snipped),
+        summarised=None if made.summarised is None else _summarised(made.summarised),
+        restored=(),
+        resume=_SAID_SOMETHING if made.resume else "",
+        focus="",
+        usage=None,
+        skipped=(),
+    )
+
+
+def _cleared(each: Cleared) -> Cleared:
+    return Cleared(each.seq, EXCLUDED_RESULT if each.placeholder == EXCLUDED_RESULT else "")
+
+
+def _snipped(snipped: Snipped) -> Snipped:
+    return replace(snipped, marker=EXCLUDED_MESSAGE if snipped.marker == EXCLUDED_MESSAGE else "")
+
+
+def _summarised(told: Summarised) -> Summarised:
+    block = None if told.block is None else CompactionBlock(_NO_BLOCK, told.block.model)
+    return replace(told, text="", acknowledgement="", block=block)

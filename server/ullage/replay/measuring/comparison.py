@@ -14,9 +14,8 @@ from math import sqrt
 from operator import add
 
 from ullage.context.blocks import Usage
-from ullage.replay.measuring.retaining import Retained
 from ullage.replay.measuring.retention import KindRetention
-from ullage.replay.measuring.runs import Run
+from ullage.replay.measuring.runs import Retained, Run
 from ullage.replay.pricing.cost import Dollars, total_usage
 
 OPTIMUM = "optimum"

@@ -5,17 +5,17 @@ What is slow to read is read once for all policies. The search is the store's in
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from ullage.context.blocks import Text, ToolResult, ToolUse
 from ullage.context.calls import strings_of
 from ullage.context.entries import Compaction
 from ullage.context.view.fates import whole_in_view
 from ullage.context.view.projection import Projection
-from ullage.replay.measuring.facts import FactKind
-from ullage.replay.measuring.files_and_names import FileCall, Named, file_calls, files_read_again, named, restoring, tied
-from ullage.replay.measuring.retention import Cut, KindRetention, Search, SessionFacts, Share, by_kind, entries_after, judged, session_facts
+from ullage.replay.measuring.files_and_names import FileCall, file_calls, files_read_again, named, restoring, tied
+from ullage.replay.measuring.retention import Cut, Search, SessionFacts, Share, by_kind, entries_after, judged, session_facts
+from ullage.replay.measuring.runs import Retained
 from ullage.replay.transcript import Transcript
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import ResultFiles
@@ -61,37 +61,6 @@ def _texts(view: Projection, seq: int, restored: set[str]) -> Iterator[str]:
                 yield block.content
             elif isinstance(block, ToolUse):
                 yield "\n".join(strings_of(block.input))
-
-
-@dataclass(frozen=True, slots=True)
-class Retained:
-    """What was needed after the compactions of a run, and what of it was in view.
-
-    `in_summary` counts only what stood in the summary itself, `kinds` all that was in view without the files that were put back,
-    `with_files` all that was in view.
-    """
-
-    compactions: int = 0
-    """Those after which the session went on."""
-    kinds: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
-    in_summary: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
-    tied: Share = field(default_factory=Share)
-    restored: Share = field(default_factory=Share)
-    """Of the files read again within the window after them, those that stood in view: put back, or whole in a message that stayed."""
-    with_files: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
-    named: Named = field(default_factory=Named)
-    """The summaries, and the names in them."""
-
-    def __add__(self, other: Retained) -> Retained:
-        return Retained(
-            self.compactions + other.compactions,
-            {kind: kept + other.kinds[kind] for kind, kept in self.kinds.items()},
-            {kind: kept + other.in_summary[kind] for kind, kept in self.in_summary.items()},
-            self.tied + other.tied,
-            self.restored + other.restored,
-            {kind: kept + other.with_files[kind] for kind, kept in self.with_files.items()},
-            self.named + other.named,
-        )
 
 
 class Needed:

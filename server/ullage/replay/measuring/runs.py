@@ -1,16 +1,20 @@
 """What came of carrying a recorded session through a policy, as values that can be added up, sent between processes and shown.
 
-`simulating/simulation.py` makes them, and `report_*.py` show them. Tokens and dollars are predictions of the cost model.
+`simulating/simulation.py` makes them, `retaining.py` finds what was kept, and `reporting/` shows them. Tokens and dollars are
+predictions of the cost model.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Usage
 from ullage.context.entries import Rung, Trigger
-from ullage.replay.measuring.retaining import Retained
+from ullage.replay.measuring.facts import FactKind
+from ullage.replay.measuring.files_and_names import Named
+from ullage.replay.measuring.retention import KindRetention, Share, by_kind
 from ullage.replay.pricing.cost import Dollars
 
 Places: TypeAlias = Literal["policy", "recorded"]
@@ -50,6 +54,37 @@ class CompactionPoint:
     """Made before a call because the policy does so before every call, not because the context was full."""
     stood_in: str
     """What stood for the model's summary: `recorded`, `digest`, `blank`; empty where no model would have been asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """What was needed after the compactions of a run, and what of it was in view.
+
+    `in_summary` counts only what stood in the summary itself, `kinds` all that was in view without the files that were put back,
+    `with_files` all that was in view.
+    """
+
+    compactions: int = 0
+    """Those after which the session went on."""
+    kinds: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
+    in_summary: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
+    tied: Share = field(default_factory=Share)
+    restored: Share = field(default_factory=Share)
+    """Of the files read again within the window after them, those that stood in view: put back, or whole in a message that stayed."""
+    with_files: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
+    named: Named = field(default_factory=Named)
+    """The summaries, and the names in them."""
+
+    def __add__(self, other: Retained) -> Retained:
+        return Retained(
+            self.compactions + other.compactions,
+            {kind: kept + other.kinds[kind] for kind, kept in self.kinds.items()},
+            {kind: kept + other.in_summary[kind] for kind, kept in self.in_summary.items()},
+            self.tied + other.tied,
+            self.restored + other.restored,
+            {kind: kept + other.with_files[kind] for kind, kept in self.with_files.items()},
+            self.named + other.named,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,6 +174,9 @@ def _answered_by(logged: Logged, model: str) -> Logged:
     return replace(logged, entry=replace(reply, model=model, usage=usage))
 
 
+# What the cache model predicts
+
+
 @dataclass(frozen=True, slots=True)
 class PredictedCall:
     """One request. `seq` is the entry of its reply, `at` when it started (Unix seconds; 0.0 where no time was recorded)."""

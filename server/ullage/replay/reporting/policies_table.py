@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ullage.replay.measuring.comparison import Comparison, Standing
 from ullage.replay.measuring.files_and_names import Named
-from ullage.replay.measuring.retaining import Retained
 from ullage.replay.measuring.retention import Share
+from ullage.replay.measuring.runs import Retained
 from ullage.replay.reporting.wording import ABSENT, columns, money, number, percent
 
 

@@ -14,9 +14,8 @@ from ullage.replay.measuring.comparison import Choice, Standing, choose, compare
 from ullage.replay.measuring.facts import FactKind
 from ullage.replay.measuring.figures import Figures, Report, Row, together
 from ullage.replay.measuring.files_and_names import Named
-from ullage.replay.measuring.retaining import Retained
 from ullage.replay.measuring.retention import KindRetention, Share
-from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run
+from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Retained, Run
 from ullage.replay.pricing.cost import Dollars
 from ullage.replay.pricing.recorded_models import as_of
 from ullage.replay.reporting.wording import Figure, incomplete, missing

@@ -2,7 +2,7 @@
 
 Both are counted as a live session counts them. A reply of the simulated log has the usage that its request would have had. The estimates
 learn from that usage, reply by reply, so the decision sees what the gauge would have shown, and no more. What a request costs is laid
-out elsewhere (`laid_out.py`). Whether one saves is asked as often as the agent would ask (`session/compacting/saving.py`).
+out elsewhere (`block_sizes.py`). Whether one saves is asked as often as the agent would ask (`session/compacting/saving.py`).
 """
 
 from __future__ import annotations
@@ -144,6 +144,8 @@ def prelude_of(session: Prepared) -> str:
     """What stands for a prelude that the transcript does not tell; empty where it tells it."""
     return UNSEEN_PRELUDE.format(tokens=session.precedes) if session.precedes else ""
 
+
+# Saving
 
 Due: TypeAlias = Literal["no", "now", "before cold", "cold"]
 """Nothing to save; compacting now is cheaper than carrying on; it was just before the cache went, when nobody asked; the cache is gone."""

@@ -19,8 +19,8 @@ from ullage.replay.pricing.cost import PricedCall, dollars_of, total_usage
 from ullage.replay.pricing.prompt_cache import TTL_SECONDS, Prefix, Ttl
 from ullage.replay.pricing.recorded_models import minimum_cached, prices_of
 from ullage.replay.pricing.recorded_requests import HABITS
+from ullage.replay.simulating.block_sizes import LaidOut
 from ullage.replay.simulating.carried import Carried
-from ullage.replay.simulating.laid_out import LaidOut
 from ullage.replay.simulating.outcome import Leaves, Outcome
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.simulation import outcome_of

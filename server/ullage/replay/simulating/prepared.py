@@ -18,7 +18,7 @@ from ullage.replay.measuring.retaining import Needed, SessionSearch
 from ullage.replay.measuring.runs import Places, Summaries
 from ullage.replay.pricing.recorded_models import window_in
 from ullage.replay.pricing.recorded_requests import OPENING, SYSTEM
-from ullage.replay.pricing.recorded_sizes import RecordedSizes, Size, recorded_sizes
+from ullage.replay.simulating.block_sizes import RecordedSizes, Size, recorded_sizes
 from ullage.replay.simulating.carried import tells_prelude
 from ullage.replay.transcript import RecordedCompaction, Transcript
 

@@ -36,11 +36,10 @@ from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run
 from ullage.replay.pricing.cost import left_by_others, total_usage
 from ullage.replay.pricing.prompt_cache import Prefix, RequestShape
 from ullage.replay.pricing.recorded_requests import HABITS
-from ullage.replay.pricing.recorded_sizes import SizedRequest
+from ullage.replay.simulating.block_sizes import LaidOut, SizedRequest
 from ullage.replay.simulating.carried import Carried
 from ullage.replay.simulating.drafting import Around, Drafted, Drafting
 from ullage.replay.simulating.known_files import KnownFiles, put_back
-from ullage.replay.simulating.laid_out import LaidOut
 from ullage.replay.simulating.measures import Measures, Saving, prelude_of
 from ullage.replay.simulating.outcome import Epoch, Ledger, Made, Outcome, Question, StandIn, Watch, stand_in
 from ullage.replay.simulating.prepared import USUAL, Prepared, Settings

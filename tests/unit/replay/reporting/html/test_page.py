@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from tests.unit.replay.made_up_runs import POLICIES, many, row, run
 from ullage.context.blocks import Usage
 from ullage.replay.measuring.figures import Calls, Figures, Report
-from ullage.replay.measuring.retaining import Retained
-from ullage.replay.measuring.runs import Run
+from ullage.replay.measuring.runs import Retained, Run
 from ullage.replay.pricing.cost import Dollars
 from ullage.replay.pricing.recorded_models import as_of
 from ullage.replay.readers.values import printable

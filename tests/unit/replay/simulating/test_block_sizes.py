@@ -7,7 +7,7 @@ import pytest
 from tests.unit.replay.recorded import call, compacted, prompt, reply, returned, session
 from tests.unit.replay.working import working_session
 from ullage.replay.pricing.recorded_models import window_in, window_of
-from ullage.replay.pricing.recorded_sizes import RecordedSizes, Size, recorded_sizes
+from ullage.replay.simulating.block_sizes import RecordedSizes, Size, recorded_sizes
 from ullage.replay.transcript import Transcript
 
 
