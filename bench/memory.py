@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bench.growth import NoEditor
 from ullage.context.blocks import Text
-from ullage.context.entries import Compaction
+from ullage.context.compaction_entries import Compaction
 from ullage.context.view.request import Request
 from ullage.models.model import Model, ModelCard, ModelEvent, Reply, TextDelta
 from ullage.session.sessions.sessions import Sessions

@@ -30,7 +30,8 @@ from bench.bytes_api import Answer, BytesApi, call_events, events, text_events
 from bench.quick_client import Pulse, QuickClient, Refused, framed
 from bench.results import machine, table
 from ullage.context.blocks import Text, Usage
-from ullage.context.entries import AssistantReply, Compaction, Summarised, TurnEnded, UserPrompt
+from ullage.context.compaction_entries import Compaction, Summarised
+from ullage.context.entries import AssistantReply, TurnEnded, UserPrompt
 from ullage.store.location import folder_of
 from ullage.store.log_store import LogStore
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Json, Text, ToolUse
-from ullage.context.entries import AssistantReply, Entry, Logged, MessageCounts, Notice, ToolReturned, UserPrompt
+from ullage.context.compaction_entries import MessageCounts
+from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.fates import Fate, fates, is_message
 from ullage.context.view.pins import pins
 from ullage.context.view.projection import Projection

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.context.logs import calls, compaction, prompt, returned, says
-from ullage.context.entries import Cleared, CompactionUndone, Entry, EntryPinned, Summarised
+from ullage.context.compaction_entries import Cleared, CompactionUndone, Summarised
+from ullage.context.entries import Entry, EntryPinned
 from ullage.inspection import run
 from ullage.store.location import folder_of, store_location
 from ullage.store.log_store import LogStore

@@ -11,10 +11,11 @@ from typing import Any
 from bench.entries import PRELUDE, Writer
 from bench.peers.measuring import NO_LINE, SUMMARY, Message, main
 from ullage.context.blocks import Message as Shown
+from ullage.context.compaction_entries import Compaction, Summarised
 from ullage.context.counting.accounting import Account
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import Covered, Occasion
-from ullage.context.entries import Compaction, Entry, Logged, Summarised
+from ullage.context.entries import Entry, Logged
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request

@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Protocol
 
+from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.accounting import Account, Counted, Stated
 from ullage.context.counting.tokens import Calibration
-from ullage.context.entries import Compaction, Entry, Logged
+from ullage.context.entries import Entry, Logged
 from ullage.context.view.log_places import Entries
 from ullage.context.view.paged_log import Log
 from ullage.context.view.projection import Projection

@@ -14,17 +14,8 @@ from functools import partial
 from ullage.context.blocks import Json
 from ullage.context.compaction.assemble import Wanted
 from ullage.context.compaction.decide import Fullness, Postponed
-from ullage.context.entries import (
-    Clipped,
-    Compaction,
-    EntryPinned,
-    FilePinned,
-    FileTouch,
-    Forked,
-    Logged,
-    TurnEnded,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Compaction
+from ullage.context.entries import Clipped, EntryPinned, FilePinned, FileTouch, Forked, Logged, TurnEnded, UserPrompt
 from ullage.context.quoting import visible_line
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.fates import touches_in_view

@@ -25,22 +25,17 @@ from ullage.context.blocks import (
     Thinking,
     ToolUse,
 )
+from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, Reworded, SpentInVain
 from ullage.context.entries import (
     AssistantReply,
     Clipped,
-    Compaction,
-    CompactionFailed,
-    CompactionRedone,
-    CompactionUndone,
     Entry,
     EntryPinned,
     FilePinned,
     Forked,
     Notice,
     Prelude,
-    Reworded,
     SizeStated,
-    SpentInVain,
     ToolReturned,
     TurnEnded,
     UserPrompt,

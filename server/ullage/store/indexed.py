@@ -14,7 +14,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from ullage.context.blocks import AssistantBlock, RedactedThinking, Text, Thinking, ToolUse
-from ullage.context.entries import AssistantReply, Compaction, CompactionRedone, CompactionUndone, Entry, Notice, ToolReturned, UserPrompt
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
+from ullage.context.entries import AssistantReply, Entry, Notice, ToolReturned, UserPrompt
 from ullage.context.view.taken_out import gone_by, out_of_sight
 from ullage.store.log_store import LogStore
 from ullage.store.origins import Lineage

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ullage.context.blocks import Media
-from ullage.context.entries import Clipped, Compaction, ToolReturned, media_in
+from ullage.context.compaction_entries import Compaction
+from ullage.context.entries import Clipped, ToolReturned, media_in
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreBusy, StoreFailed, UnknownSession
 from ullage.store.location import advice, goes_with_the_container, prepare_for, store_location, systems_own

@@ -18,20 +18,8 @@ from ullage.context.blocks import (
     ToolResult,
     ToolUse,
 )
-from ullage.context.entries import (
-    AssistantReply,
-    Cleared,
-    Compaction,
-    Entry,
-    FileTouch,
-    Logged,
-    Prelude,
-    RestoredFile,
-    Snipped,
-    Summarised,
-    ToolReturned,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Cleared, Compaction, RestoredFile, Snipped, Summarised
+from ullage.context.entries import AssistantReply, Entry, FileTouch, Logged, Prelude, ToolReturned, UserPrompt
 
 PRELUDE = Prelude((SystemPart("system", "You are a coding agent."),), ())
 

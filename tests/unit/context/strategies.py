@@ -23,16 +23,22 @@ from ullage.context.blocks import (
     ToolUse,
 )
 from ullage.context.compaction.exclusion import exclude, exclude_file
-from ullage.context.engines.engine import Handoff, planned_entry
-from ullage.context.entries import (
-    AssistantReply,
-    Attachment,
+from ullage.context.compaction_entries import (
     Cleared,
-    Clipped,
     Compaction,
     CompactionFailed,
     CompactionRedone,
     CompactionUndone,
+    RestoredFile,
+    Reworded,
+    Snipped,
+    Summarised,
+)
+from ullage.context.engines.engine import Handoff, planned_entry
+from ullage.context.entries import (
+    AssistantReply,
+    Attachment,
+    Clipped,
     Entry,
     EntryPinned,
     FileTouch,
@@ -40,11 +46,7 @@ from ullage.context.entries import (
     Logged,
     Notice,
     Prelude,
-    RestoredFile,
-    Reworded,
     SizeStated,
-    Snipped,
-    Summarised,
     ToolReturned,
     TurnEnded,
     UserPrompt,

@@ -20,20 +20,8 @@ from tests.unit.context.logs import prompt
 from tests.unit.context.pictures import kept
 from ullage.context.blocks import AssistantBlock, CompactionBlock, Json, Message, SystemPart, Text, Thinking, ToolSpec, ToolUse
 from ullage.context.compaction.api_summary import block_cuts
-from ullage.context.entries import (
-    AssistantReply,
-    Cleared,
-    Compaction,
-    CompactionRedone,
-    CompactionUndone,
-    Entry,
-    Logged,
-    Prelude,
-    RestoredFile,
-    Snipped,
-    Summarised,
-    ToolReturned,
-)
+from ullage.context.compaction_entries import Cleared, Compaction, CompactionRedone, CompactionUndone, RestoredFile, Snipped, Summarised
+from ullage.context.entries import AssistantReply, Entry, Logged, Prelude, ToolReturned
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.projection import Projection

@@ -15,7 +15,7 @@ import pytest
 from tests.unit.context.logs import PRELUDE, compaction, prompt, says
 from tests.unit.replay.readers.recorded import Claude, Line, codex, result, text, use, written
 from ullage.cli import main
-from ullage.context.entries import Summarised
+from ullage.context.compaction_entries import Summarised
 from ullage.replay.pricing.recorded_models import as_of
 from ullage.store.log_store import LogStore
 

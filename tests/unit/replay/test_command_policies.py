@@ -18,8 +18,8 @@ from tests.unit.replay.test_command import counted
 from ullage import installed_policies
 from ullage.cli import main
 from ullage.context.blocks import Usage
+from ullage.context.compaction_entries import Summarised
 from ullage.context.engines.engine import Occasion, Unchanging
-from ullage.context.entries import Summarised
 from ullage.context.moves.plan import Plan
 from ullage.context.policy import FixedTokens, LineNumbers, Policy
 from ullage.store.log_store import LogStore

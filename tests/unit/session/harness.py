@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.fake_api import FakeApi
 from tests.patience import PATIENCE
-from ullage.context.entries import Compaction
+from ullage.context.compaction_entries import Compaction
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
 from ullage.models.anthropic_model import AnthropicModel

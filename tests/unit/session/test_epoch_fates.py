@@ -13,7 +13,8 @@ from tests.unit.context.logs import calls, compaction, prompt, returned, says, s
 from tests.unit.context.strategies import planned_histories
 from tests.unit.session import harness
 from tests.unit.session.filling import WINDOW, fill, make_project
-from ullage.context.entries import Cleared, Compaction, CompactionUndone, Entry, Logged, RestoredFile, Snipped, Summarised
+from ullage.context.compaction_entries import Cleared, Compaction, CompactionUndone, RestoredFile, Snipped, Summarised
+from ullage.context.entries import Entry, Logged
 from ullage.context.view.fates import counts, is_message
 from ullage.context.view.projection import Projection
 from ullage.session.errors import SessionError

@@ -9,7 +9,7 @@ import pytest
 from tests.fake_api import Call, Say
 from tests.unit.session.filling import SUMMARY, WINDOW, compact, fill, in_view, make_project, sent, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, compactions, items, stage
-from ullage.context.entries import Reworded
+from ullage.context.compaction_entries import Reworded
 from ullage.session.attachments import FileRef
 from ullage.session.errors import SessionError
 from ullage.session.history.epochs import EpochInfo

@@ -12,7 +12,8 @@ import pytest
 from tests.fake_api import Call, Hang, Reply, Say
 from tests.unit.session.filling import WINDOW, fill, make_project, summaries
 from tests.unit.session.harness import Stage, calls, compactions, items, notices, stage
-from ullage.context.entries import Compaction, Entry, Logged
+from ullage.context.compaction_entries import Compaction
+from ullage.context.entries import Entry, Logged
 from ullage.session.errors import SessionError
 from ullage.session.settings import Settings
 from ullage.session.timeline.items import AssistantItem, UserItem

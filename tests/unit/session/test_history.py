@@ -18,8 +18,9 @@ from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_proj
 from tests.unit.session.harness import Stage, but_for_the_guess, calls, compactions, items, kept_of, stage
 from tests.unit.session.test_long_sessions import write
 from tests.unit.session.watched_folds import threads_of_folds
+from ullage.context.compaction_entries import CompactionUndone
 from ullage.context.counting.tokens import Calibration
-from ullage.context.entries import CompactionUndone, Entry
+from ullage.context.entries import Entry
 from ullage.context.view.projection import Projection
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError

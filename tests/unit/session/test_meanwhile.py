@@ -10,7 +10,8 @@ import pytest
 from tests.fake_api import HoldsAfter, Reply, Say
 from tests.unit.session.harness import items, kept_of, stage
 from ullage.context.blocks import Text
-from ullage.context.entries import AssistantReply, CompactionFailed, Entry, Logged, TurnEnded, UserPrompt
+from ullage.context.compaction_entries import CompactionFailed
+from ullage.context.entries import AssistantReply, Entry, Logged, TurnEnded, UserPrompt
 from ullage.session.timeline.items import AssistantItem
 from ullage.session.turns.incoming import KEPT_EVERY_SECONDS, KeptMeanwhile, left_by_a_killed_process
 from ullage.store.unfinished import Piece, UnfinishedFile, UnfinishedReply

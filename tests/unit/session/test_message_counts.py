@@ -17,7 +17,7 @@ from tests.unit.session.filling import (
     when_asked_for_a_summary,
 )
 from tests.unit.session.harness import Stage, calls, compactions, items, stage
-from ullage.context.entries import MessageCounts
+from ullage.context.compaction_entries import MessageCounts
 from ullage.inspection import run
 from ullage.session.history.preview import Preview
 from ullage.session.session import Session

@@ -23,7 +23,8 @@ from ullage.context.compaction import economy
 from ullage.context.compaction.assemble import Wanted
 from ullage.context.compaction.decide import NextCompaction, decided
 from ullage.context.compaction.economy import Economy
-from ullage.context.entries import Compaction, UserPrompt
+from ullage.context.compaction_entries import Compaction
+from ullage.context.entries import UserPrompt
 from ullage.session.compacting.attempts import Attempts
 from ullage.session.compacting.room import Room
 from ullage.session.compacting.saving import Postponing

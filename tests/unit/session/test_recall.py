@@ -6,21 +6,8 @@ from dataclasses import replace
 
 from tests.unit.context.logs import compaction
 from ullage.context.blocks import CompactionBlock, RedactedThinking, Text, Thinking, ToolUse
-from ullage.context.entries import (
-    AssistantReply,
-    Attachment,
-    Cleared,
-    Compaction,
-    CompactionRedone,
-    CompactionUndone,
-    Notice,
-    Prelude,
-    Reworded,
-    Snipped,
-    Summarised,
-    ToolReturned,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Cleared, Compaction, CompactionRedone, CompactionUndone, Reworded, Snipped, Summarised
+from ullage.context.entries import AssistantReply, Attachment, Notice, Prelude, ToolReturned, UserPrompt
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT
 from ullage.session.sessions.searching import SessionRecall, find
 from ullage.store.log_store import LogStore

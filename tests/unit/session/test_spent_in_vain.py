@@ -12,7 +12,7 @@ from tests.unit.session.engines import Raises, policy
 from tests.unit.session.filling import WINDOW, asks_for_summary, fill, fill_to_the_line, make_project, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, compactions, kept_of, stage
 from tests.unit.session.test_full_disk import full_disk
-from ullage.context.entries import SpentInVain
+from ullage.context.compaction_entries import SpentInVain
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 

@@ -13,7 +13,8 @@ from tests.unit.session.filling import WINDOW, fill, make_project
 from tests.unit.session.harness import Stage, compactions, items, notices, stage
 from ullage.context.blocks import Text
 from ullage.context.compaction.undoing import TakenBack
-from ullage.context.entries import AssistantReply, Compaction, CompactionUndone, Summarised, UserPrompt
+from ullage.context.compaction_entries import Compaction, CompactionUndone, Summarised
+from ullage.context.entries import AssistantReply, UserPrompt
 from ullage.session.compacting import pauses
 from ullage.session.session import Session
 from ullage.session.settings import Settings

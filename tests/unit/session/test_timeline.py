@@ -10,20 +10,8 @@ import pytest
 
 from tests.work import check_linear, work_of
 from ullage.context.blocks import Json, Text, Thinking, ToolUse
-from ullage.context.entries import (
-    AssistantReply,
-    Clipped,
-    Compaction,
-    CompactionFailed,
-    CompactionRedone,
-    CompactionUndone,
-    Entry,
-    Logged,
-    Summarised,
-    ToolReturned,
-    TurnEnded,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, Summarised
+from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.session.timeline.items import (
     AssistantItem,
     CompactionItem,

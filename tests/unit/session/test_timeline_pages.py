@@ -13,17 +13,8 @@ from hypothesis import strategies as st
 
 from tests.unit.context.strategies import histories
 from ullage.context.blocks import Json, Text, ToolUse
-from ullage.context.entries import (
-    AssistantReply,
-    Compaction,
-    CompactionUndone,
-    Entry,
-    Logged,
-    Summarised,
-    ToolReturned,
-    TurnEnded,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Compaction, CompactionUndone, Summarised
+from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.session.history.places import entry_of_item
 from ullage.session.timeline.items import CompactionItem, Item, NoticeItem, Update, UserItem
 from ullage.session.timeline.pages import CACHED, LONGEST_STRETCH, NEWEST, STRETCH

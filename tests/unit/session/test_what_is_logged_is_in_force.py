@@ -11,7 +11,7 @@ import ullage.session.prelude as prelude_module
 from tests.fake_api import Say
 from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_project, summaries
 from tests.unit.session.harness import Stage, compactions, stage
-from ullage.context.entries import CompactionFailed, SpentInVain
+from ullage.context.compaction_entries import CompactionFailed, SpentInVain
 from ullage.context.view.fates import fates
 from ullage.context.view.request import request_so_far
 from ullage.session.compacting.attempts import Preparation

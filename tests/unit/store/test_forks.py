@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from tests.unit.context.logs import compaction, prompt, returned
 from tests.unit.context.strategies import histories
-from ullage.context.entries import Entry, Forked, Logged, Summarised, TurnEnded, UserPrompt
+from ullage.context.compaction_entries import Summarised
+from ullage.context.entries import Entry, Forked, Logged, TurnEnded, UserPrompt
 from ullage.context.view.projection import project
 from ullage.context.view.request import request_so_far
 from ullage.models.serialise import Serialiser

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.context.entries import CompactionUndone, Entry, Logged, Notice, TurnEnded, UserPrompt
+from ullage.context.compaction_entries import CompactionUndone
+from ullage.context.entries import Entry, Logged, Notice, TurnEnded, UserPrompt
 from ullage.store import folder
 from ullage.store.database import open_file
 from ullage.store.encode import decode

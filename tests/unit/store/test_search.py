@@ -10,19 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.context.blocks import RedactedThinking, Text, Thinking, ToolUse
-from ullage.context.entries import (
-    AssistantReply,
-    Attachment,
-    Compaction,
-    CompactionRedone,
-    CompactionUndone,
-    Entry,
-    Notice,
-    Snipped,
-    Summarised,
-    ToolReturned,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Snipped, Summarised
+from ullage.context.entries import AssistantReply, Attachment, Entry, Notice, ToolReturned, UserPrompt
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE
 from ullage.store import folder
 from ullage.store.log_store import LogStore

@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ullage.context.blocks import Usage
+from ullage.context.compaction_entries import Compaction, Rung, Trigger
 from ullage.context.counting.gauge import line as full_at
 from ullage.context.counting.gauge import measured
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import Covered, Handoff, Occasion, handoff_room, is_in_force, planned_entry
-from ullage.context.entries import Compaction, Logged, Rung, Trigger
+from ullage.context.entries import Logged
 from ullage.context.moves.plan import Count, Plan, spare
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy

@@ -11,9 +11,9 @@ from math import ceil
 from typing import Literal, TypeAlias
 
 from ullage.context.compaction.economy import Outlook
+from ullage.context.compaction_entries import Trigger
 from ullage.context.counting.accounting import Counted
 from ullage.context.counting.gauge import USUAL_GROWTH
-from ullage.context.entries import Trigger
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal, TypeAlias
 
-from ullage.context.entries import AssistantReply, Compaction, Forked, Logged
+from ullage.context.compaction_entries import Compaction
+from ullage.context.entries import AssistantReply, Forked, Logged
 
 Economy: TypeAlias = Literal["cheapest", "balanced", "fullest"]
 

@@ -14,19 +14,9 @@ from posixpath import normpath
 from ullage.context.blocks import ToolUse
 from ullage.context.calls import files_printed
 from ullage.context.compaction.api_summary import ELSEWHERE, completing
+from ullage.context.compaction_entries import Cleared, Compaction, FileTakenOut, Reworded, Snipped, Summarised
 from ullage.context.engines.engine import Covered, Engine
-from ullage.context.entries import (
-    AssistantReply,
-    Cleared,
-    Compaction,
-    FileTakenOut,
-    Logged,
-    Reworded,
-    Snipped,
-    Summarised,
-    ToolReturned,
-    UserPrompt,
-)
+from ullage.context.entries import AssistantReply, Logged, ToolReturned, UserPrompt
 from ullage.context.moves.plan import Count, Plan
 from ullage.context.moves.preview import preview
 from ullage.context.summary.handoff import LOGGED, TITLE, WRITTEN

@@ -17,19 +17,9 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.calls import files_printed
 from ullage.context.compaction.outline import outline, parts
+from ullage.context.compaction_entries import DELETED, NO_ROOM, ONLY_NAME, RestoredFile
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import (
-    DELETED,
-    NO_ROOM,
-    ONLY_NAME,
-    AssistantReply,
-    Entry,
-    Logged,
-    Notice,
-    RestoredFile,
-    ToolReturned,
-    UserPrompt,
-)
+from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.policy import RestoreNumbers
 from ullage.context.quoting import in_a_line
 from ullage.context.view.fates import whole_in_view

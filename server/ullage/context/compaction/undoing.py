@@ -15,7 +15,8 @@ from dataclasses import replace
 from itertools import accumulate
 
 from ullage.context.blocks import Message
-from ullage.context.entries import AssistantReply, Compaction, CompactionRedone, CompactionUndone, Entry, Logged, Snipped
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Snipped
+from ullage.context.entries import AssistantReply, Entry, Logged
 from ullage.context.moves.cheap import between, clear
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Count, Digest, Plan, spare

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from hashlib import sha256
 
 from ullage.context.blocks import Block, Document, Image, Text, ToolResult
+from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.tokens import can_take, estimate_prelude
-from ullage.context.entries import Compaction, Entry, Notice, Prelude, UserPrompt
+from ullage.context.entries import Entry, Notice, Prelude, UserPrompt
 
 ORDER = ("system", "rules", "tools", "summary", "files", "user", "assistant")
 """Of the categories; those of tool results follow."""

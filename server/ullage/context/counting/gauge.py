@@ -10,17 +10,10 @@ from statistics import median
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import CompactionBlock, Document, Image, Message, RedactedThinking, Text, Thinking, ToolResult
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
 from ullage.context.counting.media import shown_tokens
 from ullage.context.counting.tokens import Calibration, estimate_message
-from ullage.context.entries import (
-    AssistantReply,
-    Compaction,
-    CompactionRedone,
-    CompactionUndone,
-    Logged,
-    TurnEnded,
-    UserPrompt,
-)
+from ullage.context.entries import AssistantReply, Logged, TurnEnded, UserPrompt
 from ullage.context.policy import BelowWindow, FixedCharacters, FixedTokens, LineNumbers, Measure, Never, ShareOfWindow
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.projection import Projection

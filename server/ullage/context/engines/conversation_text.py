@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ullage.context.blocks import Block, Document, Image, Message, RedactedThinking, Role, Text, Thinking, ToolResult, ToolUse
 from ullage.context.calls import one_line
+from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.staged_numbers import OwnText
-from ullage.context.entries import Compaction, Entry, Logged, Notice, UserPrompt
+from ullage.context.entries import Entry, Logged, Notice, UserPrompt
 from ullage.context.quoting import beginning_of_quoted, end_of_quoted, quoted
 from ullage.context.redact import redact
 from ullage.context.view.log_places import entry_at

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 from ullage.context.blocks import CompactionBlock
-from ullage.context.entries import Compaction, Logged, Rung, Snipped, Summarised, Trigger
+from ullage.context.compaction_entries import Compaction, Rung, Snipped, Summarised, Trigger
+from ullage.context.entries import Logged
 from ullage.context.moves.cheap import Arrival, Clip, messages_in
 from ullage.context.moves.plan import Asked, Count, Plan
 from ullage.context.summary.facts import Reading

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ullage.context.blocks import ToolResult
+from ullage.context.compaction_entries import Cleared, Snipped
 from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf
 from ullage.context.engines.staged_numbers import CheapMove, SummaryShape, Upkeep, WindowNumbers
 from ullage.context.engines.staged_summary import SHORTER_TAIL, first_cut, handoff_text, summarised
-from ullage.context.entries import AssistantReply, Cleared, Logged, Snipped
+from ullage.context.entries import AssistantReply, Logged
 from ullage.context.moves.cheap import Arrival, Clip, between, clear, clip, snip
 from ullage.context.moves.cuts import Tail, begins_turn, cut_before
 from ullage.context.moves.plan import Plan

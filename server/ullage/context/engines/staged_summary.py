@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from ullage.context.blocks import Message, Text
+from ullage.context.compaction_entries import Cleared, Compaction, CompactionRedone, CompactionUndone
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.conversation_text import FITS, conversation_text
 from ullage.context.engines.engine import Covered, Occasion, handoff_room
 from ullage.context.engines.staged_numbers import OwnText, SummaryShape
-from ullage.context.entries import Cleared, Compaction, CompactionRedone, CompactionUndone, Logged, UserPrompt
+from ullage.context.entries import Logged, UserPrompt
 from ullage.context.moves.cheap import messages_in, seq_after
 from ullage.context.moves.cuts import Tail, cut_before, has_news, legal_cuts
 from ullage.context.moves.plan import SMALLEST_SUMMARY, SUMMARY_SHARE, Asked, Plan

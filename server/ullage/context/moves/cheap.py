@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from ullage.context.blocks import Json, Media, Message, ToolResult, ToolUse
+from ullage.context.compaction_entries import Cleared, Snipped
 from ullage.context.counting.media import in_words, media_tokens
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import AssistantReply, Cleared, Logged, Notice, Snipped, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.moves.cuts import has_news, legal_cuts, start_of_turns
 from ullage.context.policy import ClearNumbers, ClipNumbers, SnipNumbers
 from ullage.context.view.log_places import clipped_to, entry_at, place_of, said_of

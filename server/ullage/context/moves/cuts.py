@@ -13,7 +13,8 @@ from itertools import chain
 from typing import TypeAlias
 
 from ullage.context.blocks import Message, ToolResult, ToolUse
-from ullage.context.entries import Compaction, UserPrompt
+from ullage.context.compaction_entries import Compaction
+from ullage.context.entries import UserPrompt
 from ullage.context.view.log_places import entry_at
 from ullage.context.view.projection import Projection
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from ullage.context.blocks import Message, Text
+from ullage.context.compaction_entries import Cleared, FileTakenOut, Snipped
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import Cleared, FileTakenOut, Logged, Snipped, UserPrompt
+from ullage.context.entries import Logged, UserPrompt
 from ullage.context.moves.cheap import clear, messages_in, snip
 from ullage.context.moves.cuts import has_news, is_legal, legal_cuts
 from ullage.context.moves.preview import Count, Sizes, preview, sizes_after, sizes_now

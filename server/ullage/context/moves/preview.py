@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 
 from ullage.context.blocks import Message, RedactedThinking, Thinking, ToolResult
-from ullage.context.entries import Cleared, Compaction, FileTakenOut, Logged, Snipped, Summarised
+from ullage.context.compaction_entries import Cleared, Compaction, FileTakenOut, Snipped, Summarised
+from ullage.context.entries import Logged
 from ullage.context.moves.cuts import Count
 from ullage.context.view.projection import Projection
 

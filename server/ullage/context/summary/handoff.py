@@ -13,17 +13,9 @@ from dataclasses import dataclass
 
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.calls import strings_of
+from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import (
-    AssistantReply,
-    Clipped,
-    Compaction,
-    Entry,
-    Logged,
-    Notice,
-    ToolReturned,
-    UserPrompt,
-)
+from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.policy import SummaryNumbers
 from ullage.context.redact import redact
 from ullage.context.summary import digest, wording

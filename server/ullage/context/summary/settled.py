@@ -14,19 +14,10 @@ from typing import cast, overload
 
 from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.calls import Call, one_line
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
 from ullage.context.counting.media import in_words
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import (
-    AssistantReply,
-    Attachment,
-    Compaction,
-    CompactionRedone,
-    CompactionUndone,
-    Logged,
-    ToolReturned,
-    TurnEnded,
-    UserPrompt,
-)
+from ullage.context.entries import AssistantReply, Attachment, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.quoting import in_a_line
 from ullage.context.summary.command_history import CommandHistory, ErrorHistory
 from ullage.context.summary.file_history import FileHistory

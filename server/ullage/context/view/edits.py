@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import CompactionBlock
-from ullage.context.entries import Compaction, Logged
+from ullage.context.compaction_entries import Compaction
+from ullage.context.entries import Logged
 from ullage.context.view.log_places import place_of
 from ullage.context.view.taken_out import messages_taken_out, paths_out
 

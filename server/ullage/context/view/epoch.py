@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ullage.context.blocks import CompactionBlock
-from ullage.context.entries import Cleared, Compaction, CompactionRedone, CompactionUndone, Logged, Prelude, Reworded, Snipped, Summarised
+from ullage.context.compaction_entries import Cleared, Compaction, CompactionRedone, CompactionUndone, Reworded, Snipped, Summarised
+from ullage.context.entries import Logged, Prelude
 
 EXCLUDED_RESULT = "[The user took this result out of the conversation.]"
 EXCLUDED_MESSAGE = "[The user took a message out of the conversation here.]"

@@ -14,18 +14,8 @@ from itertools import islice
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Text, Thinking, ToolUse
-from ullage.context.entries import (
-    AssistantReply,
-    Clipped,
-    Compaction,
-    Entry,
-    FileTouch,
-    Logged,
-    MessageCounts,
-    Notice,
-    ToolReturned,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Compaction, MessageCounts
+from ullage.context.entries import AssistantReply, Clipped, Entry, FileTouch, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.edits import edits_of
 from ullage.context.view.log_places import clipped_to, entry_at, place_of
 from ullage.context.view.projection import Projection

@@ -36,7 +36,8 @@ from ullage.context.blocks import (
     valid_id,
     valid_name,
 )
-from ullage.context.entries import AssistantReply, Attachment, Compaction, UserPrompt
+from ullage.context.compaction_entries import Compaction
+from ullage.context.entries import AssistantReply, Attachment, UserPrompt
 from ullage.context.view.epoch import EpochKey
 
 T = TypeVar("T")

@@ -13,16 +13,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ullage.context.blocks import Message, Text, ToolResult, ToolUse
-from ullage.context.entries import (
-    AssistantReply,
-    Clipped,
-    Compaction,
-    Logged,
-    Notice,
-    Prelude,
-    ToolReturned,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Compaction
+from ullage.context.entries import AssistantReply, Clipped, Logged, Notice, Prelude, ToolReturned, UserPrompt
 from ullage.context.view.edits import Edits, Replacement, applied, edits_of, hidden, shown
 from ullage.context.view.epoch import Epoch, EpochKey
 from ullage.context.view.fold import Fold, Folds, prompt_blocks, replayed, spoken

@@ -14,7 +14,8 @@ from dataclasses import replace
 from itertools import islice, pairwise
 
 from ullage.context.blocks import Text
-from ullage.context.entries import AssistantReply, Compaction, Entry, FilePinned, Logged, Notice, ToolReturned, UserPrompt
+from ullage.context.compaction_entries import Compaction
+from ullage.context.entries import AssistantReply, Entry, FilePinned, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.epoch import bare
 from ullage.context.view.log_places import Entries, entry_at, place_of
 from ullage.context.view.projection import Projection

@@ -10,19 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
-from ullage.context.entries import (
-    Attachment,
-    Compaction,
-    CompactionRedone,
-    CompactionUndone,
-    Entry,
-    FileTakenOut,
-    Logged,
-    Notice,
-    RestoredFile,
-    Reworded,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, FileTakenOut, RestoredFile, Reworded
+from ullage.context.entries import Attachment, Entry, Logged, Notice, UserPrompt
 from ullage.context.view.epoch import EXCLUDED_MESSAGE as EXCLUDED_MESSAGE
 from ullage.context.view.epoch import EXCLUDED_RESULT as EXCLUDED_RESULT
 from ullage.context.view.epoch import Epoch

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ullage.context.blocks import Text, ToolResult, ToolUse
 from ullage.context.calls import strings_of
-from ullage.context.entries import Compaction
+from ullage.context.compaction_entries import Compaction
 from ullage.context.view.fates import whole_in_view
 from ullage.context.view.projection import Projection
 from ullage.replay.measuring.files_and_names import FileCall, file_calls, files_read_again, named, restoring, tied

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Usage
-from ullage.context.entries import Rung, Trigger
+from ullage.context.compaction_entries import Rung, Trigger
 from ullage.replay.measuring.facts import FactKind
 from ullage.replay.measuring.files_and_names import Named
 from ullage.replay.measuring.retention import KindRetention, Share, by_kind

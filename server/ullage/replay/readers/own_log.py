@@ -7,22 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from ullage.context.blocks import Usage
-from ullage.context.entries import (
-    AssistantReply,
-    Clipped,
-    Compaction,
-    CompactionFailed,
-    CompactionRedone,
-    CompactionUndone,
-    Entry,
-    EntryPinned,
-    FilePinned,
-    Forked,
-    Logged,
-    Reworded,
-    SizeStated,
-    SpentInVain,
-)
+from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, Reworded, SpentInVain
+from ullage.context.entries import AssistantReply, Clipped, Entry, EntryPinned, FilePinned, Forked, Logged, SizeStated
 from ullage.context.view.epoch import Epoch
 from ullage.replay.readers.entries import Log
 from ullage.replay.readers.flaws import COUNTED_ELSEWHERE, DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, NotATranscript, Tally

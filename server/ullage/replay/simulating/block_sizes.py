@@ -16,8 +16,9 @@ from statistics import median
 from typing import NamedTuple, TypeAlias
 
 from ullage.context.blocks import Block, Message, Text, ToolResult, ToolUse
+from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.tokens import HIGHEST_RATIO, LOWEST_RATIO, estimate_block
-from ullage.context.entries import AssistantReply, Compaction, Entry, Notice, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, Entry, Notice, ToolReturned, UserPrompt
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.replay.pricing.prompt_cache import START, Prefix
 from ullage.replay.pricing.recorded_requests import CHANGED, OPENING, SYSTEM, SYSTEM_ANEW, RecordedRequest, pieces_of, requests_of

@@ -10,19 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ullage.context.blocks import SystemPart, Thinking
+from ullage.context.compaction_entries import Compaction
 from ullage.context.engines.engine import Engine
-from ullage.context.entries import (
-    AssistantReply,
-    Clipped,
-    Compaction,
-    Entry,
-    Logged,
-    Notice,
-    Prelude,
-    ToolReturned,
-    TurnEnded,
-    UserPrompt,
-)
+from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, Notice, Prelude, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.moves.cheap import Arrival, Clip
 from ullage.context.summary.words import names_left_out
 from ullage.context.view.projection import Projection

@@ -29,8 +29,8 @@ from ullage.context.compaction.assemble import (
     with_resume,
 )
 from ullage.context.compaction.restore import in_room, resume_text
+from ullage.context.compaction_entries import Compaction, RestoredFile
 from ullage.context.engines.engine import Handoff
-from ullage.context.entries import Compaction, RestoredFile
 from ullage.context.moves.cuts import newest_turn
 from ullage.context.moves.plan import Asked, leaves_alone
 from ullage.context.policies.ullage import ULLAGE

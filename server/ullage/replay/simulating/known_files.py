@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.calls import files_printed, strings_of
 from ullage.context.compaction.restore import Choosing, FileNow, Sign, candidates, logged_edits, signs_in
-from ullage.context.entries import AssistantReply, FileTouch, Logged, RestoredFile, ToolReturned
+from ullage.context.compaction_entries import RestoredFile
+from ullage.context.entries import AssistantReply, FileTouch, Logged, ToolReturned
 from ullage.context.policy import RestoreNumbers
 from ullage.context.view.projection import Projection
 from ullage.replay.readers.entries import PATCH_START, PATCHED

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from statistics import mean
 
 from ullage.context.blocks import Usage
+from ullage.context.compaction_entries import Trigger
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import Trigger
 from ullage.context.moves.plan import Asked
 from ullage.context.view.projection import Projection
 from ullage.replay.measuring.retaining import Left

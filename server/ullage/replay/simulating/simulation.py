@@ -23,9 +23,10 @@ from ullage.context.compaction.decide import (
     decide_after_refusal,
     next_compaction,
 )
+from ullage.context.compaction_entries import Compaction, Trigger
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.engine import sweeps
-from ullage.context.entries import AssistantReply, Compaction, Logged, Trigger, UserPrompt
+from ullage.context.entries import AssistantReply, Logged, UserPrompt
 from ullage.context.moves.plan import Asked
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy

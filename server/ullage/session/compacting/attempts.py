@@ -13,7 +13,8 @@ from contextlib import AbstractContextManager
 
 from ullage.context.compaction.assemble import Draft, NothingToCompact, Wanted, is_of_use
 from ullage.context.compaction.decide import Fullness
-from ullage.context.entries import Compaction, CompactionFailed, SizeStated, SpentInVain, Trigger
+from ullage.context.compaction_entries import Compaction, CompactionFailed, SpentInVain, Trigger
+from ullage.context.entries import SizeStated
 from ullage.context.moves.cuts import newest_turn
 from ullage.context.moves.plan import leaves_alone
 from ullage.context.policies.ullage import ULLAGE

@@ -29,8 +29,9 @@ from ullage.context.compaction.assemble import (
     with_resume,
 )
 from ullage.context.compaction.restore import in_room
+from ullage.context.compaction_entries import Compaction, Rung
 from ullage.context.counting.tokens import Calibration
-from ullage.context.entries import Compaction, Logged, Rung
+from ullage.context.entries import Logged
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.view.fates import counts

@@ -13,7 +13,7 @@ from collections import deque
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction.assemble import Draft
-from ullage.context.entries import SpentInVain
+from ullage.context.compaction_entries import SpentInVain
 from ullage.models.model import ModelCard
 from ullage.session.conversation import Conversation
 

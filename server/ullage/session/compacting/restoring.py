@@ -25,7 +25,8 @@ from ullage.context.compaction.restore import (
     signs_in,
     take,
 )
-from ullage.context.entries import AssistantReply, Compaction, Logged, RestoredFile
+from ullage.context.compaction_entries import Compaction, RestoredFile
+from ullage.context.entries import AssistantReply, Logged
 from ullage.context.policy import RestoreNumbers
 from ullage.context.quoting import in_a_line
 from ullage.context.view.fates import touches_in_view

@@ -31,10 +31,10 @@ from ullage.context.compaction.decide import (
 )
 from ullage.context.compaction.economy import ECONOMIES, Outlook, line_before_step
 from ullage.context.compaction.undoing import TakenBack, left_by_newest, replied_since
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Trigger
 from ullage.context.counting.gauge import USUAL_GROWTH, Measuring, growth, line
 from ullage.context.counting.tokens import estimate_prelude
 from ullage.context.engines.engine import sweeps
-from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, Trigger
 from ullage.context.policies.ullage import ULLAGE
 from ullage.session.compacting.attempts import Attempts, last_seq
 from ullage.session.compacting.compaction import Compactor

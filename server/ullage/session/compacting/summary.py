@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 from ullage.context.blocks import CompactionBlock, Message, Usage
 from ullage.context.compaction.api_summary import ELSEWHERE, completing, for_the_api, instructions, judged, keeps_turns
 from ullage.context.compaction.assemble import Draft, NothingToCompact, covered_by, entry_of, handoff_by, shrinks, ways
+from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import Covered, Handoff, wants_files
-from ullage.context.entries import Compaction, Logged
+from ullage.context.entries import Logged
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy

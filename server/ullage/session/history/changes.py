@@ -15,9 +15,10 @@ from typing import TypeAlias, TypeVar
 from ullage.context.blocks import Message
 from ullage.context.compaction.exclusion import rewordings, tells_in_own_words
 from ullage.context.compaction.undoing import again, fitting
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Reworded
 from ullage.context.counting.tokens import estimate_message
 from ullage.context.engines.engine import handoff_room
-from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, EntryPinned, FilePinned, FileTouch, Logged, Reworded
+from ullage.context.entries import EntryPinned, FilePinned, FileTouch, Logged
 from ullage.context.moves.plan import Plan
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import UllageNumbers

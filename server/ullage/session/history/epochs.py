@@ -12,17 +12,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from ullage.context.entries import (
-    AssistantReply,
-    Compaction,
-    CompactionRedone,
-    CompactionUndone,
-    Entry,
-    Forked,
-    Logged,
-    SpentInVain,
-    ToolReturned,
-)
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, SpentInVain
+from ullage.context.entries import AssistantReply, Entry, Forked, Logged, ToolReturned
 from ullage.context.view.epoch import Epoch
 from ullage.context.view.fates import GONE, Becoming, Fate, is_message
 from ullage.context.view.projection import Projection

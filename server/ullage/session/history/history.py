@@ -12,20 +12,8 @@ from functools import cache
 from ullage.context.compaction.assemble import NothingToCompact, Wanted
 from ullage.context.compaction.decide import Fullness
 from ullage.context.compaction.exclusion import exclude, exclude_file
-from ullage.context.entries import (
-    AssistantReply,
-    Compaction,
-    CompactionRedone,
-    CompactionUndone,
-    EntryPinned,
-    FilePinned,
-    FileTouch,
-    Logged,
-    MessageCounts,
-    Rung,
-    ToolReturned,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, MessageCounts, Rung
+from ullage.context.entries import AssistantReply, EntryPinned, FilePinned, FileTouch, Logged, ToolReturned, UserPrompt
 from ullage.context.moves.plan import Plan
 from ullage.context.view.projection import EpochKey
 from ullage.context.view.quotations import files_out

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ullage.context.blocks import Text, Thinking
-from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, ToolReturned, UserPrompt
+from ullage.context.compaction_entries import Compaction
+from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned, UserPrompt
 from ullage.context.view.log_places import entry_at, place_of
 from ullage.context.view.projection import Projection
 from ullage.session.errors import SessionError

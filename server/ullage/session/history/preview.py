@@ -11,8 +11,9 @@ from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Block, Text, ToolUse, Usage
 from ullage.context.compaction.economy import CACHE_SECONDS, SUMMARY_OUTPUT_TOKENS, took
+from ullage.context.compaction_entries import Compaction, MessageCounts, Rung
 from ullage.context.counting.tokens import Calibration, estimate_block
-from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, MessageCounts, Notice, Rung, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.fates import Fate, FateKind, fates, is_message
 from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection

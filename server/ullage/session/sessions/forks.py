@@ -6,20 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import ToolUse
-from ullage.context.entries import (
-    AssistantReply,
-    Clipped,
-    Compaction,
-    CompactionRedone,
-    CompactionUndone,
-    Forked,
-    Logged,
-    Notice,
-    Prelude,
-    ToolReturned,
-    TurnEnded,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
+from ullage.context.entries import AssistantReply, Clipped, Forked, Logged, Notice, Prelude, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.view.log_places import place_of
 from ullage.session.history.places import entry_of_item, first_of_item
 from ullage.session.timeline.items import ForkOrigin

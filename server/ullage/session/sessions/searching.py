@@ -12,7 +12,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from ullage.context.blocks import AssistantBlock, Media, Text, Thinking, ToolUse
-from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Notice, ToolReturned, UserPrompt
+from ullage.context.compaction_entries import Compaction
+from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.quoting import in_a_line, quoted
 from ullage.context.view.epoch import Epoch
 from ullage.context.view.log_places import entry_at

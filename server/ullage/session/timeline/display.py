@@ -11,8 +11,9 @@ from contextlib import contextmanager
 from ullage.context.blocks import Usage
 from ullage.context.compaction.decide import Fullness, NextCompaction
 from ullage.context.compaction.economy import SUMMARY_OUTPUT_TOKENS, took
+from ullage.context.compaction_entries import Compaction, SpentInVain
 from ullage.context.counting.gauge import level
-from ullage.context.entries import AssistantReply, Compaction, Entry, Forked, Logged, SpentInVain
+from ullage.context.entries import AssistantReply, Entry, Forked, Logged
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
 from ullage.session.timeline.items import (

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.compaction.decide import NextCompaction
-from ullage.context.entries import Action, FileDiff, Rung, Trigger
+from ullage.context.compaction_entries import Rung, Trigger
+from ullage.context.entries import Action, FileDiff
 from ullage.context.policy import Measure
 from ullage.models.model import Effort
 from ullage.session.locations import Location

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from ullage.context.blocks import Media
+from ullage.context.compaction_entries import Compaction, CompactionFailed
 from ullage.context.counting.media import in_words
-from ullage.context.entries import AssistantReply, Compaction, CompactionFailed, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, ToolReturned, UserPrompt
 from ullage.session.timeline.items import CompactionItem, Failure, NoticeItem, RestoredFileItem, ShownMedia
 from ullage.store.plain_files import shown_path
 from ullage.tools.file_tools import NOT_FOUND

@@ -20,19 +20,8 @@ from typing import Literal, TypeAlias
 from weakref import WeakMethod
 
 from ullage.context.blocks import Json, Text, Thinking, ToolUse
-from ullage.context.entries import (
-    AssistantReply,
-    Clipped,
-    Compaction,
-    CompactionFailed,
-    CompactionRedone,
-    CompactionUndone,
-    Forked,
-    Logged,
-    ToolReturned,
-    TurnEnded,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone
+from ullage.context.entries import AssistantReply, Clipped, Forked, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.session.locations import Locate, Location, nowhere
 from ullage.session.timeline.items import (
     AssistantItem,

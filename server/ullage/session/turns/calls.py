@@ -11,8 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ullage.context.blocks import CALLED_AS, NOT_A_NAME, ToolUse
+from ullage.context.compaction_entries import CompactionFailed
 from ullage.context.engines.engine import PathOf
-from ullage.context.entries import Clipped, CompactionFailed, ToolReturned
+from ullage.context.entries import Clipped, ToolReturned
 from ullage.context.moves.cheap import Arrival, Clip
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.summary.words import names_left_out

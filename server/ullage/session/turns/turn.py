@@ -11,8 +11,9 @@ from dataclasses import replace
 
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.compaction.assemble import Wanted
+from ullage.context.compaction_entries import RestoredFile
 from ullage.context.counting.accounting import learned
-from ullage.context.entries import AssistantReply, FileTouch, Notice, RestoredFile, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, FileTouch, Notice, TurnEnded, UserPrompt
 from ullage.context.quoting import in_a_line
 from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
 from ullage.models.model import ModelCard, ModelEvent, Reply

@@ -23,7 +23,8 @@ from ullage.context.compaction.api_summary import (
     judged,
     keeps_turns,
 )
-from ullage.context.entries import Cleared, EntryPinned, Logged, Summarised
+from ullage.context.compaction_entries import Cleared, Summarised
+from ullage.context.entries import EntryPinned, Logged
 from ullage.context.moves.plan import Plan, plan
 from ullage.context.policy import SummaryNumbers, UllageNumbers
 from ullage.context.summary.handoff import PREFACE, handoff

@@ -35,7 +35,8 @@ from ullage.context.compaction.economy import (
     since,
     took,
 )
-from ullage.context.entries import AssistantReply, Compaction, Forked, Logged, Rung, Snipped, Summarised
+from ullage.context.compaction_entries import Compaction, Rung, Snipped, Summarised
+from ullage.context.entries import AssistantReply, Forked, Logged
 
 TERMS = Terms(read=0.1, write=1.25, output=5.0)
 FIXED = 10_000

@@ -13,21 +13,8 @@ from tests.unit.context.strategies import histories, paths, planned_histories
 from tests.unit.context.validity import problems
 from ullage.context.blocks import Message, ToolUse
 from ullage.context.compaction.exclusion import EXCLUDED_MESSAGE, EXCLUDED_RESULT, exclude, exclude_file
-from ullage.context.entries import (
-    Attachment,
-    Compaction,
-    CompactionRedone,
-    CompactionUndone,
-    Entry,
-    FilePinned,
-    FileTouch,
-    Logged,
-    Notice,
-    RestoredFile,
-    Summarised,
-    ToolReturned,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, RestoredFile, Summarised
+from ullage.context.entries import Attachment, Entry, FilePinned, FileTouch, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.fates import touches_in_view
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import files_out, without_excluded

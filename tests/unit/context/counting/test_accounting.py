@@ -14,24 +14,11 @@ from tests.unit.context.pictures import DOCUMENT, IMAGE
 from tests.unit.context.strategies import histories
 from tests.unit.context.work import priced, ran, read, work
 from ullage.context.blocks import Message, SystemPart, ToolSpec
+from ullage.context.compaction_entries import CompactionRedone, CompactionUndone, RestoredFile, Reworded, Snipped, Summarised
 from ullage.context.counting.accounting import Account, Counted
 from ullage.context.counting.media import LIMITS, LIMITS_BEFORE, ImageLimits, media_tokens
 from ullage.context.counting.tokens import Calibration, estimate_message, estimate_prelude
-from ullage.context.entries import (
-    Attachment,
-    CompactionRedone,
-    CompactionUndone,
-    Entry,
-    Logged,
-    Notice,
-    Prelude,
-    RestoredFile,
-    Reworded,
-    Snipped,
-    Summarised,
-    ToolReturned,
-    UserPrompt,
-)
+from ullage.context.entries import Attachment, Entry, Logged, Notice, Prelude, ToolReturned, UserPrompt
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE
 

@@ -12,9 +12,10 @@ from tests.unit.context.logs import PRELUDE, calls, compaction, prompt, returned
 from tests.unit.context.strategies import histories
 from tests.unit.context.work import priced
 from ullage.context.blocks import Text, Thinking
+from ullage.context.compaction_entries import Summarised
 from ullage.context.counting.accounting import Account
 from ullage.context.counting.tokens import Calibration, Parts, countable, counted, estimate_message
-from ullage.context.entries import AssistantReply, Logged, Summarised
+from ullage.context.entries import AssistantReply, Logged
 from ullage.context.view.projection import Projection
 
 TEXT = "one two three " * 100

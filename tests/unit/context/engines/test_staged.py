@@ -10,9 +10,10 @@ from tests.unit.context.logs import compaction, drawn, prompt, says, session
 from tests.unit.context.policies.rehearsal import occasion, tokens
 from tests.unit.context.policies.steps import after, called, carried_out, planned, results, talk
 from ullage.context.blocks import ToolUse
+from ullage.context.compaction_entries import Snipped
 from ullage.context.engines.staged import Staged
 from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens, Upkeep, WindowNumbers
-from ullage.context.entries import AssistantReply, EntryPinned, Logged, Snipped, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, EntryPinned, Logged, TurnEnded, UserPrompt
 from ullage.context.moves.cheap import Arrival
 from ullage.context.moves.cuts import Tail
 from ullage.context.moves.plan import spare

@@ -10,8 +10,9 @@ from tests.unit.context.logs import calls, compaction, log, prompt, reply, retur
 from tests.unit.context.pictures import IMAGE
 from tests.unit.context.strategies import histories
 from ullage.context.blocks import Json, Message, ToolResult, ToolUse
+from ullage.context.compaction_entries import Cleared, Snipped, Summarised
 from ullage.context.counting.tokens import estimate_block
-from ullage.context.entries import Cleared, Clipped, Entry, Logged, Snipped, Summarised, ToolReturned
+from ullage.context.entries import Clipped, Entry, Logged, ToolReturned
 from ullage.context.moves.cheap import clear
 from ullage.context.policy import ClearNumbers
 from ullage.context.view.projection import project

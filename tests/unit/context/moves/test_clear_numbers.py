@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.context.logs import calls, compaction, log, prompt, reply, returned, says, use
+from ullage.context.compaction_entries import Cleared
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import Cleared, Entry, ToolReturned, UserPrompt
+from ullage.context.entries import Entry, ToolReturned, UserPrompt
 from ullage.context.moves.cheap import clear
 from ullage.context.policy import ClearNumbers
 from ullage.context.view.projection import project

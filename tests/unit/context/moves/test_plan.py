@@ -24,7 +24,8 @@ from tests.unit.context.logs import (
 from tests.unit.context.strategies import histories
 from tests.unit.context.validity import problems
 from ullage.context.blocks import Message, SystemPart
-from ullage.context.entries import Compaction, Entry, Logged, Prelude, Summarised, UserPrompt
+from ullage.context.compaction_entries import Compaction, Summarised
+from ullage.context.entries import Entry, Logged, Prelude, UserPrompt
 from ullage.context.moves.plan import Plan, plan, reactive_plan
 from ullage.context.moves.preview import preview
 from ullage.context.policy import ClearNumbers, SnipNumbers, SummaryNumbers, UllageNumbers

@@ -7,7 +7,8 @@ from hypothesis import assume, given
 
 from tests.unit.context.logs import calls, compaction, drawn, log, prompt, returned, says
 from tests.unit.context.strategies import planned_histories
-from ullage.context.entries import Compaction, Entry, Logged, Snipped, Summarised, UserPrompt
+from ullage.context.compaction_entries import Compaction, Snipped, Summarised
+from ullage.context.entries import Entry, Logged, UserPrompt
 from ullage.context.moves.cheap import snip
 from ullage.context.moves.cuts import carried
 from ullage.context.moves.preview import preview

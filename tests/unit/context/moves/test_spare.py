@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.unit.context.logs import calls, characters, compaction, drawn, prompt, returned, says, session
 from tests.unit.context.strategies import planned_histories
 from tests.unit.context.validity import problems
-from ullage.context.entries import AssistantReply, Cleared, EntryPinned, Logged, Snipped, Summarised, ToolReturned, UserPrompt
+from ullage.context.compaction_entries import Cleared, Snipped, Summarised
+from ullage.context.entries import AssistantReply, EntryPinned, Logged, ToolReturned, UserPrompt
 from ullage.context.moves.plan import Plan, spare
 from ullage.context.view.pins import pinned_entries
 from ullage.context.view.projection import Projection

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tests.unit.context.logs import calls, compaction, log, prompt, returned, says
 from tests.unit.context.strategies import histories
 from ullage.context.blocks import Message
-from ullage.context.entries import Entry, Logged, Summarised
+from ullage.context.compaction_entries import Summarised
+from ullage.context.entries import Entry, Logged
 from ullage.context.moves.cuts import Tail, TokenRange, cut_before, possible_cuts
 from ullage.context.view.projection import project
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ullage.context.blocks import Message
+from ullage.context.compaction_entries import Compaction, Trigger
 from ullage.context.counting.gauge import line, measured
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import Covered, Handoff, Occasion, planned_entry
-from ullage.context.entries import Compaction, Logged, Trigger
+from ullage.context.entries import Logged
 from ullage.context.moves.plan import Plan
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection

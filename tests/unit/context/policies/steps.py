@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from tests.unit.context.logs import prompt, says, session
 from tests.unit.context.policies.rehearsal import occasion, written
 from ullage.context.blocks import Message, Text, ToolUse
+from ullage.context.compaction_entries import Trigger
 from ullage.context.counting.gauge import line
 from ullage.context.engines.engine import Handoff, planned_entry
-from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned, Trigger
+from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned
 from ullage.context.moves.cheap import Arrival
 from ullage.context.moves.plan import Plan
 from ullage.context.policy import Policy

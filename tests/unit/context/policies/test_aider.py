@@ -13,9 +13,10 @@ from tests.unit.context.strategies import histories
 from tests.unit.context.validity import problems
 from tests.unit.context.work import asked, edited, read, work
 from ullage.context.blocks import ToolUse
+from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.gauge import line
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import Compaction, Entry, Logged, ToolReturned, TurnEnded
+from ullage.context.entries import Entry, Logged, ToolReturned, TurnEnded
 from ullage.context.policies.aider.known_texts import known_texts, patched
 from ullage.context.policies.aider.policy import AIDER, MAP, AiderNumbers
 from ullage.context.policies.aider.repository_map import ranks, repository_map

@@ -7,7 +7,8 @@ import pytest
 from tests.unit.context.logs import compaction, drawn, prompt, says, session
 from tests.unit.context.policies.rehearsal import tokens
 from tests.unit.context.policies.steps import after, called, full_at, planned, results, talk
-from ullage.context.entries import Entry, Logged, Snipped, Trigger
+from ullage.context.compaction_entries import Snipped, Trigger
+from ullage.context.entries import Entry, Logged
 from ullage.context.policies.goose import GOOSE
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE

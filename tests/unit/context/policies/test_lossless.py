@@ -11,9 +11,10 @@ from tests.unit.context.logs import calls, drawn, prompt, returned, says, sessio
 from tests.unit.context.policies.rehearsal import compacted, occasion, tokens
 from tests.unit.context.strategies import histories
 from tests.unit.context.validity import problems
+from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.gauge import line
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import Compaction, Entry, Logged
+from ullage.context.entries import Entry, Logged
 from ullage.context.policies.lossless.policy import LOSSLESS, LosslessEngine, LosslessNumbers
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request

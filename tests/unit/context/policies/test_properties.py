@@ -21,9 +21,10 @@ from tests.unit.context.pictures import kept
 from tests.unit.context.policies.rehearsal import occasion, tokens
 from tests.unit.context.strategies import planned_histories, turns
 from tests.unit.context.validity import problems
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Rung, Trigger
 from ullage.context.engines.engine import Covered, Handoff, handoff_room, planned_entry
 from ullage.context.engines.staged import Staged
-from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, Entry, Logged, Rung, Trigger
+from ullage.context.entries import Entry, Logged
 from ullage.context.moves.plan import Plan
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy

@@ -17,7 +17,8 @@ from tests.deep import many
 from tests.unit.context.logs import prompt, says, session
 from tests.unit.context.policies.rehearsal import occasion, written
 from ullage.context.blocks import Text, ToolUse
-from ullage.context.entries import AssistantReply, Attachment, Entry, FileTouch, Logged, Notice, ToolReturned, Trigger, UserPrompt
+from ullage.context.compaction_entries import Trigger
+from ullage.context.entries import AssistantReply, Attachment, Entry, FileTouch, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.summary.digest import ASKED, CONSTRAINTS
 

@@ -13,18 +13,8 @@ from tests.unit.context.logs import compaction, log, reply, returned, says, use
 from tests.unit.context.strategies import histories
 from tests.unit.context.work import asked, edited, planned, ran, work
 from ullage.context.blocks import Json, ToolUse
-from ullage.context.entries import (
-    AssistantReply,
-    Attachment,
-    CompactionRedone,
-    CompactionUndone,
-    Entry,
-    Logged,
-    Summarised,
-    ToolReturned,
-    TurnEnded,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import CompactionRedone, CompactionUndone, Summarised
+from ullage.context.entries import AssistantReply, Attachment, Entry, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.policy import SummaryNumbers
 from ullage.context.summary.facts import AT_ONCE, KEPT, Reading, Said, Task, facts, read_ahead
 from ullage.context.summary.handoff import handoff

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.unit.context.logs import compaction, says
 from tests.unit.context.strategies import histories
 from tests.unit.context.work import asked, edited, planned, ran, work
+from ullage.context.compaction_entries import CompactionRedone, CompactionUndone, Summarised
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import CompactionRedone, CompactionUndone, Entry, Logged, Summarised
+from ullage.context.entries import Entry, Logged
 from ullage.context.policy import SummaryNumbers
 from ullage.context.redact import redact
 from ullage.context.summary.handoff import handoff, tail_note

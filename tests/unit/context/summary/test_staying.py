@@ -6,7 +6,8 @@ import pytest
 
 from tests.unit.context.logs import compaction
 from tests.unit.context.work import asked, edited, read, work
-from ullage.context.entries import Cleared, Clipped, Entry, Logged, Snipped
+from ullage.context.compaction_entries import Cleared, Snipped
+from ullage.context.entries import Clipped, Entry, Logged
 from ullage.context.policy import SummaryNumbers
 from ullage.context.summary.handoff import handoff, staying_text
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.unit.context.logs import compaction, drawn, prompt, says, session
-from ullage.context.entries import Snipped, Summarised
+from ullage.context.compaction_entries import Snipped, Summarised
 from ullage.context.view.projection import Projection
 
 # 1 the prelude, 2 a prompt, 3 a word, 4 a prompt, 5 a word

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from tests.unit.context.logs import calls, compaction, prompt, returned, says, session
 from tests.unit.context.strategies import histories
-from ullage.context.entries import Cleared, Clipped, Compaction, CompactionUndone, Entry, Logged, Snipped, Summarised
+from ullage.context.compaction_entries import Cleared, Compaction, CompactionUndone, Snipped, Summarised
+from ullage.context.entries import Clipped, Entry, Logged
 from ullage.context.view.fates import fates
 from ullage.context.view.projection import Projection
 

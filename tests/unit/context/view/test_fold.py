@@ -18,18 +18,8 @@ from tests.unit.context.logs import (
     thought,
 )
 from ullage.context.blocks import AssistantBlock, RedactedThinking, Text, Thinking
-from ullage.context.entries import (
-    Attachment,
-    Cleared,
-    Clipped,
-    Compaction,
-    CompactionFailed,
-    Entry,
-    Logged,
-    Notice,
-    TurnEnded,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Cleared, Compaction, CompactionFailed
+from ullage.context.entries import Attachment, Clipped, Entry, Logged, Notice, TurnEnded, UserPrompt
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.fold import Fold, Folds, Snapshot
 from ullage.context.view.projection import project

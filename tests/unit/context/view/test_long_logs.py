@@ -8,18 +8,8 @@ import pytest
 
 from tests.unit.context.logs import compaction, log, prompt, says
 from tests.unit.context.watched_log import Watched
-from ullage.context.entries import (
-    Compaction,
-    CompactionRedone,
-    CompactionUndone,
-    Entry,
-    EntryPinned,
-    FileTouch,
-    Logged,
-    Prelude,
-    Summarised,
-    ToolReturned,
-)
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Summarised
+from ullage.context.entries import Entry, EntryPinned, FileTouch, Logged, Prelude, ToolReturned
 from ullage.context.view.edits import Replacement, applied, edits_of
 from ullage.context.view.fates import touches_in_view
 from ullage.context.view.log_places import clipped_to, entry_at, place_of

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from tests.unit.context.logs import compaction, log, prompt, says
 from tests.unit.context.strategies import histories, planned_histories
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Summarised
 from ullage.context.engines.engine import Covered
-from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, Entry, EntryPinned, FilePinned, Logged, Summarised
+from ullage.context.entries import Entry, EntryPinned, FilePinned, Logged
 from ullage.context.moves.cheap import messages_in
 from ullage.context.moves.plan import Plan
 from ullage.context.policies.ullage import ULLAGE

@@ -11,17 +11,7 @@ from tests.unit.context.logs import calls, log, prompt, returned, says, session
 from tests.unit.context.strategies import histories
 from tests.unit.context.watched_log import Watched
 from ullage.context.blocks import ToolUse
-from ullage.context.entries import (
-    AssistantReply,
-    Clipped,
-    Entry,
-    EntryPinned,
-    FilePinned,
-    FileTouch,
-    Logged,
-    ToolReturned,
-    TouchKind,
-)
+from ullage.context.entries import AssistantReply, Clipped, Entry, EntryPinned, FilePinned, FileTouch, Logged, ToolReturned, TouchKind
 from ullage.context.view.pins import PinnedEntries, Pins, pinned_entries, pins
 from ullage.context.view.projection import Projection
 

@@ -18,17 +18,8 @@ from tests.unit.context.logs import (
     use,
 )
 from ullage.context.blocks import SystemPart, Text
-from ullage.context.entries import (
-    Cleared,
-    CompactionRedone,
-    CompactionUndone,
-    Entry,
-    Logged,
-    Prelude,
-    RestoredFile,
-    Snipped,
-    Summarised,
-)
+from ullage.context.compaction_entries import Cleared, CompactionRedone, CompactionUndone, RestoredFile, Snipped, Summarised
+from ullage.context.entries import Entry, Logged, Prelude
 from ullage.context.view.projection import Projection, project
 
 OTHER_PRELUDE = Prelude((SystemPart("system", "You are another agent."),), ())

@@ -12,17 +12,8 @@ from tests.unit.context.logs import compaction, flat, log, prompt, reply, though
 from tests.unit.context.strategies import compactions, histories
 from tests.unit.context.validity import problems
 from ullage.context.blocks import CompactionBlock, RedactedThinking, Text, Thinking
-from ullage.context.entries import (
-    AssistantReply,
-    Compaction,
-    CompactionRedone,
-    CompactionUndone,
-    Entry,
-    Logged,
-    Notice,
-    Summarised,
-    UserPrompt,
-)
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Summarised
+from ullage.context.entries import AssistantReply, Entry, Logged, Notice, UserPrompt
 from ullage.context.view.projection import EpochKey, Projection, project
 from ullage.context.view.request import Request, build_request
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.unit.context.logs import compaction, prompt, returned, says, session
 from ullage.context.blocks import CompactionBlock
-from ullage.context.entries import Snipped, Summarised
+from ullage.context.compaction_entries import Snipped, Summarised
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import Quotations, to_be_read
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from tests.unit.context.logs import compaction, drawn, prompt, says, session
-from ullage.context.entries import CompactionRedone, CompactionUndone, Entry, Reworded, Snipped, Summarised
+from ullage.context.compaction_entries import CompactionRedone, CompactionUndone, Reworded, Snipped, Summarised
+from ullage.context.entries import Entry
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import without_excluded
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE

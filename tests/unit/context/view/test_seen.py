@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.unit.context.logs import calls, compaction, prompt, returned, says, session
-from ullage.context.entries import Cleared, Clipped, Entry, FileTouch, RestoredFile, Summarised, ToolReturned, TouchKind
+from ullage.context.compaction_entries import Cleared, RestoredFile, Summarised
+from ullage.context.entries import Clipped, Entry, FileTouch, ToolReturned, TouchKind
 from ullage.context.view.fates import touches_in_view, whole_in_view
 from ullage.context.view.projection import Projection
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from hypothesis import given
 
 from tests.unit.context.strategies import histories
-from ullage.context.entries import Compaction, CompactionRedone, CompactionUndone, Logged
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
+from ullage.context.entries import Logged
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import all_taken_out, out_of_sight, taken_out
 

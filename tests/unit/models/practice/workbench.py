@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ullage.context.blocks import Media, Text, ToolUse, Usage
 from ullage.context.compaction.restore import resume_text
-from ullage.context.entries import AssistantReply, Compaction, Entry, Logged, Prelude, Summarised, ToolReturned, UserPrompt
+from ullage.context.compaction_entries import Compaction, Summarised
+from ullage.context.entries import AssistantReply, Entry, Logged, Prelude, ToolReturned, UserPrompt
 from ullage.context.policy import SummaryNumbers
 from ullage.context.summary.handoff import handoff
 from ullage.context.view.projection import Projection

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.unit.context.logs import compaction
 from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
-from ullage.context.entries import FileTouch, RestoredFile
+from ullage.context.compaction_entries import RestoredFile
+from ullage.context.entries import FileTouch
 from ullage.context.view.projection import Projection
 from ullage.replay.measuring.files_and_names import Named
 from ullage.replay.measuring.retaining import Left, Needed, left_by

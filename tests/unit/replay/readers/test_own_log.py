@@ -13,7 +13,8 @@ import pytest
 from tests.unit.context.logs import PRELUDE, calls, compaction, prompt, returned, says
 from tests.unit.replay.readers.recorded import drawn, mended
 from ullage.context.blocks import Usage
-from ullage.context.entries import Cleared, Clipped, CompactionUndone, Entry, Summarised, TurnEnded
+from ullage.context.compaction_entries import Cleared, CompactionUndone, Summarised
+from ullage.context.entries import Clipped, Entry, TurnEnded
 from ullage.context.policies.ullage import ULLAGE
 from ullage.replay.pricing.cost import cost_of
 from ullage.replay.readers import NotATranscript, read

@@ -18,19 +18,9 @@ from tests.unit.replay.simulating.exact_api import exact_api
 from tests.unit.session.harness import MODEL, Stage, calls, kept_of, stage
 from tests.unit.session.test_every_policy import BY_ITSELF, TOLD, summaries
 from ullage.context.blocks import Block, Json
+from ullage.context.compaction_entries import Compaction, SpentInVain
 from ullage.context.engines.engine import wants_files
-from ullage.context.entries import (
-    AssistantReply,
-    Clipped,
-    Compaction,
-    Logged,
-    Notice,
-    Prelude,
-    SpentInVain,
-    ToolReturned,
-    TurnEnded,
-    UserPrompt,
-)
+from ullage.context.entries import AssistantReply, Clipped, Logged, Notice, Prelude, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection

@@ -9,8 +9,9 @@ import pytest
 
 from tests.unit.replay.recorded import At, call, compacted, prompt, reply, returned, session
 from tests.unit.replay.working import MODEL, PRELUDE, working_session
+from ullage.context.compaction_entries import Cleared
 from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging
-from ullage.context.entries import Cleared, ToolReturned
+from ullage.context.entries import ToolReturned
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policies.none import NONE

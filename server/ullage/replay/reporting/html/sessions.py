@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ullage.context.entries import Rung, Trigger
+from ullage.context.compaction_entries import Rung, Trigger
 from ullage.replay.measuring.comparison import OPTIMUM, Standing, standing
 from ullage.replay.measuring.figures import Report, Row
 from ullage.replay.measuring.runs import CompactionPoint, Run
