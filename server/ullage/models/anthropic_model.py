@@ -22,9 +22,9 @@ from ullage.context.counting.media import NO_ROOM, Room, shown_in
 from ullage.context.view.request import Request, without_block
 from ullage.models.counting import Counting
 from ullage.models.endpoint_checks import NotJson, Size, parse, size_of, why_not_believed
-from ullage.models.errors import BlockRefused, MediaRefused, Nonsense, PromptTooLong, ThinkingRefused
+from ullage.models.errors import BlockRefused, Endpoint, MediaRefused, Nonsense, PromptTooLong, ThinkingRefused
 from ullage.models.event_stream import PLAIN, bound, events
-from ullage.models.failures import Endpoint, ErrorInReply, not_the_messages_api, sizes_that_cannot_be, understand
+from ullage.models.failures import ErrorInReply, not_the_messages_api, sizes_that_cannot_be, understand
 from ullage.models.known_models import expected_card
 from ullage.models.model import Effort, ModelCard, ModelEvent, Reply
 from ullage.models.model_card import Asked, OfferedModel, ask_anthropic, ask_offered, ask_other_server

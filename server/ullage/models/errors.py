@@ -14,9 +14,20 @@ ModelError
 └── NonsenseSent             what came is no reply: undecodable, nested without end, far too large
 
 Beside them stands `Nonsense`, which whatever reads a reply raises; `failures.py` makes a `NonsenseSent` of it.
+
+How an endpoint is named in such words, and how its own words are quoted, is said here too (`Endpoint`, `quoted`).
 """
 
 from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import urlsplit, urlunsplit
+
+from ullage.context.quoting import visible_line
+
+_KEY_LIKE = re.compile(r"\bsk-[A-Za-z0-9_\-*.]{6,}")
+_QUOTED_CHARACTERS = 500
 
 
 class ModelError(Exception):
@@ -83,3 +94,43 @@ class NonsenseSent(ModelError):
 
 class Nonsense(Exception):
     """What came is no reply of a Messages API. `str()` says in a few words what it was, as it stands after "sent"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """What the words need to know of the call that failed."""
+
+    model: str
+    base_url: str
+    """As the user set it; empty for the SDK's own default."""
+    api_key: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The endpoint for the user: its address without credentials, or Anthropic."""
+        if not self.base_url:
+            return "The Anthropic API"
+        return f"The server at {public_url(self.base_url)}"
+
+
+def public_url(url: str) -> str:
+    """The URL without user name and password."""
+    try:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+    except ValueError:
+        return url.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+
+def quoted(words: str, endpoint: Endpoint, most: int = _QUOTED_CHARACTERS) -> str:
+    """Words of a server as they may stand in a message: on one line, without keys, what cannot be seen as an escape."""
+    words = _redacted(" ".join(words[: 20 * most].split()), endpoint)
+    return visible_line(words) if len(words) <= most else f"{visible_line(words[:most])}…"
+
+
+def _redacted(words: str, endpoint: Endpoint) -> str:
+    if endpoint.api_key:
+        for key in (endpoint.api_key, repr(endpoint.api_key)[1:-1]):  # also as an error quotes it
+            words = words.replace(key, "[key]")
+    return _KEY_LIKE.sub("[key]", words)

@@ -9,18 +9,14 @@ import re
 import socket
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from math import isfinite
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
-from ullage.context.quoting import visible_line
 from ullage.models.endpoint_checks import mapping, plausible_window, string
 from ullage.models.errors import (
     AuthenticationFailed,
     BlockRefused,
+    Endpoint,
     EndpointUnreachable,
     MediaRefused,
     ModelError,
@@ -33,8 +29,10 @@ from ullage.models.errors import (
     StreamBroken,
     ThinkingRefused,
     UnknownModel,
+    public_url,
+    quoted,
 )
-from ullage.models.retry import Failure, NothingCame
+from ullage.models.retry import Failure, NothingCame, retry_after
 
 if TYPE_CHECKING:
     import httpx2
@@ -79,35 +77,6 @@ _INPUT = re.compile(
 """The same without the reply that was asked for, which vLLM and others count in."""
 _MEDIA = re.compile(r"\b(images?|pdfs?|documents?|multimodal|mmproj|only text)\b", re.IGNORECASE)
 """What a refusal speaks of that is about an image or a document; no error code exists for it."""
-_KEY_LIKE = re.compile(r"\bsk-[A-Za-z0-9_\-*.]{6,}")
-_QUOTED_CHARACTERS = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """What the words need to know of the call that failed."""
-
-    model: str
-    base_url: str
-    """As the user set it; empty for the SDK's own default."""
-    api_key: str | None = None
-
-    @property
-    def name(self) -> str:
-        """The endpoint for the user: its address without credentials, or Anthropic."""
-        if not self.base_url:
-            return "The Anthropic API"
-        return f"The server at {public_url(self.base_url)}"
-
-
-def public_url(url: str) -> str:
-    """The URL without user name and password."""
-    try:
-        parts = urlsplit(url)
-        host = parts.netloc.rpartition("@")[2]
-    except ValueError:
-        return url.rpartition("@")[2]
-    return urlunsplit((parts.scheme, host, parts.path, "", ""))
 
 
 class ErrorInReply(Exception):
@@ -217,8 +186,8 @@ def _refusal(problem: APIStatusError) -> type[RequestRefused]:
 
 def _inside_a_reply(body: Mapping[str, object], endpoint: Endpoint) -> Failure:
     """An error in what had begun as a success: an `error` event of a stream, or an error with the status 200."""
-    said = _shortened(_words(body) or "no reason given", endpoint)
-    kind = _shortened(string(mapping(body.get("error")), "type") or "error", endpoint, 60)
+    said = quoted(_words(body) or "no reason given", endpoint)
+    kind = quoted(string(mapping(body.get("error")), "type") or "error", endpoint, 60)
     if _is_too_long_by(f"{kind} {said}"):
         return Failure(_too_long(said))
     if kind in ("overloaded_error", "rate_limit_error"):
@@ -242,10 +211,10 @@ def _connection(cause: BaseException, endpoint: Endpoint) -> Failure:
     if isinstance(cause, TimeoutException) and not isinstance(cause, ConnectTimeout):
         return Failure(_not_in_time(endpoint))
     if isinstance(cause, RemoteProtocolError) and "disconnected" not in str(cause):
-        return _nonsense(Nonsense(f"an answer that is no HTTP ({_shortened(str(cause), endpoint, 200)})"), endpoint)
+        return _nonsense(Nonsense(f"an answer that is no HTTP ({quoted(str(cause), endpoint, 200)})"), endpoint)
     if not _is_web_address(endpoint.base_url):
         return Failure(_not_a_url(endpoint))
-    what = f"{endpoint.name} cannot be reached: {_shortened(_why_not_reached(cause), endpoint)}"
+    what = f"{endpoint.name} cannot be reached: {quoted(_why_not_reached(cause), endpoint)}"
     return Failure(EndpointUnreachable(f"{what}. {_look_at(endpoint)}"), UNREACHABLE_ATTEMPTS, reason=what)
 
 
@@ -288,7 +257,7 @@ def _not_in_time(endpoint: Endpoint) -> EndpointUnreachable:
 
 def _elsewhere(response: httpx2.Response, endpoint: Endpoint) -> EndpointUnreachable:
     """For a redirect, which is not followed: it would take the prompt with it."""
-    to = _shortened(public_url(response.headers.get("location", "")), endpoint, 200) or "nowhere"
+    to = quoted(public_url(response.headers.get("location", "")), endpoint, 200) or "nowhere"
     return EndpointUnreachable(
         f"{endpoint.name} redirects the request (HTTP {response.status_code}) to {to}. Nothing was sent there. If that is the"
         " right address, enter it instead, without `/v1/messages`."
@@ -354,30 +323,6 @@ def _busy(status: int) -> str:
     return "overloaded" if status in (503, 529) else "failing"
 
 
-def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Seconds that a server asks to be left alone: a number or a date; 0 where that has passed. None where it asks for nothing that can be.
-
-    `now` is the time; None: the clock's.
-    """
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        wish = headers.get(name, "").strip()
-        try:
-            seconds = float(wish) * unit
-        except ValueError:
-            seconds = _until(wish, now or datetime.now(UTC))
-        if seconds is not None and isfinite(seconds):
-            return max(0.0, seconds)
-    return None
-
-
-def _until(date: str, now: datetime) -> float | None:
-    try:
-        then = parsedate_to_datetime(date)
-        return (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp() - now.timestamp()
-    except (ValueError, OverflowError):
-        return None
-
-
 def _when(seconds: float | None) -> str:
     if not seconds:
         return "Wait a moment, then press Continue."
@@ -394,7 +339,7 @@ def _when(seconds: float | None) -> str:
 
 def _said(problem: APIStatusError, endpoint: Endpoint) -> str:
     """The endpoint's own words, short and without keys."""
-    return _shortened(_words(problem.body) or problem.response.reason_phrase or "no reason given", endpoint)
+    return quoted(_words(problem.body) or problem.response.reason_phrase or "no reason given", endpoint)
 
 
 def _words(body: object) -> str:
@@ -406,19 +351,6 @@ def _words(body: object) -> str:
         if words:
             return words if isinstance(words, str) else repr(words)
     return ""
-
-
-def _shortened(words: str, endpoint: Endpoint, most: int = _QUOTED_CHARACTERS) -> str:
-    """Words of a server as they may stand in a message: on one line, without keys, what cannot be seen as an escape."""
-    words = _redacted(" ".join(words[: 20 * most].split()), endpoint)
-    return visible_line(words) if len(words) <= most else f"{visible_line(words[:most])}…"
-
-
-def _redacted(words: str, endpoint: Endpoint) -> str:
-    if endpoint.api_key:
-        for key in (endpoint.api_key, repr(endpoint.api_key)[1:-1]):  # also as an error quotes it
-            words = words.replace(key, "[key]")
-    return _KEY_LIKE.sub("[key]", words)
 
 
 def _lower(name: str) -> str:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
 
 from ullage.models.endpoint_checks import LEAST_OUTPUT, integer, mapping, mappings, plausible_window, word
-from ullage.models.failures import Endpoint, understand
+from ullage.models.errors import Endpoint
+from ullage.models.failures import understand
 from ullage.models.known_models import card_from_table, expected_card, local_card
 from ullage.models.model import EFFORTS, Effort, ModelCard, Prices
 from ullage.models.serialise import COMPACTION_BETA

@@ -15,6 +15,9 @@ import random
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
 
 from ullage.context.blocks import Json
 from ullage.models.errors import ModelError
@@ -144,3 +147,27 @@ async def with_retries(
         delay = delays.before(attempt, failure, dice())
         yield Retrying(attempt, delay, failure.reason or str(failure.error))
         await sleep(delay)
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds that a server asks to be left alone: a number or a date; 0 where that has passed. None where it asks for nothing that can be.
+
+    `now` is the time; None: the clock's.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        wish = headers.get(name, "").strip()
+        try:
+            seconds = float(wish) * unit
+        except ValueError:
+            seconds = _until(wish, now or datetime.now(UTC))
+        if seconds is not None and isfinite(seconds):
+            return max(0.0, seconds)
+    return None
+
+
+def _until(date: str, now: datetime) -> float | None:
+    try:
+        then = parsedate_to_datetime(date)
+        return (then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp() - now.timestamp()
+    except (ValueError, OverflowError):
+        return None

@@ -21,8 +21,8 @@ from ullage.models.errors import (
     StreamBroken,
     UnknownModel,
 )
-from ullage.models.failures import retry_after
 from ullage.models.model import Reply, Retrying, TextDelta
+from ullage.models.retry import retry_after
 
 
 async def test_a_stream_that_ends_before_any_output_is_tried_again() -> None:

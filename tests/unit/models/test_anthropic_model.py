@@ -18,11 +18,12 @@ from tests.unit.models.scripted_server import Answer, ScriptedServer, block, end
 from ullage.context.blocks import Message, RedactedThinking, Text, Thinking, ToolResult, ToolUse, Usage
 from ullage.context.view.request import Request
 from ullage.models.errors import (
+    Endpoint,
     EndpointUnreachable,
     NonsenseSent,
     StreamBroken,
 )
-from ullage.models.failures import Endpoint, understand
+from ullage.models.failures import understand
 from ullage.models.model import UNPARSABLE_INPUT, ModelEvent, Reply, TextDelta, ThinkingDelta, ToolInputDelta, ToolUseStarted
 
 
