@@ -161,8 +161,8 @@ def test_a_folder_imports_only_what_is_below_it(folder: str):
 @pytest.mark.parametrize("folder", INSIDE_CONTEXT)
 def test_a_folder_of_the_context_imports_only_what_is_below_it(folder: str):
     inside = ROOT / "context" / folder
-    others = tuple(f"ullage.context.{other}" for other in INSIDE_CONTEXT if other not in INSIDE_CONTEXT[folder] | {folder})
-    check_none([each for each in IMPORTS if each.file.is_relative_to(inside) and each.module.startswith(others)])
+    others = tuple(f"ullage.context.{other}." for other in INSIDE_CONTEXT if other not in INSIDE_CONTEXT[folder] | {folder})
+    check_none([each for each in IMPORTS if each.file.is_relative_to(inside) and f"{each.module}.".startswith(others)])
 
 
 @pytest.mark.parametrize("folder", MAY_IMPORT)

@@ -29,7 +29,6 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 MOST_TOKENS = 20_000_000
 """Of one call. The largest window that any model was announced with is 10 million."""
 
-_ID = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _NOT_IN_AN_ID = re.compile(r"[^a-zA-Z0-9_-]")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 
@@ -226,11 +225,6 @@ class Message:
     sources: tuple[int, ...]
     tokens: int | None = field(default=None, init=False, repr=False, compare=False)
     """What it takes by the estimate, once it was weighed (`counting/tokens.py`): it never changes, and is asked for at every plan."""
-
-
-def is_valid_id(text: str) -> bool:
-    """Whether a call can go back with this id."""
-    return _ID.fullmatch(text) is not None
 
 
 def valid_id(text: str) -> str:

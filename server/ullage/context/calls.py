@@ -129,7 +129,7 @@ class Call:
     @cached_property
     def seems_failed(self) -> bool:
         """Whether it failed, or hides how it ended and printed at its end that it failed."""
-        return self.failed or (self.hides_its_end and not self.only_looks and tells_of_failure(self.returned.content))
+        return self.failed or (self.hides_its_end and not self.only_looks and _tells_of_failure(self.returned.content))
 
     def look_ahead(self) -> None:
         """Works out now what takes longest."""
@@ -192,7 +192,7 @@ def hides_its_end(command: str) -> bool:
     return "pipefail" not in command and PIPED.search(QUOTED.sub("''", command)) is not None
 
 
-def tells_of_failure(output: str) -> bool:
+def _tells_of_failure(output: str) -> bool:
     """Whether the end of what a command printed says that it failed."""
     return FAILURE.search(output[-FAILURE_CHARACTERS:]) is not None
 

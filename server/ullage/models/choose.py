@@ -66,7 +66,7 @@ def choose_model(
 def unconfirmed_address(provider: Provider, base_url: str, environment: Mapping[str, str], is_confirmed: Callable[[str], bool]) -> str:
     """The address of the environment that would be asked, but that the user has not confirmed; empty where there is none."""
     address = environment.get(BASE_URL, "").strip()
-    if provider == "practice" or base_url.strip() or not address or not needs_confirming(address) or is_confirmed(address):
+    if provider == "practice" or base_url.strip() or not address or not _needs_confirming(address) or is_confirmed(address):
         return ""
     return address
 
@@ -105,7 +105,7 @@ OWN_HOST = "api.anthropic.com"
 """Where keys of Anthropic belong anyway."""
 
 
-def needs_confirming(base_url: str) -> bool:
+def _needs_confirming(base_url: str) -> bool:
     """Whether an address of the environment is another one than Anthropic's own."""
     try:
         parts = urlsplit(base_url)

@@ -134,7 +134,7 @@ def not_the_messages_api(response: httpx2.Response, endpoint: Endpoint) -> Endpo
     )
 
 
-def window_named_in(message: str) -> int | None:
+def _window_named_in(message: str) -> int | None:
     """The window (tokens) that a server named when it refused a prompt as too long; None where it named none, or one that can be none."""
     return plausible_window(_number(_WINDOW, message))
 
@@ -293,7 +293,7 @@ def _not_accepted(status: int, said: str, endpoint: Endpoint) -> AuthenticationF
 def _too_long(said: str) -> PromptTooLong:
     return PromptTooLong(
         f"The conversation is too long for the model ({said}). Compact it or begin a new session.",
-        window=window_named_in(said),
+        window=_window_named_in(said),
         tokens=_number(_TOKENS, said),
         input_tokens=_number(_INPUT, said),
     )

@@ -105,7 +105,7 @@ _DATE = re.compile(r"-\d{8}$")
 
 def expected_card(name: str, *, anthropic: bool) -> ModelCard:
     """What is known of a model without asking: the table, else what is assumed of Anthropic's own or another endpoint."""
-    return card_from_table(name) or (assumed_claude_card(name) if anthropic else local_card(name, None))
+    return card_from_table(name) or (_assumed_claude_card(name) if anthropic else local_card(name, None))
 
 
 def card_from_table(name: str) -> ModelCard | None:
@@ -129,7 +129,7 @@ def card_from_table(name: str) -> ModelCard | None:
     )
 
 
-def assumed_claude_card(name: str) -> ModelCard:
+def _assumed_claude_card(name: str) -> ModelCard:
     """For a model of Anthropic's own endpoint that is not in the table."""
     return ModelCard(
         name=name,

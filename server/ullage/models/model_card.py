@@ -87,20 +87,20 @@ def _card_of_other_server(
     card = _card_from_models_api(expected_card(name, anthropic=False), info)
     if card is not None:
         return card
-    window = loaded_window(props)
+    window = _loaded_window(props)
     if window:
         # llama.cpp answers with the model that it has loaded, whatever name it is asked for.
         return replace(local_card(name, window), display_name=_loaded_model(props) or name)
-    window = window_told(info) or _listed_window(listed, name)
+    window = _window_told(info) or _listed_window(listed, name)
     return local_card(name, window) if window else None
 
 
-def loaded_window(props: Mapping[str, object]) -> int | None:
+def _loaded_window(props: Mapping[str, object]) -> int | None:
     """The window (tokens) that llama.cpp was started with, from its `/props`; None where that is no answer of it."""
     return _window(mapping(props.get("default_generation_settings")).get("n_ctx"))
 
 
-def window_told(described: Mapping[str, object]) -> int | None:
+def _window_told(described: Mapping[str, object]) -> int | None:
     """The window (tokens) in one server's description of one model; None where it tells none.
 
     llama.cpp tells it as `meta.n_ctx`; what the model was trained with is the last resort.
@@ -162,7 +162,7 @@ def _listed_window(listed: Mapping[str, object], name: str) -> int | None:
     """By a server's list of models. llama.cpp lists the one that it has loaded, which answers whatever name is asked for."""
     models = mappings(listed.get("data"))
     alone = len(models) == 1 and "meta" in models[0]
-    return next((window_told(model) for model in models if alone or model.get("id") == name), None)
+    return next((_window_told(model) for model in models if alone or model.get("id") == name), None)
 
 
 def _loaded_by_ollama(running: Mapping[str, object], name: str) -> int | None:
@@ -229,7 +229,7 @@ async def ask_offered(connect: Connect, endpoint: Endpoint) -> tuple[OfferedMode
             props = await _props(client, endpoint)
     except Exception as problem:
         raise understand(problem, endpoint).error from problem
-    loaded = loaded_window(props)
+    loaded = _loaded_window(props)
     models = [_offered(described, loaded) for described in mappings(mapping(listed).get("data")) if word(described, "id")]
     return tuple(models[:MOST_MODELS])
 
@@ -238,7 +238,7 @@ def _offered(described: Mapping[str, object], loaded: int | None) -> OfferedMode
     """`loaded` is the window that llama.cpp was started with."""
     name = word(described, "id")
     known = card_from_table(name)
-    window = loaded or window_told(described)
+    window = loaded or _window_told(described)
     return OfferedModel(
         name=name,
         display_name=word(described, "display_name") or (known.display_name if known else name),

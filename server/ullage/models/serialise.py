@@ -53,7 +53,7 @@ def gone(media: Media) -> str:
     return f"[{in_words(media)}: no longer there, its file was removed]"
 
 
-def media_json(media: Media, data: str | None) -> dict[str, Json]:
+def _media_json(media: Media, data: str | None) -> dict[str, Json]:
     """The content block for base64 `data`."""
     if data is None:
         return {"type": "text", "text": gone(media)}
@@ -313,9 +313,9 @@ def block_json(block: Block, encoded: Encoded | None = None) -> dict[str, Json]:
         case ToolUse(id, name, input):
             return {"type": "tool_use", "id": id, "name": name, "input": dict(input)}
         case Image() | Document():
-            return media_json(block, encoded.of(block))
+            return _media_json(block, encoded.of(block))
         case ToolResult(tool_use_id, content, is_error, media):
-            shown: list[Json] = [media_json(each, encoded.of(each)) for each in media]
+            shown: list[Json] = [_media_json(each, encoded.of(each)) for each in media]
             result: dict[str, Json] = {
                 "type": "tool_result",
                 "tool_use_id": tool_use_id,

@@ -120,9 +120,9 @@ class EditFile:
             why = "changed since you last saw it" if standing == "stale" else "has not been read yet"
             return refuse_unseen(f"`{name}` {why}, so it was not edited.", current, self._files, self._reads)
         old_text, new_text = _with_line_ends_of(current.text, old_text, new_text)
-        places = line_numbers_of(old_text, current.text)
+        places = _line_numbers_of(old_text, current.text)
         if not places:
-            why = await asyncio.to_thread(explain_no_match, old_text, current.text)
+            why = await asyncio.to_thread(_explain_no_match, old_text, current.text)
             return ToolOutcome(f"`old_text` does not occur in `{name}`. {why}", is_error=True)
         if len(places) > 1 and not boolean(input, "replace_all"):
             return ToolOutcome(
@@ -154,7 +154,7 @@ def _listed(places: list[int]) -> str:
     return f"{named} ..." if len(places) > PLACES_NAMED else named
 
 
-def line_numbers_of(piece: str, text: str) -> list[int]:
+def _line_numbers_of(piece: str, text: str) -> list[int]:
     """The lines (counted from 1) where `piece` begins, occurrences not overlapping."""
     numbers: list[int] = []
     line, counted, found = 1, 0, text.find(piece)
@@ -165,7 +165,7 @@ def line_numbers_of(piece: str, text: str) -> list[int]:
     return numbers
 
 
-def explain_no_match(piece: str, text: str) -> str:
+def _explain_no_match(piece: str, text: str) -> str:
     """What the model should know to do better: a slip that explains the miss, or the lines that come closest."""
     if re.fullmatch(r"(?:\s*\d+\t[^\n]*\n?)+", piece):
         return "It has line numbers in it, which are not part of the file. Leave them out."

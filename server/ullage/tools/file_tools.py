@@ -94,7 +94,7 @@ def excerpt(lines: Sequence[str], first: int, limit: int) -> Excerpt:
     return Excerpt("\n".join(shown), first, first + len(shown) - 1, cut_lines)
 
 
-def first_difference(old: str, new: str) -> int:
+def _first_difference(old: str, new: str) -> int:
     """The number of the line (counted from 1) where two texts begin to differ."""
     return _common_start(old.split("\n"), new.split("\n")) + 1
 
@@ -239,5 +239,5 @@ def edited(what_was_done: str, old: str, written: CurrentText, intended: str, fi
         " ".join(remarks),
         touched=(touch,),
         diff=file_diff(shown, old, written.text),
-        line=first_difference(old, written.text),
+        line=_first_difference(old, written.text),
     )

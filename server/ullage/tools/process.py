@@ -70,7 +70,7 @@ async def run_process(
 
     Cancelling ends it and all that it started. Raises `OSError` where it cannot be started.
     """
-    mark = new_mark()
+    mark = _new_mark()
     transport, protocol = await start_for_user(
         Asker.SHELL, command, lambda: Output(on_output), folder=folder, environment={**environment, MARK: mark}, pass_fds=pass_fds
     )
@@ -80,13 +80,13 @@ async def run_process(
         had_leftovers = not protocol.closed.is_set()
         if ended == "by timeout" or had_leftovers:
             await _end(group, protocol)
-        had_leftovers = await asyncio.to_thread(end_marked, mark) > 0 or had_leftovers
+        had_leftovers = await asyncio.to_thread(_end_marked, mark) > 0 or had_leftovers
         code = transport.get_returncode()
         code = -signal.SIGKILL if code is None else code
         return Finished(protocol.text(), code, ended, had_leftovers and ended == "by itself", protocol.dropped)
     finally:
         signal_group(group, kill=True)
-        await asyncio.shield(asyncio.to_thread(end_marked, mark))
+        await asyncio.shield(asyncio.to_thread(_end_marked, mark))
         with suppress(TimeoutError):
             await asyncio.wait_for(protocol.exited.wait(), GRACE_SECONDS)
         transport.close()
@@ -172,7 +172,7 @@ async def run_alone(
         before = reaper(theirs.fileno())
         if before is None:
             return await run_process(command, folder, environment, timeout, on_output)
-        mark = new_mark()
+        mark = _new_mark()
         transport, protocol = await start_for_user(
             Asker.SHELL,
             [*before, *command],
@@ -190,14 +190,14 @@ async def run_alone(
                 with suppress(TimeoutError):
                     await asyncio.wait_for(protocol.exited.wait(), _PATIENCE)
             code, left = _told(ours)
-            left = await asyncio.to_thread(end_marked, mark) > 0 or left
+            left = await asyncio.to_thread(_end_marked, mark) > 0 or left
             return Finished(protocol.text(), code, ended, left and ended == "by itself", protocol.dropped)
         finally:
             ours.close()  # it kills all that is still there
             with suppress(TimeoutError):
                 await asyncio.wait_for(protocol.exited.wait(), _PATIENCE)
             signal_group(transport.get_pid(), kill=True)
-            await asyncio.shield(asyncio.to_thread(end_marked, mark))
+            await asyncio.shield(asyncio.to_thread(_end_marked, mark))
             transport.close()
 
 
@@ -218,12 +218,12 @@ def _told(ours: socket.socket) -> tuple[int, bool]:
             return -signal.SIGKILL, False
 
 
-def new_mark() -> str:
+def _new_mark() -> str:
     """A value that no other command has."""
     return secrets.token_hex(16)
 
 
-def end_marked(mark: str) -> int:
+def _end_marked(mark: str) -> int:
     """Kills all processes with that mark, and says how many there were."""
     ended: set[int] = set()
     for _ in range(MOST_ROUNDS):

@@ -57,7 +57,7 @@ class MediaFile:
     """Width and height of the file's own image, where it was larger."""
 
 
-def kind_of(head: bytes) -> Kind | None:
+def _kind_of(head: bytes) -> Kind | None:
     """What a file is by its first 12 bytes; None where it is neither."""
     if head.startswith((b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a")):
         return "image"
@@ -73,7 +73,7 @@ def read_media(path: Path) -> MediaFile | None:
     """
     try:
         with open_regular(path) as file:
-            kind = kind_of(file.read(12))
+            kind = _kind_of(file.read(12))
             if kind is None:
                 return None
             _check_size(kind, os.fstat(file.fileno()).st_size)
@@ -86,7 +86,7 @@ def read_media(path: Path) -> MediaFile | None:
 
 def media_in(raw: bytes) -> MediaFile | None:
     """The same of bytes."""
-    kind = kind_of(raw[:12])
+    kind = _kind_of(raw[:12])
     if kind is None:
         return None
     _check_size(kind, len(raw))

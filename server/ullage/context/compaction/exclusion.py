@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from posixpath import normpath
 
 from ullage.context.blocks import ToolUse
-from ullage.context.calls import files_printed
+from ullage.context.calls import PATH_KEYS, files_printed
 from ullage.context.compaction.api_summary import ELSEWHERE, completing
 from ullage.context.compaction_entries import Cleared, Compaction, FileTakenOut, Reworded, Snipped, Summarised
 from ullage.context.engines.engine import Covered, Engine
@@ -24,9 +24,6 @@ from ullage.context.view.log_places import entry_at, place_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import Quotations, excluded, log_without_excluded, what_is_gone
 from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT, FilePart, Gone, files_shown, seq_of
-
-PATH_KEYS = ("path", "file_path", "notebook_path")
-"""How tools call the file that they are about: Ullage's and most others'; Claude Code's; Claude Code's for notebooks."""
 
 
 def exclude(projection: Projection, seq: int, count: Count) -> Plan | None:

@@ -71,7 +71,7 @@ def media_tokens(media: Media, limits: ImageLimits = LIMITS) -> int:
     return pdf_tokens(media.pages)
 
 
-def media_of(block: Block) -> tuple[Media, ...]:
+def _media_of(block: Block) -> tuple[Media, ...]:
     """The images and documents that a block shows."""
     match block:
         case Image() | Document():
@@ -84,7 +84,7 @@ def media_of(block: Block) -> tuple[Media, ...]:
 
 def shown_tokens(block: Block, limits: ImageLimits = LIMITS) -> int:
     """Tokens of the images and documents that a block shows."""
-    return sum([media_tokens(media, limits) for media in media_of(block)])
+    return sum([media_tokens(media, limits) for media in _media_of(block)])
 
 
 def in_words(media: Media) -> str:
@@ -169,7 +169,7 @@ def weight_of(media: Media) -> Weight:
 
 def shown_in(message: Message) -> tuple[Media, ...]:
     """All that a message shows, in order."""
-    return tuple([media for block in message.blocks for media in media_of(block)])
+    return tuple([media for block in message.blocks for media in _media_of(block)])
 
 
 def within(message: Message, so_far: Weight, room: Room) -> tuple[Message, Weight]:
@@ -191,19 +191,19 @@ def _with_only(message: Message, shown: set[int]) -> Message:
     blocks: list[Block] = []
     index = 0
     for block in message.blocks:
-        media = media_of(block)
+        media = _media_of(block)
         kept = [each for place, each in enumerate(media, index) if place in shown]
-        left_out = [not_shown(each) for place, each in enumerate(media, index) if place not in shown]
+        left_out = [_not_shown(each) for place, each in enumerate(media, index) if place not in shown]
         index += len(media)
         if not left_out:
             blocks.append(block)
         elif isinstance(block, ToolResult):
             blocks.append(replace(block, content="\n".join((block.content, *left_out)), media=tuple(kept)))
         else:
-            blocks.append(Text(not_shown(media[0])))
+            blocks.append(Text(_not_shown(media[0])))
     return Message(message.role, tuple(blocks), message.sources)
 
 
-def not_shown(media: Media) -> str:
+def _not_shown(media: Media) -> str:
     """What stands for one that is not sent."""
     return f"[{in_words(media)}: not shown, since the model cannot be shown any more of these at once, or none of this kind]"

@@ -162,7 +162,7 @@ def _earlier_in_view(view: Projection, shape: SummaryShape, messages: Sequence[M
         for block, source in zip(reversed(message.blocks), reversed(message.sources), strict=True):
             entry = entry_at(view.entries, source)
             if isinstance(entry, Compaction) and isinstance(block, Text) and block.text == written(entry):
-                return summary_in(shape, block.text)
+                return _summary_in(shape, block.text)
     return ""
 
 
@@ -185,7 +185,7 @@ def handoff_text(shape: SummaryShape, covered: Covered) -> str:
     return "\n\n".join(part for part in (said, shape.preface, summary) if part)
 
 
-def summary_in(shape: SummaryShape, text: str) -> str:
+def _summary_in(shape: SummaryShape, text: str) -> str:
     """The summary alone, out of a text that `handoff_text` made."""
     return text.rpartition(shape.preface)[2].strip() if shape.preface else text.strip()
 
@@ -236,7 +236,7 @@ def _earlier_in_log(shape: SummaryShape, covered: Covered) -> str:
     newest = next((each for each in in_force if isinstance(each, Compaction) and each.rung == "model" and written(each)), None)
     if newest is None:
         return ""
-    text = summary_in(shape, written(newest))
+    text = _summary_in(shape, written(newest))
     size = estimate_text(text)
     tokens = min(EARLIER_TOKENS, int(covered.room * EARLIER_SHARE))
     return text if size <= tokens else text[: int(len(text) * tokens / size)].rstrip() + " …"

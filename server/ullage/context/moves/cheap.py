@@ -124,7 +124,7 @@ def clear(projection: Projection, numbers: ClearNumbers, start: int = 0) -> tupl
 
     Kept is what the numbers spare, what is short, what is cleared already, and what its placeholder would not make shorter.
     """
-    shown = results_in_view(projection, start)
+    shown = _results_in_view(projection, start)
     kept = {cleared.seq for compaction in projection.active for cleared in compaction.cleared} | _kept(projection, shown, numbers)
     cleared: list[Cleared] = []
     gain = 0
@@ -192,7 +192,7 @@ def _placeholder(entries: Sequence[Logged], result: Shown, numbers: ClearNumbers
 
 def _how_to_get_it_back(entries: Sequence[Logged], result: Shown) -> str:
     returned = result.returned
-    file = whole_output(entries, result)
+    file = _whole_output(entries, result)
     whole = f", or read {file}" if file else ""
     gave = "; ".join(map(in_words, result.media)) or f"{returned.characters:,} characters"
     return (
@@ -229,7 +229,7 @@ class Shown:
     media: tuple[Media, ...] = ()
 
 
-def results_in_view(projection: Projection, start: int = 0) -> list[Shown]:
+def _results_in_view(projection: Projection, start: int = 0) -> list[Shown]:
     """In log order; those of the messages from `start`, a legal cut, on. Costs what is in view from there on, however long the log is."""
     messages = projection.messages[start:] if start else projection.messages
     last_reply = max((index for index, message in enumerate(messages, start) if message.role == "assistant"), default=0)
@@ -252,7 +252,7 @@ def _of(message: Message, index: int, calls: Mapping[str, ToolUse], entries: Seq
             yield Shown(seq, returned, calls[block.tool_use_id], block.content, index, answered, block.media)
 
 
-def whole_output(entries: Sequence[Logged], result: Shown) -> str | None:
+def _whole_output(entries: Sequence[Logged], result: Shown) -> str | None:
     """Where the whole of a result is that was clipped; None where the model got all of it."""
     if result.returned.full_output:
         return result.returned.full_output

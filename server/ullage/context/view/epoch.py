@@ -83,7 +83,7 @@ class EpochKey:
         return found is not None and found.seq == seq
 
 
-def with_one_more(before: InForce | None, seq: int) -> InForce:
+def _with_one_more(before: InForce | None, seq: int) -> InForce:
     """These and one that was made later."""
     mark, count = (0, 0) if before is None else (before.mark, before.count)
     return InForce(seq, before, count + 1, hash((mark, seq)))
@@ -95,11 +95,11 @@ def in_force(known: InForce | None, seqs: Iterable[int]) -> InForce | None:
     found: InForce | None = None
     for count, seq in enumerate(seqs, 1):
         same = earlier.get(count)
-        found = same if same is not None and same.seq == seq and same.before is found else with_one_more(found, seq)
+        found = same if same is not None and same.seq == seq and same.before is found else _with_one_more(found, seq)
     return found
 
 
-def keeps_thinking(compaction: Compaction, model: str) -> bool:
+def _keeps_thinking(compaction: Compaction, model: str) -> bool:
     """Whether what `model` thought in the turns that a compaction kept is still valid after it (anthropic-api.md 2.4).
 
     Only where the API wrote the summary on the same model, and nothing else was changed or put in between.
@@ -142,7 +142,7 @@ class Epoch:
             made_under = {**self.made_under, logged.seq: self.key}
             changed = replace(self, compactions={**self.compactions, logged.seq: bare(entry)}, made_under=made_under)
             if entry.id not in self.undone_ids:
-                key = EpochKey(self.prelude_seq, with_one_more(self.key.compactions, logged.seq))
+                key = EpochKey(self.prelude_seq, _with_one_more(self.key.compactions, logged.seq))
                 return replace(changed, key=key, reworded=changed.written)
         elif isinstance(entry, CompactionUndone) and entry.compaction_id in (each.id for each in self.active.values()):
             changed = replace(self, undone_ids=self.undone_ids | {entry.compaction_id})
@@ -167,7 +167,7 @@ class Epoch:
         now = self.key.compactions
         while now is not None and (then is None or now.count > then.count):
             later = now.seq
-            if later < seq or not keeps_thinking(self.compactions[later], model):
+            if later < seq or not _keeps_thinking(self.compactions[later], model):
                 return False
             now = now.before
             if self.made_under[later] != EpochKey(self.key.prelude, now):

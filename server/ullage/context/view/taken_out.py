@@ -72,14 +72,14 @@ def out_of_sight(entries: Iterable[Logged]) -> frozenset[int]:
     return out | records if out else out
 
 
-def file_parts(files: Iterable[FileTakenOut]) -> frozenset[FilePart]:
+def _file_parts(files: Iterable[FileTakenOut]) -> frozenset[FilePart]:
     """Each place where the text of one of these was."""
     return frozenset((seq, file.path) for file in files for seq in file.seqs)
 
 
 def gone_by(compaction: Compaction) -> frozenset[Gone]:
     """All that it takes out, whole entries and texts of files."""
-    return taken_out(compaction) | file_parts(compaction.without_files)
+    return taken_out(compaction) | _file_parts(compaction.without_files)
 
 
 def gone_by_all(compactions: Iterable[Compaction]) -> frozenset[Gone]:
@@ -96,7 +96,7 @@ def paths_out(compactions: Iterable[Compaction]) -> Mapping[int, frozenset[str]]
     """By the seq of the entry: the files whose texts are taken out of it, as long as these compactions are in force."""
     found: dict[int, frozenset[str]] = {}
     for compaction in compactions:
-        for seq, path in file_parts(compaction.without_files):
+        for seq, path in _file_parts(compaction.without_files):
             found[seq] = found.get(seq, frozenset[str]()) | {path}
     return found
 
@@ -198,7 +198,7 @@ def is_written(epoch: Epoch, compaction_id: str, without: frozenset[Gone]) -> bo
 
 
 def _without(told: Reworded) -> frozenset[Gone]:
-    return frozenset(told.without) | file_parts(told.without_files)
+    return frozenset(told.without) | _file_parts(told.without_files)
 
 
 def _reads(compaction: Compaction, versions: tuple[Reworded, ...], without: frozenset[Gone] | None) -> Compaction:

@@ -90,7 +90,7 @@ class PracticeModel:
 
     async def count(self, request: Request) -> int | None:
         """What a call would report."""
-        return count_of(request)
+        return _count_of(request)
 
     async def aclose(self) -> None:
         """There is nothing to free."""
@@ -182,7 +182,7 @@ def _without(missing: Sequence[str]) -> str:
     )
 
 
-def count_of(request: Request) -> int:
+def _count_of(request: Request) -> int:
     """Tokens of input that a call would report."""
     return estimate_prelude(Prelude(request.system, request.tools)) + sum(estimate_message(message) for message in request.messages)
 

@@ -37,7 +37,7 @@ def mark_of(tool_use_id: str) -> Mark | None:
     return Mark(found["play"], int(found["step"])) if found else None
 
 
-def marks_in(text: str) -> list[Mark]:
+def _marks_in(text: str) -> list[Mark]:
     """The steps whose ids a text mentions, in its order."""
     return [Mark(found["play"], int(found["step"])) for found in _ID.finditer(text)]
 
@@ -127,7 +127,7 @@ def _recorded_step(record: str, scenarios: Sequence[Scenario]) -> Mark | None:
         for index in range(len(scenario.steps) - 1, -1, -1):
             if _quotes(record, scenario.steps[index].text):
                 return Mark(scenario.name, index)
-    return next(reversed(marks_in(record)), None)
+    return next(reversed(_marks_in(record)), None)
 
 
 def _quotes(text: str, words: str) -> bool:

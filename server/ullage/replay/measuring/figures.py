@@ -126,7 +126,7 @@ class Figures:
         )
 
 
-def figures_of(transcript: Transcript, as_model: str | None = None) -> Figures:
+def _figures_of(transcript: Transcript, as_model: str | None = None) -> Figures:
     """A session's figures, in dollars at the prices of the models that it ran on or of `as_model`."""
     counted = [(reply.model, usage) for reply in transcript.replies if (usage := reply.usage) and usage.total_input_tokens]
     cost = cost_of(transcript, as_model)
@@ -206,7 +206,7 @@ def row_of(path: Path, transcript: Transcript, as_model: str | None = None) -> R
         session_id=transcript.session_id,
         source=transcript.source,
         models=tuple(dict.fromkeys(reply.model for reply in transcript.replies)),
-        figures=figures_of(transcript, as_model),
+        figures=_figures_of(transcript, as_model),
         repairs=transcript.repairs,
         notes=transcript.notes,
     )

@@ -29,7 +29,7 @@ def as_json(report: Report) -> str:
         "sessions": [_session(row) for row in report.rows],
         "all": _figures(together(row.figures for row in report.rows)),
         "not_read": list(report.failures),
-        **policies_json(report),
+        **_policies_json(report),
     }
     return json.dumps(whole, indent=2)
 
@@ -77,7 +77,7 @@ def _figures(figures: Figures) -> dict[str, Json]:
                 for kind, of_it in kept.kinds.items()
             },
             "identifier_beside_its_file": _names_beside(kept.names_beside_their_file),
-            "summaries": named_json(kept.named),
+            "summaries": _named_json(kept.named),
         }
         if is_kept
         else None,
@@ -98,7 +98,7 @@ def _reasons(reasons: dict[Figure, str]) -> dict[str, Json]:
     return {str(figure): why for figure, why in reasons.items()}
 
 
-def policies_json(report: Report) -> dict[str, Json]:
+def _policies_json(report: Report) -> dict[str, Json]:
     """Nothing where no policy was asked for."""
     if not report.policies:
         return {}
@@ -206,11 +206,11 @@ def _retained(retained: Retained) -> Json:
         "identifier_beside_its_file": _share(retained.tied),
         "files_in_view": _share(retained.restored),
         "with_files_put_back": _hits(retained.with_files),
-        "summaries": named_json(retained.named),
+        "summaries": _named_json(retained.named),
     }
 
 
-def named_json(named: Named) -> Json:
+def _named_json(named: Named) -> Json:
     """Summaries: how many, how long, and what of the names in them was used."""
     return {"written": named.summaries, "mean_characters": named.mean_characters, "identifiers_then_used": _share(named.names)}
 

@@ -29,7 +29,7 @@ _SEALED = "not recorded"
 """As the signature of thinking whose own is not recorded, so that it is carried as it was."""
 
 
-def output_path(tool_use_id: str) -> str:
+def _output_path(tool_use_id: str) -> str:
     """Where the whole of a clipped output would be."""
     return f".ullage/tool-results/{tool_use_id}.txt"
 
@@ -71,11 +71,11 @@ class Carried:
         if not self._arriving:
             return
         arrived, self._arriving = self._arriving, []
-        clips = self._engine.arrive([Arrival(each.tool_use_id, each.content) for _, each in arrived], output_path)
+        clips = self._engine.arrive([Arrival(each.tool_use_id, each.content) for _, each in arrived], _output_path)
         for (recorded, returned), clip in zip(arrived, clips, strict=True):
             entry = returned
             if clip.content != returned.content and not _was_clipped_so(returned, clip):
-                whole = returned.full_output or output_path(returned.tool_use_id)
+                whole = returned.full_output or _output_path(returned.tool_use_id)
                 left_out = names_left_out(returned.content, clip.content)
                 entry = replace(returned, content=clip.content, full_output=whole, names_left_out=left_out)
             self._follow(recorded, entry)

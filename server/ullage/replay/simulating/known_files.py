@@ -126,7 +126,7 @@ def _edits(input: Mapping[str, Json]) -> Iterator[tuple[str, str, bool]]:
 def _patched(path: str, input: Mapping[str, Json]) -> Iterator[tuple[str | None, str, bool]]:
     """The same out of a patch; an old text of None stands for the whole file."""
     for text in strings_of(input):
-        for change in changes_in(text) if PATCH_START in text else ():
+        for change in _changes_in(text) if PATCH_START in text else ():
             if change.path == path or change.path.endswith(f"/{path}"):
                 yield change.old, change.new, False
 
@@ -152,7 +152,7 @@ class Change:
     new: str
 
 
-def changes_in(patch: str) -> Iterator[Change]:
+def _changes_in(patch: str) -> Iterator[Change]:
     """The changes in their order; what is deleted is not among them."""
     kind, path = "", ""
     old: list[str] = []
@@ -178,7 +178,7 @@ def put_back(after: Projection, files: KnownFiles, numbers: RestoreNumbers) -> t
     """The files that `after` does not show whole, as many as `numbers` say; none of whose text nothing is known."""
     entries = after.entries
     edits = logged_edits(entries, by_seq=True)  # a transcript may tell no times
-    signs = () if numbers.by == "last edited" else by_one_name(list(signs_in(entries)))
+    signs = () if numbers.by == "last edited" else _by_one_name(list(signs_in(entries)))
     choosing = Choosing(after, candidates(signs, edits, numbers), {edit.path for edit in edits}, numbers)
     lines = {edit.path: edit.line for edit in edits}
     while (path := choosing.wants()) is not None:
@@ -194,7 +194,7 @@ def _now(path: str, files: KnownFiles, line: int | None) -> FileNow | None:
     return FileNow(known.text, known.touch.sha256 if known.touch is not None else None, line or known.near_line)
 
 
-def by_one_name(signs: Sequence[Sign]) -> Iterator[Sign]:
+def _by_one_name(signs: Sequence[Sign]) -> Iterator[Sign]:
     """The signs with each file under one name: a command may name by its whole path, or as `./a.py`, what a tool calls `a.py`."""
     named = {sign.path for sign in signs}
     shorter = {path: _shorter(path, named) for path in named}

@@ -42,7 +42,7 @@ _FILTER = re.compile(
 """Names with `::` in them belong to modules."""
 
 
-def is_plain_filter(text: str) -> bool:
+def _is_plain_filter(text: str) -> bool:
     """Whether every piece of the filter is on the list."""
     return bool(_FILTER.fullmatch(text))
 
@@ -134,7 +134,7 @@ _OTHERS: Mapping[str, Rule] = {
     "jq": Rule(
         "reads",
         options(letters("rcesnSMCaj"), "--raw-output --compact-output --exit-status --slurp --null-input --sort-keys --tab"),
-        first=is_plain_filter,
+        first=_is_plain_filter,
     ),
     "rg": Rule(
         "reads",
