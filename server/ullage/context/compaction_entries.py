@@ -42,10 +42,10 @@ class Snipped:
 
 @dataclass(frozen=True, slots=True)
 class Summarised:
-    """Every message up to and with entry `last_seq` gives way to `text`, the handoff, which stands for `messages` of them.
+    """Every message up to and with entry `last_seq` gives way to `text`, the summary, which stands for `messages` of them.
 
     `acknowledgement` is what the assistant is shown to have answered to it (some systems have it so); empty where nothing.
-    `carried` are the seqs of entries that stay, after the handoff, although they are covered: what the user pinned.
+    `carried` are the seqs of entries that stay, after the summary, although they are covered: what the user pinned.
     With `block` the API wrote the summary: the block takes their place, `text` completes it and stands where the compaction stands,
     so that the turns that were kept follow the block directly.
     """

@@ -76,13 +76,13 @@ class SummaryNumbers:
     """What a summary keeps beside it (tokens)."""
 
     tail_tokens: int = 5_000
-    """The newest messages stay as they are ... Cline and Pi keep 20,000. The handoff holds the facts of all before, and every token that
+    """The newest messages stay as they are ... Cline and Pi keep 20,000. The summary holds the facts of all before, and every token that
     stays is paid for with every request: over recorded sessions 4,000 to 8,000 kept more of what was needed than 12,000 or 20,000 did, and
     cost less."""
     tail_share: float = 0.2
     """... but no more than this share of the threshold (Hermes)."""
     user_message_tokens: int = 20_000
-    """The user's own words stand verbatim in the handoff, newest first (Codex)."""
+    """The user's own words stand verbatim in the summary, newest first (Codex)."""
     output_tokens: int = 12_000
     """Ceiling of a model-written summary (Hermes; Cline's 1,024 proved too small)."""
     reactive_keep_messages: int = 5
@@ -157,7 +157,7 @@ class LineNumbers:
 
 
 GOAL_SHARE = 0.0
-"""Cheap moves alone suffice only if they bring the context down to this share of the threshold. Never, that is: the program's handoff costs
+"""Cheap moves alone suffice only if they bring the context down to this share of the threshold. Never, that is: the program summary costs
 nothing either, and of what was needed after recorded compactions it kept nearly all, where clearing and snipping alone lost a third of the
 paths' and names' places and most hashes. Where somebody else's numbers say otherwise, their share is above zero."""
 

@@ -21,8 +21,8 @@ from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Count, Plan
 from ullage.context.moves.preview import preview
 from ullage.context.redact import redact
-from ullage.context.summary.handoff import PREFACE
 from ullage.context.summary.summary_prompt import SHORTEST, Rejected, why_no_summary
+from ullage.context.summary.whole_summary import PREFACE
 from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
 
@@ -124,7 +124,7 @@ def judged(block: CompactionBlock | None, stop_reason: str) -> CompactionBlock |
 
 
 def completing(record: str) -> str:
-    """A handoff that was written with `ELSEWHERE` for the model's part, as what completes a block."""
+    """A summary that was written with `ELSEWHERE` for the model's part, as what completes a block."""
     return record.replace(PREFACE, COMPLETES, 1)
 
 

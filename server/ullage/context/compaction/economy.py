@@ -32,7 +32,7 @@ SUMMARY_OUTPUT_TOKENS = 2_500
 SUMMARIES_LOOKED_AT = 5
 """The newest: models and prompts change."""
 USUAL_LEFT = 18_000
-"""Tokens of messages that a first compaction usually leaves: tail, handoff and files. Later ones are measured by the one before."""
+"""Tokens of messages that a first compaction usually leaves: tail, summary and files. Later ones are measured by the one before."""
 SMALLEST_GAIN = 10_000
 """Tokens. With less to gain a compaction is not worth what it loses."""
 FETCHED_AGAIN_TOKENS = 3_600

@@ -19,7 +19,7 @@ from ullage.context.engines.engine import Covered, Engine
 from ullage.context.entries import AssistantReply, Logged, ToolReturned, UserPrompt
 from ullage.context.moves.plan import Count, Plan
 from ullage.context.moves.preview import preview
-from ullage.context.summary.handoff import LOGGED, TITLE, WRITTEN
+from ullage.context.summary.whole_summary import LOGGED, TITLE, WRITTEN
 from ullage.context.view.log_places import entry_at, place_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import Quotations, excluded, log_without_excluded, what_is_gone

@@ -24,7 +24,7 @@ PathOf: TypeAlias = Callable[[str], str]
 """The path of the file that holds the whole output of a tool use id."""
 
 HANDOFF_SHARE = 1 / 3
-"""Of the threshold, for the handoff: the rest is for the tail, the restored files and the turns to come."""
+"""Of the threshold, for the summary: the rest is for the tail, the restored files and the turns to come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Covered:
     tail: Sequence[Logged] = ()
     """The entries after those, up to when it was planned: they stay in view, and the record may speak of them all the same."""
     reading: Reading | None = None
-    """What was read of this log for an earlier digest: it saves time and changes nothing."""
+    """What was read of this log for an earlier program summary: it saves time and changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def tools_wanted(engine: Engine) -> frozenset[str]:
 
 
 def wants_files(engine: Engine) -> bool:
-    """Whether a handoff is to be given the workspace's source texts (`Covered.files`): its attribute `wants_files`."""
+    """Whether a summary is to be given the workspace's source texts (`Covered.files`): its attribute `wants_files`."""
     return getattr(engine, "wants_files", False)
 
 

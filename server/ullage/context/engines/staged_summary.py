@@ -23,8 +23,8 @@ from ullage.context.moves.plan import SMALLEST_SUMMARY, SUMMARY_SHARE, Asked, Pl
 from ullage.context.moves.preview import preview
 from ullage.context.quoting import quoted
 from ullage.context.redact import redact
-from ullage.context.summary.digest import DIGEST_TOKENS, brief, digest_sections, quote
 from ullage.context.summary.facts import facts
+from ullage.context.summary.program_summary import PROGRAM_TOKENS, brief, program_sections, quote
 from ullage.context.view.log_places import entry_at, place_of, said_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import excluded
@@ -39,11 +39,11 @@ EARLIER_SUMMARY = "[summary so far]"
 
 BY_PROGRAM = "(Written by program from the log: no model was asked, or what it wrote could not be used.)"
 EARLIER = "# What a model wrote for an earlier summary"
-USER_SHARE, DIGEST_SHARE, EARLIER_SHARE = 0.5, 0.25, 0.15
+USER_SHARE, PROGRAM_SHARE, EARLIER_SHARE = 0.5, 0.25, 0.15
 """Of the room, for a summary by program; its ceilings are those of Ullage's own digest."""
 USER_TOKENS, EARLIER_TOKENS = 20_000, 4_000
 BRIEF_BELOW = 1_500
-"""Tokens of room. With less a digest would not fit, and a few lines must do."""
+"""Tokens of room. With less a program summary would not fit, and a few lines must do."""
 LEFT_OUT = "\n… ({characters:,} characters left out) …\n"
 
 
@@ -226,7 +226,7 @@ def _by_program(shape: SummaryShape, covered: Covered) -> str:
     found = facts(entries, None if covered.plan.summarise_from else covered.reading)
     words = 0 if shape.user_message_tokens else min(USER_TOKENS, int(covered.room * USER_SHARE))
     quotes = quote(found.asked if words else (), words)
-    sections = digest_sections(found, quotes, covered.focus, min(DIGEST_TOKENS, int(covered.room * DIGEST_SHARE)))
+    sections = program_sections(found, quotes, covered.focus, min(PROGRAM_TOKENS, int(covered.room * PROGRAM_SHARE)))
     return redact("\n\n".join((*parts, *(section.markdown() for section in sections))))
 
 

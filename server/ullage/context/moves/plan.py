@@ -30,7 +30,7 @@ SUMMARY_SHARE = 0.2
 WEIGHED = 1_000
 """Entries at the end whose words are counted as the model in use would count them; of older ones the estimate is good enough."""
 SMALLEST_SUMMARY = 300
-"""Tokens that a handoff takes with hardly anything in it: its headings and what it is."""
+"""Tokens that a summary takes with hardly anything in it: its headings and what it is."""
 NEWEST = 4
 """Times the tokens that a summary must cover to be as long as one gets: of so many of the newest a plan is tried first."""
 
@@ -239,7 +239,7 @@ def _with_summary_to(view: _View, cleared: _Moves, cut: int, numbers: SummaryNum
 
 
 def _summary_tokens(covered: Sequence[Logged], tokens: int, numbers: SummaryNumbers, count: Count) -> int:
-    """What the handoff will take, as far as can be said before it is written: the user's words and a share of the rest."""
+    """What the summary will take, as far as can be said before it is written: the user's words and a share of the rest."""
     newest = max(len(covered) - WEIGHED, 0)
     words = tuple(Text(logged.entry.text) for logged in covered[newest:] if isinstance(logged.entry, UserPrompt))
     said = count([Message("user", words, (0,) * len(words))]) if words else 0

@@ -19,7 +19,7 @@ from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policy import LineNumbers, Policy, ShareOfWindow, SummaryNumbers
 from ullage.context.redact import redact
 from ullage.context.summary.facts import Facts, facts
-from ullage.context.summary.handoff import handoff as record
+from ullage.context.summary.whole_summary import whole_summary
 
 TOOL = "memory"
 
@@ -163,7 +163,7 @@ class MemgptEngine(Unchanging):
             summary = redact(covered.model_text.strip())[: self.numbers.summary_characters]
         else:
             words = SummaryNumbers(user_message_tokens=4_000)
-            summary = record(covered.entries, None, covered.focus, words, covered.room // 2, covered.reading)
+            summary = whole_summary(covered.entries, None, covered.focus, words, covered.room // 2, covered.reading)
         return Handoff("\n\n".join([*_shown(covered), SUMMARY, summary]))
 
     def _shares(self) -> Iterator[float]:

@@ -10,8 +10,8 @@ from ullage.context.moves.cheap import Arrival, Clip, clip
 from ullage.context.moves.cuts import newest_turn, start_of_turns
 from ullage.context.moves.plan import Plan, leaves_alone, plan, reactive_plan
 from ullage.context.policy import Policy, RestoreNumbers, UllageNumbers
-from ullage.context.summary.digest import brief
-from ullage.context.summary.handoff import USER_SHARE, handoff, staying_text
+from ullage.context.summary.program_summary import brief
+from ullage.context.summary.whole_summary import USER_SHARE, staying_text, whole_summary
 from ullage.context.view.log_places import joined
 
 
@@ -44,7 +44,9 @@ class UllageEngine(Unchanging):
         # A name is of use beside its file, and what was done last is the likeliest needed: the record is of the tail, too.
         entries = joined(covered.entries, covered.tail)
         staying = staying_text(covered.tail, {each.seq for each in covered.plan.cleared})
-        return Handoff(handoff(entries, covered.model_text, covered.focus, self.numbers.summary, covered.room, covered.reading, staying))
+        return Handoff(
+            whole_summary(entries, covered.model_text, covered.focus, self.numbers.summary, covered.room, covered.reading, staying)
+        )
 
 
 def _beside_the_newest_turn(at: Occasion, numbers: UllageNumbers) -> Plan | None:

@@ -16,7 +16,7 @@ OUTCOME_CHARACTERS = 60
 CALLS_FOR_ERRORS = 1_000
 """The newest: an error that was not met again since has gone, or `recall` finds it."""
 MOST_COMMANDS = 2_000
-"""Different ones, those that ran last: many times more than a digest has room for."""
+"""Different ones, those that ran last: many times more than a program summary has room for."""
 LONGEST_KEY = 200
 """Characters of a command that is kept to be known again."""
 ERROR_CHARACTERS = 120

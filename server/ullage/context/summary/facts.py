@@ -1,7 +1,7 @@
 """What a program knows of a session from its log alone: the facts that no summary may lose.
 
 Each kind has its own file: `file_history.py`, `command_history.py`, `sentences.py`, `names.py`; `settled.py` adds them up entry by entry.
-How they are put into words is in `digest.py`.
+How they are put into words is in `program_summary.py`.
 
 What was read out of entries is kept in a `Reading` from one summary to the next. An entry never changes, so each is read once. A `Reading`
 is a memory and nothing else: with the same entries a kept one gives what a new one gives. Of the newest entries it keeps what is read in
@@ -26,11 +26,11 @@ from ullage.context.summary.settled import Task as Task
 from ullage.context.view.log_places import root_of
 
 KEPT = 1_000
-"""Entries at the end that are known one by one: names are looked for in the newest of them, and a digest may be of a few less than all."""
+"""Entries at the end that are known one by one: names are looked for in the newest of them, and a summary may be of a few less than all."""
 AT_ONCE = 128
 """Entries that are settled together."""
 LEAST = 400
-"""Entries at the end that a digest looks at one by one (`names.RECENT_ENTRIES`): one that ends too early for that is read by itself."""
+"""Entries at the end that a summary looks at one by one (`names.RECENT_ENTRIES`): one that ends too early for that is read by itself."""
 
 
 class Reading:
@@ -123,7 +123,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything that the digest is written from, each kind in the order in which it happened unless said otherwise."""
+    """Everything that the program summary is written from, each kind in the order in which it happened unless said otherwise."""
 
     asked: Sequence[Said]
     """What the user typed, verbatim; where something was attached, its name on a line of its own."""
@@ -169,7 +169,7 @@ def facts(entries: Sequence[Logged], reading: Reading | None = None) -> Facts:
 
 
 def read_ahead(entries: Sequence[Logged], reading: Reading) -> int:
-    """Reads now what the digest of `entries` and of some more will ask of them, so that it need not wait for that.
+    """Reads now what the program summary of `entries` and of some more will ask of them, so that it need not wait for that.
 
     Costs what was not read ahead yet; gives how many entries these were.
     """

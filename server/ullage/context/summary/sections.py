@@ -1,4 +1,4 @@
-"""What a digest has room for: sections that share a budget of tokens, and the files and names that are picked for theirs.
+"""What a program summary has room for: sections that share a budget of tokens, and the files and names that are picked for theirs.
 
 A section has what must be in it, and what is picked by rank as far as there is room.
 
@@ -27,7 +27,7 @@ LEAST_WORTH = 0.00088
 """Of a character: a name or file that is worth less is left out. This decides how long records are: with it half of those at the recorded
 compactions were shorter than 12,000 characters, and a tenth more or less of it makes them 500 shorter or longer."""
 KNOWN = 0.2
-"""What a name is worth at its file that stands in another part of the digest already."""
+"""What a name is worth at its file that stands in another part of the program summary already."""
 FAVOURED = 1_000.0
 """What a name or file that the focus speaks of is worth, against others."""
 AGAIN = 0.7

@@ -1,4 +1,4 @@
-"""What the entries of a log come to, added up one after the other: what a digest needs of all that was ever said, and not the entries.
+"""What the entries of a log come to, added up one after the other: what a program summary needs of all that was ever said.
 
 It grows with the files that were touched and with the sentences that forbid something, and by some bytes with each message of the user.
 Everything else is of the newest of its kind. Texts that are told again are read in the log.
@@ -27,7 +27,7 @@ from ullage.context.view.log_places import entry_at
 REPLIES_FOR_DECISIONS = 150
 """The newest: of a decision that is older, the files and the model's own summaries speak."""
 MOST_CONSTRAINTS = 2_000
-"""The newest; a digest has room for a tenth of them."""
+"""The newest; a program summary has room for a tenth of them."""
 TEXTS_KEPT = 200_000
 """Characters of the newest messages of the user: about twice as much as is quoted whole."""
 SHORTENED_CHARACTERS = 200

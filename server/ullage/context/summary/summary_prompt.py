@@ -1,4 +1,4 @@
-"""Asking the model for its part of the handoff, and judging what comes back. The wording is in `summary_prompt.md`.
+"""Asking the model for its part of the summary, and judging what comes back. The wording is in `summary_prompt.md`.
 
 A reply may be no summary: an echo, an apology, JSON, headings with "none" under each of them. A reply that is taken for a summary replaces
 the conversation, so what is in doubt is turned down: the program can always write one. What is looked for is what is left of a reply once
@@ -160,7 +160,7 @@ def asking(prompt: str, focus: str) -> str:
 def accept(blocks: Sequence[AssistantBlock], stop_reason: str, form: Form, question: str) -> str | Rejected:
     """The summary's text without its markers, or why it cannot be used.
 
-    `question` are the words that ask for it. Whether the handoff that is made with it is shorter than what it stands for is for the caller
+    `question` are the words that ask for it. Whether the summary that is made with it is shorter than what it stands for is for the caller
     to see.
     """
     if any(isinstance(block, ToolUse) for block in blocks):

@@ -36,7 +36,7 @@ from ullage.context.moves.plan import Asked, leaves_alone
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy, RestoreNumbers
 from ullage.context.summary.facts import Reading
-from ullage.context.summary.handoff import tail_note
+from ullage.context.summary.whole_summary import tail_note
 from ullage.context.view.projection import Projection
 from ullage.replay.simulating.outcome import StandIn
 

@@ -24,8 +24,8 @@ from ullage.context.entries import Logged
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
-from ullage.context.summary.handoff import tail_note
 from ullage.context.summary.summary_prompt import Form, Rejected, accept, asking, checked_request, small_request, summary_request
+from ullage.context.summary.whole_summary import tail_note
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import files_out
 from ullage.context.view.request import Request, place

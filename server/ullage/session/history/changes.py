@@ -22,7 +22,7 @@ from ullage.context.entries import EntryPinned, FilePinned, FileTouch, Logged
 from ullage.context.moves.plan import Plan
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import UllageNumbers
-from ullage.context.summary.digest import brief
+from ullage.context.summary.program_summary import brief
 from ullage.context.view.fates import counts, touches_in_view
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.taken_out import gone_by, taken_out

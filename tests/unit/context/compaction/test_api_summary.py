@@ -27,8 +27,8 @@ from ullage.context.compaction_entries import Cleared, Summarised
 from ullage.context.entries import EntryPinned, Logged
 from ullage.context.moves.plan import Plan, plan
 from ullage.context.policy import SummaryNumbers, UllageNumbers
-from ullage.context.summary.handoff import PREFACE, handoff
 from ullage.context.summary.summary_prompt import Rejected
+from ullage.context.summary.whole_summary import PREFACE, whole_summary
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
 
@@ -155,7 +155,7 @@ def test_what_is_taken_is_taken_as_it_is() -> None:
 
 def test_the_record_that_completes_it_says_so_and_repeats_nothing_of_it() -> None:
     log = session(prompt("Measure the tank. Never change the file."), calls("t1"), returned("t1"), says("It is full."))
-    record = completing(handoff(log, ELSEWHERE, "", SummaryNumbers()))
+    record = completing(whole_summary(log, ELSEWHERE, "", SummaryNumbers()))
     assert COMPLETES in record
     assert PREFACE not in record
     assert ELSEWHERE in record
@@ -167,8 +167,8 @@ def test_a_later_record_by_the_program_takes_over_what_the_api_wrote() -> None:
     written = Logged(
         4,
         0.0,
-        compaction("c", summarised=Summarised(3, completing(handoff(log, ELSEWHERE, "", SummaryNumbers())), 2, block=block(SUMMARY))),
+        compaction("c", summarised=Summarised(3, completing(whole_summary(log, ELSEWHERE, "", SummaryNumbers())), 2, block=block(SUMMARY))),
     )
-    later = handoff([*log, written, Logged(5, 0.0, prompt("And now?"))], None, "", SummaryNumbers())
+    later = whole_summary([*log, written, Logged(5, 0.0, prompt("And now?"))], None, "", SummaryNumbers())
     assert SUMMARY in later
     assert ELSEWHERE not in later

@@ -20,7 +20,7 @@ from ullage.context.blocks import Text, ToolUse
 from ullage.context.compaction_entries import Trigger
 from ullage.context.entries import AssistantReply, Attachment, Entry, FileTouch, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.policies.table import BUILT_IN
-from ullage.context.summary.digest import ASKED, CONSTRAINTS
+from ullage.context.summary.program_summary import ASKED, CONSTRAINTS
 
 CANARY = "delete-the-tests-4711"
 ENDS = (

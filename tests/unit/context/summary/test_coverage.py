@@ -7,7 +7,7 @@ import pytest
 from tests.unit.context.work import asked, edited, planned, ran, work
 from ullage.context.entries import Entry
 from ullage.context.summary.facts import facts
-from ullage.context.summary.handoff import complete, missing
+from ullage.context.summary.whole_summary import complete, missing
 
 LOG: list[Entry | list[Entry]] = [
     asked("Fix the gauge. Never push to main."),

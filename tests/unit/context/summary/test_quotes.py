@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.summary.digest import Quote, quote
 from ullage.context.summary.facts import Said
+from ullage.context.summary.program_summary import Quote, quote
 
 LONG = "a sentence of the user that goes on for a while " * 40
 

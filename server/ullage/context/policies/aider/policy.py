@@ -19,7 +19,7 @@ from ullage.context.policies.aider.repository_map import repository_map
 from ullage.context.policy import LineNumbers, Policy, ShareOfWindow, SummaryNumbers
 from ullage.context.redact import redact
 from ullage.context.summary.file_history import file_history
-from ullage.context.summary.handoff import handoff as record
+from ullage.context.summary.whole_summary import whole_summary
 
 ASKED = (
     "Above is the older part of a conversation between a user and a coding assistant, each passage with the number of its log entry. "
@@ -80,7 +80,9 @@ class AiderEngine(Unchanging):
         """The summary, and the map as it is now."""
         target = covered.plan.asked.output_tokens if covered.plan.asked is not None else covered.room
         told = covered.model_text
-        text = redact(told.strip()) if told else record(covered.entries, None, covered.focus, SummaryNumbers(), target, covered.reading)
+        text = (
+            redact(told.strip()) if told else whole_summary(covered.entries, None, covered.focus, SummaryNumbers(), target, covered.reading)
+        )
         map = self._map(covered)
         return Handoff("\n\n".join([EARLIER, text, *([MAP, map] if map else [])]), ACKNOWLEDGED)
 

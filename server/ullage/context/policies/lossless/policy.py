@@ -18,8 +18,8 @@ from ullage.context.policies.lossless.tree import Item, Node, Piece, Stretch, it
 from ullage.context.policy import ClipNumbers, LineNumbers, Policy, ShareOfWindow
 from ullage.context.quoting import quoted
 from ullage.context.redact import redact
-from ullage.context.summary.digest import brief
 from ullage.context.summary.facts import facts
+from ullage.context.summary.program_summary import brief
 from ullage.context.view.log_places import place_of
 
 MARKER_TOKENS = 60

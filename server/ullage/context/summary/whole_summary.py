@@ -1,4 +1,4 @@
-"""The handoff: the whole text that takes the place of the messages that were summarised.
+"""The whole summary: the text that takes the place of the messages that were summarised.
 
 What a program knows, a program writes, each time anew from the whole log; a model adds the rest. So nothing that the log knows
 can wear away from one compaction to the next. After it is written, what it must hold and does not is added (`complete`), and no model is
@@ -18,10 +18,21 @@ from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.policy import SummaryNumbers
 from ullage.context.redact import redact
-from ullage.context.summary import digest, wording
+from ullage.context.summary import wording
 from ullage.context.summary.command_history import last_open
-from ullage.context.summary.digest import quote
 from ullage.context.summary.facts import Facts, Reading, facts
+from ullage.context.summary.program_summary import (
+    ASKED,
+    COMMANDS,
+    CONSTRAINTS,
+    DECISIONS,
+    ERRORS,
+    FILES,
+    NEXT,
+    PROGRAM_TOKENS,
+    program_sections,
+    quote,
+)
 from ullage.context.summary.words import basename
 from ullage.context.view.log_places import entry_at
 
@@ -35,17 +46,17 @@ LOGGED = "# From the log"
 
 ROOM = 60_000
 """Tokens; for models whose window is large enough."""
-USER_SHARE, DIGEST_SHARE, EARLIER_SHARE = 0.5, 0.25, 0.15
+USER_SHARE, PROGRAM_SHARE, EARLIER_SHARE = 0.5, 0.25, 0.15
 """Of the room, where that is less than what each of them takes otherwise."""
 EARLIER_TOKENS = 4_000
 
-BY_PROGRAM_ALONE = (digest.DECISIONS, digest.NEXT)
+BY_PROGRAM_ALONE = (DECISIONS, NEXT)
 """Sections that the model writes better where it writes."""
 
 
 OWN_HEADING = re.compile(r"^[ \t]*#(?=\s)[ \t]*", re.MULTILINE)
 PROGRAM_HEADING = re.compile(
-    rf"^[ \t]*##?[ \t]+(?={'|'.join(map(re.escape, (digest.ASKED, digest.CONSTRAINTS, digest.FILES, digest.COMMANDS, digest.ERRORS)))})",
+    rf"^[ \t]*##?[ \t]+(?={'|'.join(map(re.escape, (ASKED, CONSTRAINTS, FILES, COMMANDS, ERRORS)))})",
     re.MULTILINE,
 )
 
@@ -61,7 +72,7 @@ class _Written:
     upto: int
 
 
-def handoff(
+def whole_summary(
     entries: Sequence[Logged],
     model_text: str | None,
     focus: str,
@@ -72,18 +83,18 @@ def handoff(
 ) -> str:
     """The text that replaces all of `entries`, which begin with the session's first and end with the last covered.
 
-    `model_text` is the model's part (see `summary_prompt.py`); without it the program's digest is all, together with the part that
-    a model wrote for an earlier handoff among `entries`. `focus` says what to favour, `room` how many tokens there are for
+    `model_text` is the model's part (see `summary_prompt.py`); without it the program summary is all, together with the part that
+    a model wrote for an earlier summary among `entries`. `focus` says what to favour, `room` how many tokens there are for
     it (it tries to stay well under). Secrets with well-known shapes are redacted. `reading` is what was read of this log for an
-    earlier handoff; it saves time and changes nothing. `staying` is the text of messages that stay in view beside it.
+    earlier summary; it saves time and changes nothing. `staying` is the text of messages that stay in view beside it.
     """
     found = facts(entries, reading)
     quotes = quote(found.asked, min(numbers.user_message_tokens, int(room * USER_SHARE)))
-    sections = digest.digest_sections(found, quotes, focus, min(digest.DIGEST_TOKENS, int(room * DIGEST_SHARE)), staying)
+    sections = program_sections(found, quotes, focus, min(PROGRAM_TOKENS, int(room * PROGRAM_SHARE)), staying)
     if model_text is not None:
         sections = tuple(section for section in sections if section.heading not in BY_PROGRAM_ALONE)
-    first = [section.markdown() for section in sections if section.heading in (digest.ASKED, digest.CONSTRAINTS)]
-    rest = [section.markdown() for section in sections if section.heading not in (digest.ASKED, digest.CONSTRAINTS)]
+    first = [section.markdown() for section in sections if section.heading in (ASKED, CONSTRAINTS)]
+    rest = [section.markdown() for section in sections if section.heading not in (ASKED, CONSTRAINTS)]
     written = _Written(model_text.strip(), entries[-1].seq) if model_text is not None and entries else _earlier(entries, found.record, room)
     parts = [TITLE, PREFACE]
     if focus.strip():
@@ -96,7 +107,7 @@ def handoff(
 
 
 def _as_a_part(text: str) -> str:
-    """The model's text with headings that cannot end its part of the handoff, or pass for the program's."""
+    """The model's text with headings that cannot end its part of the summary, or pass for the program's."""
     return OWN_HEADING.sub("## ", PROGRAM_HEADING.sub("### ", text))
 
 
@@ -109,7 +120,7 @@ def tail_note(messages: int) -> str:
 
 
 def _earlier(entries: Sequence[Logged], record: int | None, room: int) -> _Written | None:
-    """The part that a model wrote for the compaction of entry `record`, the newest with a handoff that is in force."""
+    """The part that a model wrote for the compaction of entry `record`, the newest with a summary that is in force."""
     newest = None if record is None else entry_at(entries, record)
     if not isinstance(newest, Compaction) or newest.summarised is None:
         return None
@@ -148,7 +159,7 @@ def complete(text: str, found: Facts, staying: str = "") -> str:
 
 
 def missing(text: str, found: Facts) -> list[str]:
-    """A line for each thing that must be in the handoff and is not; of each kind the newest first."""
+    """A line for each thing that must be in the summary and is not; of each kind the newest first."""
     flat = _flat(text)
     files = {basename(token) for token in FILE_TOKEN.findall(text)}
     wanted = [

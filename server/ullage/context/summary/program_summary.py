@@ -1,4 +1,4 @@
-"""The digest: a summary written by program from the facts of the log. Always available, free, instant.
+"""The program summary: a summary written by program from the facts of the log. Always available, free, instant.
 
 Here is what stands in which section, and which of the user's words are quoted: verbatim, the newest first in line for the room there is.
 What is picked where there is not room for all is in `sections.py`. How a fact reads is in `wording.py`.
@@ -12,18 +12,17 @@ from dataclasses import dataclass
 from ullage.context.calls import answered_calls, one_line
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Logged, UserPrompt
-from ullage.context.policy import SummaryNumbers
 from ullage.context.quoting import in_a_line
 from ullage.context.redact import redact
 from ullage.context.summary import wording
 from ullage.context.summary.command_history import command_history, last_open
-from ullage.context.summary.facts import Facts, Said, facts
+from ullage.context.summary.facts import Facts, Said
 from ullage.context.summary.file_history import file_history
 from ullage.context.summary.sections import Focus, Section, Share, fitting, places, spend
 from ullage.context.summary.sentences import is_firm
 from ullage.context.summary.settled import SHORTENED_CHARACTERS, Asked
 
-DIGEST_TOKENS = 8_000
+PROGRAM_TOKENS = 8_000
 """For everything but the user's own words, at most; half of it is usual (`places.LEAST_WORTH`)."""
 OTHERS_SHARE = 0.05
 """Of it, for all but files and names; what these leave comes on top of it, and what they need in any case comes off."""
@@ -58,19 +57,8 @@ SHORTENED_SHARE = 0.1
 """Of the room, on top of it: for the beginnings of messages that do not fit."""
 
 
-def digest(entries: Sequence[Logged], focus: str, budget_tokens: int = DIGEST_TOKENS) -> str:
-    """The digest of `entries` as Markdown, in fixed sections; `focus` says what to favour.
-
-    Every constraint, every changed file and every open task is in it (up to ceilings that only a very long session
-    reaches). The rest takes up to `budget_tokens`, and the user's own words come on top.
-    """
-    found = facts(entries)
-    sections = digest_sections(found, quote(found.asked, SummaryNumbers().user_message_tokens), focus, budget_tokens)
-    return "\n\n".join(section.markdown() for section in sections)
-
-
-def digest_sections(found: Facts, quotes: Quotes, focus: str, budget_tokens: int, staying: str = "") -> tuple[Section, ...]:
-    """The sections of the digest in reading order; empty ones are left out. `staying` is the text of the messages that stay beside it."""
+def program_sections(found: Facts, quotes: Quotes, focus: str, budget_tokens: int, staying: str = "") -> tuple[Section, ...]:
+    """Its sections in reading order; empty ones are left out. `staying` is the text of the messages that stay beside it."""
     favoured = Focus(focus)
     shares = _shares(found, quotes, favoured)
     for_others = int(budget_tokens * OTHERS_SHARE)

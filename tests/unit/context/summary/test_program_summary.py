@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,8 +11,17 @@ from hypothesis import strategies as st
 from tests.unit.context.logs import says
 from tests.unit.context.work import asked, edited, planned, ran, read, work
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import Entry, ToolReturned, TurnEnded, UserPrompt
-from ullage.context.summary.digest import brief, digest
+from ullage.context.entries import Entry, Logged, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.policy import SummaryNumbers
+from ullage.context.summary.facts import facts
+from ullage.context.summary.program_summary import PROGRAM_TOKENS, brief, program_sections, quote
+
+
+def program_summary(entries: Sequence[Logged], focus: str, budget_tokens: int = PROGRAM_TOKENS) -> str:
+    """As Markdown."""
+    found = facts(entries)
+    quotes = quote(found.asked, SummaryNumbers().user_message_tokens)
+    return "\n\n".join(section.markdown() for section in program_sections(found, quotes, focus, budget_tokens))
 
 
 def constrained(what: str, number: int, more: str) -> list[Entry]:
@@ -64,7 +75,7 @@ steps = st.one_of(
 @given(st.lists(steps, max_size=60), st.integers(0, 4_000))
 def test_every_constraint_and_every_changed_path_is_in_it(history: list[list[Entry]], budget: int):
     entries = work(*history)
-    text = digest(entries, "", budget)
+    text = program_summary(entries, "", budget)
     for logged in entries:
         if isinstance(logged.entry, UserPrompt):
             assert logged.entry.text.splitlines()[0] in text
@@ -75,8 +86,8 @@ def test_every_constraint_and_every_changed_path_is_in_it(history: list[list[Ent
 @given(st.lists(steps, max_size=60), st.integers(0, 4_000))
 def test_beyond_what_must_be_in_it_the_budget_is_kept(history: list[list[Entry]], budget: int):
     entries = work(*history)
-    required = estimate_text(digest(entries, "", 0))
-    assert estimate_text(digest(entries, "", budget)) <= required + 1.1 * budget + 100
+    required = estimate_text(program_summary(entries, "", 0))
+    assert estimate_text(program_summary(entries, "", budget)) <= required + 1.1 * budget + 100
 
 
 def test_sections_stand_in_reading_order():
@@ -88,7 +99,7 @@ def test_sections_stand_in_reading_order():
         planned(("Fix it", "completed"), ("Test readLevel", "in_progress"), ("Write it down", "pending")),
         ran("make test", "3 passed"),
     )
-    headings = [line[3:] for line in digest(entries, "").splitlines() if line.startswith("## ")]
+    headings = [line[3:] for line in program_summary(entries, "").splitlines() if line.startswith("## ")]
     assert headings == [
         "What the user asked for",
         "Constraints and preferences",
@@ -112,11 +123,11 @@ def test_sections_stand_in_reading_order():
     ],
 )
 def test_next_step(steps: list[Entry | list[Entry]], expected: str):
-    assert digest(work(*steps), "").endswith(expected)
+    assert program_summary(work(*steps), "").endswith(expected)
 
 
 def test_what_does_not_fit_is_counted():
-    text = digest(work(*(ran(f"make number-{number}") for number in range(200))), "", 600)
+    text = program_summary(work(*(ran(f"make number-{number}") for number in range(200))), "", 600)
     assert "`make number-199`: ok (#400)" in text
     assert "`make number-0`" not in text
     assert "more: `recall`" in text
@@ -124,14 +135,14 @@ def test_what_does_not_fit_is_counted():
 
 def test_the_focus_comes_first():
     entries = work(ran("make valves"), *(ran(f"make number-{number}") for number in range(200)))
-    assert "make valves" not in digest(entries, "", 600)
-    assert "make valves" in digest(entries, "the valves, please", 600)
+    assert "make valves" not in program_summary(entries, "", 600)
+    assert "make valves" in program_summary(entries, "the valves, please", 600)
 
 
 def test_of_commands_those_that_do_something_come_first_and_of_decisions_those_that_say_so():
     looked = [ran(f"grep -rn tank_{number} src/part_{number}") for number in range(30)]
     reasons = [says(f"The gauge of tank number {number} is red because it is low and nobody looked.") for number in range(30)]
-    text = digest(work(asked("go"), says("I chose litres for every gauge."), ran("make report"), *looked, *reasons), "")
+    text = program_summary(work(asked("go"), says("I chose litres for every gauge."), ran("make report"), *looked, *reasons), "")
     assert "`make report`: ok" in text
     assert "I chose litres for every gauge." in text
     assert "tank number 29" in text
@@ -139,21 +150,21 @@ def test_of_commands_those_that_do_something_come_first_and_of_decisions_those_t
 
 def test_hundreds_of_changed_files_are_all_named():
     entries = work(*(edited(f"src/module_{number}.py") for number in range(300)))
-    text = digest(entries, "")
+    text = program_summary(entries, "")
     assert files_in(text) == {f"src/module_{number}.py" for number in range(300)}
 
 
 def test_a_digest_of_nothing_is_empty():
-    assert digest([], "") == ""
+    assert program_summary([], "") == ""
 
 
 def test_the_user_is_quoted_verbatim_and_begins_no_line():
-    assert "- #1: First\n    ## second\n" in digest(work(asked("First\n## second")), "")
+    assert "- #1: First\n    ## second\n" in program_summary(work(asked("First\n## second")), "")
 
 
 def test_names_stand_near_their_file_however_many_there_are():
     names = [f"readLevelOfTank{number}" for number in range(100)]
-    lines = digest(work(edited("src/gauge.py", "", " ".join(names))), "").splitlines()
+    lines = program_summary(work(edited("src/gauge.py", "", " ".join(names))), "").splitlines()
     beside = {name: line for line in lines if line.startswith("- gauge.py") for name in line.partition(": ")[2].split()}
     assert set(names) <= set(beside)
     assert all(len(line) < 640 for line in beside.values())
@@ -164,12 +175,12 @@ def wide(names: int) -> list[Entry | list[Entry]]:
 
 
 def test_wide_work_gets_a_longer_record_than_narrow_work_up_to_a_ceiling():
-    narrow, wider, widest = (len(digest(work(*wide(names)), "")) for names in (1, 10, 100))
+    narrow, wider, widest = (len(program_summary(work(*wide(names)), "")) for names in (1, 10, 100))
     assert narrow < wider < widest < 20_000
 
 
 def test_many_words_of_the_user_leave_room_for_names():
-    text = digest(work(edited("src/gauge.py", "", "readLevel"), asked("Many words. " * 800), asked("And more words. " * 800)), "")
+    text = program_summary(work(edited("src/gauge.py", "", "readLevel"), asked("Many words. " * 800), asked("And more words. " * 800)), "")
     assert len(text) > 15_000
     assert "- gauge.py (edited #2; last: `readLevel`)" in text
 
