@@ -17,9 +17,8 @@ from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.gauge import line
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Entry, Logged, ToolReturned, TurnEnded
-from ullage.context.policies.aider.known_texts import known_texts, patched
 from ullage.context.policies.aider.policy import AIDER, MAP, AiderNumbers
-from ullage.context.policies.aider.repository_map import ranks, repository_map
+from ullage.context.policies.aider.repository_map import known_texts, patched, ranks, repository_map
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
 

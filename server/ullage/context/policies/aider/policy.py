@@ -14,8 +14,7 @@ from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging
 from ullage.context.entries import Logged, TurnEnded, UserPrompt
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Asked, Plan
-from ullage.context.policies.aider.known_texts import known_texts
-from ullage.context.policies.aider.repository_map import repository_map
+from ullage.context.policies.aider.repository_map import known_texts, repository_map
 from ullage.context.policy import LineNumbers, Policy, ShareOfWindow, SummaryNumbers
 from ullage.context.redact import redact
 from ullage.context.summary.file_history import file_history
