@@ -39,9 +39,9 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """All that is replaced. `snips` are in the order of their ranges, each reaching further than `handoff` and the one before."""
+    """All that is replaced. `snips` are in the order of their ranges, each reaching further than `summary` and the one before."""
 
-    handoff: Replacement | None
+    summary: Replacement | None
     snips: tuple[Replacement, ...]
     placeholders: Mapping[int, str]
     """By the seq of the tool result; a later compaction's wins."""
@@ -57,32 +57,32 @@ def edits_of(active: Mapping[int, Compaction]) -> Edits:
     not carried.
     """
     out = frozenset[int]().union(*(messages_taken_out(each) for each in active.values()))
-    handoff: Replacement | None = None
+    summary: Replacement | None = None
     snips: list[Replacement] = []
     placeholders: dict[int, str] = {}
     for seq, compaction in active.items():
         if compaction.summarised is not None:
             last = min(compaction.summarised.last_seq, seq - 1)
             told = compaction.summarised
-            summary = Replacement(0, last, told.text, seq, told.acknowledgement, _within(told.carried, 0, last) - out, told.block)
-            handoff = summary if handoff is None or summary.contains(handoff) else handoff
+            made = Replacement(0, last, told.text, seq, told.acknowledgement, _within(told.carried, 0, last) - out, told.block)
+            summary = made if summary is None or made.contains(summary) else summary
         if compaction.snipped is not None:
             last = min(compaction.snipped.last_seq, seq - 1)
             cut = compaction.snipped
             snips.append(Replacement(cut.first_seq, last, cut.marker, seq, carried=_within(cut.carried, cut.first_seq, last) - out))
         placeholders.update((cleared.seq, cleared.placeholder) for cleared in compaction.cleared)
-    covered_to = 0 if handoff is None else handoff.last
+    covered_to = 0 if summary is None else summary.last
     in_view = (
         snip for snip in snips if snip.first <= snip.last and snip.last > covered_to and not any(other.contains(snip) for other in snips)
     )
-    return Edits(handoff, tuple(sorted(in_view, key=lambda snip: (snip.first, snip.last))), placeholders, paths_out(active.values()))
+    return Edits(summary, tuple(sorted(in_view, key=lambda snip: (snip.first, snip.last))), placeholders, paths_out(active.values()))
 
 
 def shown(active: Mapping[int, Compaction]) -> frozenset[int]:
     """The seqs of those of `active` whose texts stand in the view, or may."""
     edits = edits_of(active)
-    hidden_to, carried = (0, frozenset[int]()) if edits.handoff is None else (edits.handoff.last, edits.handoff.carried)
-    found = {snip.source for snip in edits.snips} | ({edits.handoff.source} if edits.handoff is not None else set[int]())
+    hidden_to, carried = (0, frozenset[int]()) if edits.summary is None else (edits.summary.last, edits.summary.carried)
+    found = {snip.source for snip in edits.snips} | ({edits.summary.source} if edits.summary is not None else set[int]())
     for seq, made in active.items():
         if seq > hidden_to or seq in carried or any(each.seq > hidden_to or each.seq in carried for each in made.cleared):
             found.add(seq)
@@ -92,7 +92,7 @@ def shown(active: Mapping[int, Compaction]) -> frozenset[int]:
 
 def hidden(edits: Edits) -> tuple[tuple[int, int], ...]:
     """The ranges of seqs that are out of view, both ends included, but for what is carried."""
-    ranges = [] if edits.handoff is None else [(0, edits.handoff.last)]
+    ranges = [] if edits.summary is None else [(0, edits.summary.last)]
     return (*ranges, *((snip.first, snip.last) for snip in edits.snips))
 
 
@@ -101,15 +101,15 @@ def _within(carried: Iterable[int], first: int, last: int) -> frozenset[int]:
 
 
 def applied(edits: Edits, entries: Sequence[Logged]) -> Iterator[Logged | Replacement]:
-    """The entries that stay, and what takes the place of the others where they were; the handoff comes first of all.
+    """The entries that stay, and what takes the place of the others where they were; the summary comes first of all.
 
-    What the handoff stands for is not looked at one by one: a fold costs what is left of the log.
+    What the summary stands for is not looked at one by one: a fold costs what is left of the log.
     """
     hidden_to = 0
     carried = frozenset[int]()
-    if edits.handoff is not None:
-        yield edits.handoff
-        hidden_to, carried = edits.handoff.last, edits.handoff.carried
+    if edits.summary is not None:
+        yield edits.summary
+        hidden_to, carried = edits.summary.last, edits.summary.carried
     to_come = list(reversed(edits.snips))
     for logged in _left(entries, hidden_to, carried, to_come):
         while to_come and to_come[-1].first <= logged.seq:
@@ -121,7 +121,7 @@ def applied(edits: Edits, entries: Sequence[Logged]) -> Iterator[Logged | Replac
 
 
 def _left(entries: Sequence[Logged], hidden_to: int, carried: frozenset[int], snips: Sequence[Replacement]) -> Iterator[Logged]:
-    """The entries that a handoff up to `hidden_to` does not hide; all from the first of `snips` on, which may begin before its end."""
+    """The entries that a summary up to `hidden_to` does not hide; all from the first of `snips` on, which may begin before its end."""
     start = min((hidden_to + 1, *(snip.first for snip in snips)))
     begin = place_of(entries, start)
     for seq in sorted(carried):

@@ -83,7 +83,7 @@ def counts(before: Projection, made: Compaction) -> MessageCounts:
 
 def _left(entries: Sequence[Logged], become: Becoming) -> Iterator[Logged]:
     """What a summary in force does not cover, and what stays of that all the same."""
-    hidden_to = become.edits.handoff.last if become.edits.handoff is not None else 0
+    hidden_to = become.edits.summary.last if become.edits.summary is not None else 0
     for seq in sorted(become.carried):
         index = place_of(entries, seq)
         if seq <= hidden_to and index < len(entries):
@@ -101,7 +101,7 @@ class Becoming:
         self._cleared_by = {cleared.seq: compaction.id for compaction in active.values() for cleared in compaction.cleared}
         later = islice(entries, place_of(entries, since), None)
         self._clipped = {logged.entry.seq for logged in later if isinstance(logged.entry, Clipped)}
-        self._summarised_to = self.edits.handoff.last if self.edits.handoff is not None else 0
+        self._summarised_to = self.edits.summary.last if self.edits.summary is not None else 0
 
     def is_summarised(self, seq: int) -> bool:
         """Whether it is in a summary in force, and nothing says that it stays all the same; quicker than `of`."""
@@ -111,11 +111,11 @@ class Becoming:
     def carried(self) -> frozenset[int]:
         """The seqs of entries that stay although they are covered."""
         of_all = [snip.carried for snip in self.edits.snips]
-        return frozenset[int]().union(self.edits.handoff.carried if self.edits.handoff else frozenset[int](), *of_all)
+        return frozenset[int]().union(self.edits.summary.carried if self.edits.summary else frozenset[int](), *of_all)
 
     def of(self, logged: Logged) -> Fate:
         """Of one prompt, reply, result or notice."""
-        seq, entry, by = logged.seq, logged.entry, self.edits.handoff
+        seq, entry, by = logged.seq, logged.entry, self.edits.summary
         snip = next((each for each in self.edits.snips if each.first <= seq <= each.last), None)
         if seq not in self.carried:
             if by is not None and seq <= by.last:
