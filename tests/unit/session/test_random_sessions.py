@@ -26,6 +26,7 @@ from ullage.context.compaction.economy import Economy
 from ullage.context.entries import Forked
 from ullage.context.view.projection import Projection
 from ullage.session.errors import SessionError
+from ullage.session.history.history import EXCLUDED_BEFORE
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.timeline.items import AssistantItem, ToolCallItem, UserItem
@@ -327,7 +328,12 @@ class Story:
         """A prompt that the model sees, which it then keeps seeing; where that is in a summary already, it may come back."""
         prompts = [item for item in items(session) if isinstance(item, UserItem)]
         for prompt in prompts[number : number + 1]:
-            session.history.pin_item(prompt.id, pinned=True)
+            try:
+                session.history.pin_item(prompt.id, pinned=True)
+            except SessionError as error:
+                assert str(error) == EXCLUDED_BEFORE
+                assert not any(f"{prompt.text}\n" in shown for shown in texts_in_view(session))
+                continue
             if f"{prompt.text}\n" in texts_in_view(session):
                 self.pinned[prompt.id] = f"{prompt.text}\n"
 
