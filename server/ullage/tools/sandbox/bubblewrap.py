@@ -112,7 +112,8 @@ def sandboxed(
     `more` are arguments for it.
 
     `/proc` is read-only: for root the kernel lets anybody with its number write to `/proc/sys`, where programs of the kernel are named.
-    A later mount lies over an earlier one, so folders come before those inside of them, and what is masked or guarded comes last.
+    A later mount lies over an earlier one, so folders come before those inside of them. What is masked comes last: it may be guarded, too
+    (`~/.ssh` in a home folder that was opened). The folders around it are mounts then, which cannot be moved away with it.
     """
     view = confinement.view
     arguments = [bubblewrap.program, *bubblewrap.isolation, "--seccomp", str(filter_fd), *more]
@@ -128,13 +129,13 @@ def sandboxed(
     bind = "--bind" if confinement.writable else "--ro-bind"
     for root in sorted(confinement.roots, key=lambda root: len(root.parts)):
         arguments += [bind, str(root), str(root)]
+    if confinement.writable:
+        for folder in confinement.held:
+            arguments += ["--bind-try", str(folder), str(folder)]
+        for path in confinement.guarded:
+            arguments += ["--ro-bind-try", str(path), str(path)]
     for path in view.masked:
         arguments += ["--tmpfs", str(path)] if path.is_dir() else ["--ro-bind", "/dev/null", str(path)]
-    if confinement.writable:
-        for folder in _inside(confinement.guard.held, confinement.roots):
-            arguments += ["--bind-try", str(folder), str(folder)]
-        for path in _inside(confinement.guard.read_only, confinement.roots):
-            arguments += ["--ro-bind-try", str(path), str(path)]
     return [*arguments, "--", *_FIRST_PROCESS, *command]
 
 
@@ -151,10 +152,6 @@ def _own_folders(confinement: Confinement, size: Sequence[str]) -> list[str]:
     for name in OWN_CACHES:
         arguments += ["--dir", str(home / name)] if own.home is None else ["--bind", str(own.home / name), str(home / name)]
     return arguments
-
-
-def _inside(paths: Sequence[Path], folders: Sequence[Path]) -> list[Path]:
-    return [path for path in paths if any(path.is_relative_to(folder) for folder in folders)]
 
 
 @contextmanager

@@ -181,6 +181,26 @@ class Confinement:
     writable: bool = True
     """Whether it may write to the workspace folders."""
 
+    @property
+    def guarded(self) -> tuple[Path, ...]:
+        """What of the workspace folders stays as it is."""
+        return tuple(path for path in self.guard.read_only if any(path.is_relative_to(root) for root in self.roots))
+
+    @property
+    def held(self) -> tuple[Path, ...]:
+        """Folders of the workspace folders that can be written to but not moved away, outermost first: something guarded or masked lies in
+        them, and would be moved out of the way with them."""
+        held = dict.fromkeys(path for path in self.guard.held if any(path.is_relative_to(root) for root in self.roots))
+        held |= {folder: None for path in self.view.masked for folder in folders_around(path, self.roots)}
+        return tuple(sorted(held, key=lambda path: len(path.parts)))
+
+
+def folders_around(path: Path, roots: Sequence[Path]) -> Iterator[Path]:
+    """The folders that lie around a path, within a workspace folder."""
+    for root in roots:
+        if path.is_relative_to(root):
+            yield from (parent for parent in path.parents if parent != root and parent.is_relative_to(root))
+
 
 @dataclass(frozen=True, slots=True)
 class Confined:

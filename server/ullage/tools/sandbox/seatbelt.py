@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ullage.processes.start import Asker, start
-from ullage.tools.sandbox.confinement import Confined, Confinement, NoSandbox, OwnFolders, View
+from ullage.tools.sandbox.confinement import Confined, Confinement, NoSandbox, OwnFolders, View, folders_around
 from ullage.tools.sandbox.guarded import Guarded
 from ullage.tools.sandbox.known_places import OWN_CACHES
 from ullage.tools.sandbox.network.connection import proxy_variables
@@ -113,10 +113,9 @@ def _rules(confinement: Confinement, proxy_port: int | None) -> Iterator[str]:
 
     yield _rule("deny", "file-read* file-write*", _below(view.masked))
     if confinement.writable:
-        guarded = _inside(confinement.guard.read_only, confinement.roots)
-        kept = {folder: None for path in (*guarded, *view.masked) for folder in _between(path, confinement.roots)}
-        kept |= dict.fromkeys(_inside(confinement.guard.held, confinement.roots))
-        yield _rule("deny", "file-write*", _below(guarded))
+        kept = {folder: None for path in confinement.guarded for folder in folders_around(path, confinement.roots)}
+        kept |= dict.fromkeys(confinement.held)
+        yield _rule("deny", "file-write*", _below(confinement.guarded))
         yield _rule("deny", "file-write-unlink file-write-create", (f"(literal {quoted(folder)})" for folder in kept))
     if proxy_port is not None:
         yield f'(allow network-outbound (remote ip "localhost:{proxy_port}"))'
@@ -148,17 +147,6 @@ def quoted(text: str | Path) -> str:
     if length > LONGEST_STRING or "\0" in str(text):
         raise Unquotable(f"{str(text)[:80]!r}… is too long for the sandbox to name it")
     return '"' + str(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _inside(paths: Iterable[Path], folders: Sequence[Path]) -> list[Path]:
-    return [path for path in paths if any(path.is_relative_to(folder) for folder in folders)]
-
-
-def _between(path: Path, roots: Sequence[Path]) -> Iterator[Path]:
-    """The folders around a path that lie within a workspace folder."""
-    for root in roots:
-        if path.is_relative_to(root):
-            yield from (parent for parent in path.parents if parent != root and parent.is_relative_to(root))
 
 
 @dataclass(frozen=True, slots=True)

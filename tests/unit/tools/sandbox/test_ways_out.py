@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -33,14 +34,21 @@ def run(bubblewrap: Bubblewrap, world: Outside, script: str, *, writable: bool =
     environment = sandbox_environment(tool_environment(INHERITED | {"HOME": str(world.home)}))
     environment |= {"WORK": str(world.work), "HOST_PID": str(world.victim), "TCP": str(world.port)}
     guard = guarded([world.work]) if writable else Guarded()
-    confinement = Confinement(
-        (world.work,), view(world.home, [world.work], environment), guard, OwnFolders(), world.home, writable=writable
-    )
+    found = view(world.home, [world.work], environment)
+    confinement = Confinement((world.work,), found, guard, OwnFolders(), world.home, writable=writable)
+    return confined(bubblewrap, world, script, confinement, environment)
+
+
+def confined(
+    bubblewrap: Bubblewrap, world: Outside, script: str, confinement: Confinement, environment: Mapping[str, str] | None = None
+) -> str:
+    """The same in that confinement."""
+    environment = environment or sandbox_environment(tool_environment(INHERITED | {"HOME": str(world.home)}))
     with filter_file() as descriptor:
         ended = subprocess.run(
             sandboxed(bubblewrap, ["/bin/bash", "-c", script], confinement, descriptor),
             pass_fds=(descriptor,),
-            cwd=world.work,
+            cwd=confinement.roots[0],
             env=environment,
             user=world.user,
             group=world.user,
@@ -79,6 +87,39 @@ def test_no_way_leads_out(bubblewrap: Bubblewrap, user: int | None) -> None:
         assert world.reached == []
         assert world.runs_as_owner() == []
         assert still_there("ullage-outlives") == []
+
+
+ESCAPES_OF_AN_OPEN_HOME = (
+    "echo forged > ~/.local/state/ullage/allowed.json",
+    "rm -rf ~/.local/state/ullage",
+    "mv ~/.local/state/ullage ~/away",
+    "mv ~/.local/state ~/.local/away && mkdir -p ~/.local/state/ullage && echo forged > ~/.local/state/ullage/allowed.json",
+    "mv ~/.local ~/away && mkdir -p ~/.local/state/ullage && echo forged > ~/.local/state/ullage/allowed.json",
+    "ln -sfn ~/away ~/.local/state",
+    "mv ~/.ssh ~/away; mv ~/.aws ~/away; mv ~/.config ~/away; mv ~/.config/gh ~/away",
+)
+"""In a home folder that was opened as a workspace: what was allowed would be forged, or secrets be had by the next command."""
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_in_an_open_home_folder_nothing_is_forged_and_no_secret_seen(bubblewrap: Bubblewrap, user: int | None) -> None:
+    """What is hidden in a folder that can be written to stays hidden, and at its place, although it is guarded, too."""
+    with outside(user) as world:
+        state = world.home / ".local/state/ullage/allowed.json"
+        state.parent.mkdir(parents=True, exist_ok=True)
+        state.write_text(CANARY)
+        for path in (*state.parents[:3], state):
+            os.chown(path, -1 if user is None else user, -1)
+        before = {path: path.read_bytes() for path in sorted(world.home.rglob("*")) if path.is_file() and not path.is_symlink()}
+        found = view(world.home, [world.home], {}, [state.parent])
+        assert {state.parent, world.home / ".ssh"} <= set(found.masked)
+        script = "\n".join([*ESCAPES_OF_AN_OPEN_HOME, *(f"cat {path} {path}/*" for path in found.masked), "echo all was tried"])
+        confinement = Confinement((world.home,), found, guarded([world.home]), OwnFolders(), world.home)
+        output = confined(bubblewrap, world, script, confinement)
+        assert output.splitlines()[-1] == "all was tried"
+        assert CANARY not in output
+        after = {path: path.read_bytes() for path in sorted(world.home.rglob("*")) if path.is_file() and not path.is_symlink()}
+        assert after == before
 
 
 def still_there(name: str) -> list[str]:
