@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.unit.context.strategies import histories
 from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.compaction_entries import Compaction, CompactionUndone, Summarised
-from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.session.history.places import entry_of_item
 from ullage.session.timeline.items import CompactionItem, Item, NoticeItem, Update, UserItem
 from ullage.session.timeline.pages import CACHED, LONGEST_STRETCH, NEWEST, STRETCH
@@ -181,6 +181,16 @@ def test_a_compaction_of_long_ago_shows_as_undone():
     shown = pair.paged.get("c20")
     assert isinstance(shown, CompactionItem)
     assert shown.status == "undone"
+    assert pair.paged.newest(5_000) == pair.whole.newest(5_000)
+
+
+def test_a_result_of_long_ago_shows_as_clipped():
+    pair = Pair()
+    for number in range(300):
+        for entry in turn(number):
+            pair.add(entry)
+    seq = next(logged.seq for logged in pair.log if isinstance(logged.entry, ToolReturned))
+    pair.add(Clipped(seq, "shorter", "out.txt"))
     assert pair.paged.newest(5_000) == pair.whole.newest(5_000)
 
 

@@ -13,6 +13,7 @@ The newest items are in memory, older ones are made from the log again where som
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
@@ -342,9 +343,16 @@ class Timeline:
             self._tell(PlanChanged(entries))
 
     def _log_clipped(self, clipped: Clipped) -> None:
-        item = self._known(self._call_of.get(clipped.seq, ""))
+        item = self._known(self._call_of.get(clipped.seq) or self._call_long_ago(clipped.seq))
         if isinstance(item, ToolCallItem):
             self.put(replace(item, output=clipped.content, full_output=clipped.full_output))
+
+    def _call_long_ago(self, seq: int) -> str:
+        """The id of the call whose result is that entry, where its item has left memory; empty where there is none."""
+        log = () if self._log is None else self._log()
+        index = bisect_left(log, seq, key=lambda logged: logged.seq)
+        entry = log[index].entry if index < len(log) and log[index].seq == seq else None
+        return entry.tool_use_id if isinstance(entry, ToolReturned) else ""
 
     def _set_compaction_status(self, compaction_id: str, status: Literal["completed", "undone"]) -> None:
         item = self._known(compaction_id)
