@@ -162,8 +162,14 @@ class Sandbox:
         return Confinement(roots, self._view(home), Guarded(), OwnFolders(), home, writable=False)
 
     def _view(self, home: Path) -> View:
+        self._make_private()
         system = SYSTEMS.get(sys.platform)
         return view(home, self._folders.roots, os.environ, self._folders.private, LINUX if system is None else system.machine)
+
+    def _make_private(self) -> None:
+        """What is not there cannot be hidden: in a home folder that is opened, a command would make it, and forge what the user allowed."""
+        for folder in (each for each in self._folders.private if self._folders.contains(each)):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def _own_temporary(self) -> Path:
         """The session's `/tmp`. It goes when the session does."""

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from ullage.tools.sandbox.bubblewrap import Bubblewrap
 from ullage.tools.sandbox.confinement import view
+from ullage.tools.sandbox.sandbox import Sandbox, SandboxFinder
+from ullage.workspace.folders import Folders
 
 
 @pytest.fixture
@@ -67,3 +70,20 @@ def test_a_worktree_sees_its_repository_and_no_other_folder(home: Path) -> None:
 def test_secrets_are_masked_where_the_home_folder_is_the_workspace(home: Path) -> None:
     assert home / ".ssh" in view(home, [home], {}).masked
     assert home / ".ssh" not in view(home, [home / ".ssh"], {}).masked
+
+
+async def test_what_is_the_servers_own_is_hidden_before_it_is_there(
+    tmp_path: Path, bubblewrap: Bubblewrap, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a home folder that is opened: nothing was allowed yet, so there is no folder that tells of it."""
+    home = tmp_path.resolve() / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    private, elsewhere = home / ".local/state/ullage", tmp_path.resolve() / "elsewhere/state"
+    sandbox = Sandbox(SandboxFinder(), "required", Folders([home], None, [private, elsewhere]))
+    for hidden in (sandbox.prepare(bubblewrap, ["true"], {}), sandbox.prepare_reading(bubblewrap, ["true"], {})):
+        async with hidden as prepared:
+            mounts = list(zip(prepared.command, prepared.command[1:], strict=False))
+            assert ("--tmpfs", str(private)) in mounts
+    assert (private.is_dir(), elsewhere.exists()) == (True, False)
