@@ -81,8 +81,26 @@ def test_nothing_heavy_is_imported_before_initialize() -> None:
         "ullage.session.sessions.sessions",
         "ullage.session.timeline.items",
         "ullage.store.log_store",
+        "ullage.context.entries",
+        "ullage.models.model",
+        "ullage.tools.sandbox.sandbox",
     }
     assert heavy & set(loaded) == set()
+
+
+async def test_what_sessions_need_is_imported_while_the_client_is_waited_for() -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "ullage", "serve"]
+    server = await asyncio.create_subprocess_exec(
+        *command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    )
+    assert server.stdin is not None
+    assert server.stderr is not None
+    async with asyncio.timeout(PATIENCE):
+        while b"ullage.lsp.bridge" not in (line := await server.stderr.readline()):
+            assert line, "the server ended without them"
+        server.stdin.close()
+        await server.communicate()
+    assert server.returncode == 0
 
 
 @pytest.mark.parametrize(

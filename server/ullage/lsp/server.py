@@ -67,6 +67,7 @@ class UllageServer(LanguageServer):
         self._tasks: asyncio.TaskGroup | None = None
         self._owned: set[asyncio.Task[None]] = set()
         self._opening: asyncio.Task[None] | None = None
+        self._importing: asyncio.Task[Any] | None = None
         self._closing: asyncio.Task[None] | None = None
         self._complaints: list[str] = []
         self._settings_changes = 0
@@ -81,6 +82,7 @@ class UllageServer(LanguageServer):
         with sending_log_to(self.window_log_message, when=lambda: self._is_connected and self.protocol.is_initialized):
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
+                self._import_ahead()
                 try:
                     await self._read_messages(connection)
                 finally:  # also where the process is stopped by Ctrl-C
@@ -138,6 +140,12 @@ class UllageServer(LanguageServer):
             raise JsonRpcInternalError('The sessions could not be opened. The command "Ullage: Show logs" says why')
         return await self.bridge.answers.answer(method, params)
 
+    def _import_ahead(self) -> asyncio.Task[Any]:
+        """Imports in another thread what the sessions need, while the client is still at its own start."""
+        if self._importing is None:
+            self._importing = asyncio.create_task(asyncio.to_thread(_import_bridge))
+        return self._importing
+
     def open_sessions(self) -> asyncio.Task[None]:
         """Opens the sessions, once."""
         if self._opening is None:
@@ -147,7 +155,7 @@ class UllageServer(LanguageServer):
     async def _open_sessions(self) -> None:
         try:
             known = self._settings_changes
-            settings, bridge = await asyncio.gather(self._ask_settings(), asyncio.to_thread(_import_bridge))
+            settings, bridge = await asyncio.gather(self._ask_settings(), self._import_ahead())
             folders = self._folders()
             around = bridge.Surroundings(
                 folders=folders,

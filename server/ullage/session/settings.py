@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from ullage.context.compaction.economy import Economy
-from ullage.models.model import EffortChoice
-from ullage.tools.sandbox.sandbox import SandboxWanted
+if TYPE_CHECKING:  # take long to import, and `initialize` is answered first
+    from ullage.context.compaction.economy import Economy
+    from ullage.models.model import EffortChoice
+    from ullage.tools.sandbox.sandbox import SandboxWanted
 
 
 @dataclass(frozen=True, slots=True)
