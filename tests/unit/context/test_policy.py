@@ -77,7 +77,19 @@ def test_of_each_file_5_000_tokens_are_read_again_and_of_all_50_000():
     ],
 )
 def test_restored_files_take_at_most_half_of_what_is_free(numbers: RestoreNumbers, free: int, expected: int) -> None:
-    assert in_room(numbers, free).total_tokens == expected
+    assert in_room(numbers, free, 200_000).total_tokens == expected
+
+
+@pytest.mark.parametrize("numbers", [RESTORE, RestoreNumbers()])
+@pytest.mark.parametrize(("left", "ratio"), [(30_000, 1.0), (30_000, 2.0), (30_000, 4.0), (-3_000, 1.0)])
+def test_restored_files_leave_the_window_room_though_they_have_three_times_the_estimate(
+    numbers: RestoreNumbers, left: int, ratio: float
+) -> None:
+    assert in_room(numbers, 100_000, left, ratio).total_tokens == max(0, int(left / max(3.0, ratio)))
+
+
+def test_what_is_free_is_measured_as_the_files_are() -> None:
+    assert in_room(RESTORE, 10_000, 200_000, 2.0).total_tokens == 2_500
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import Call, Say
+from tests.fake_api import Call, Say, counting
 from tests.unit.session.filling import WINDOW, fill, summaries
 from tests.unit.session.harness import OpenEditor, Stage, compactions, stage
 from ullage.context.counting.tokens import estimate_text
 from ullage.session.session import Session
+from ullage.session.settings import Settings
 from ullage.workspace.editor import Diagnostic
 
 NAMES = tuple(f"part{number}.py" for number in range(7))
@@ -131,3 +132,31 @@ async def read_again(here: Stage, session: Session) -> str:
     await here.idle(session)
     [made] = here.made(session)
     return next(file.text for file in made.restored if file.path == NAMES[0])
+
+
+@pytest.mark.parametrize("policy", ["ullage", "token-prune"])
+@pytest.mark.parametrize("window", [32_000, 48_000, 100_000])
+async def test_files_read_again_fit_though_the_endpoint_counts_three_times_what_is_estimated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, window: int, policy: str
+) -> None:
+    plain = counting.count_text
+
+    def thrice(text: str) -> int:
+        return plain(text) * (3 if "read again now" in text else 1)
+
+    monkeypatch.setattr(counting, "count_text", thrice)
+    folder = tmp_path / "project"
+    folder.mkdir()
+    names = [f"part{number}.py" for number in range(6)]
+    for name in names:
+        (folder / name).write_text("\n".join(f"def function_{n}(level): return level + {n}" for n in range(220)))
+    async with stage(folder, window=window, settings=Settings(policy_name=policy, summary_engine="digest")) as here:
+        session = await here.new()
+        for name in names * 3:
+            if not compactions(session):
+                here.fake.enqueue([Call("read_file", {"path": name})], Say("Seen."))
+                await here.say(session, f"Look at {name}")
+        here.fake.enqueue(Say("Yes."))
+        await here.say(session, "One more thing")
+        assert not here.refused()
+        assert compactions(session)[0].status == "completed"

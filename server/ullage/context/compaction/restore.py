@@ -66,6 +66,9 @@ FRAME_TOKENS = 60
 """For the tags around a file and the words between its parts, which together take a little more than one by one."""
 OUTLINE_SHARE = 0.4
 """Of the room of a file that is not shown whole; the rest is for the parts near the edits."""
+MOST_OFF = 3.0
+"""Real tokens for one that is estimated, at most, that files read again may turn out to have without filling the window. Columns of numbers
+have up to 1.9 by the tokenizers that we know."""
 SMALLEST_ROOM = 200
 """Tokens. With less than that nothing of a long file is worth showing."""
 
@@ -237,11 +240,15 @@ class Choosing:
         self.files += (file,)
 
 
-def in_room(numbers: RestoreNumbers, free: int) -> RestoreNumbers:
-    """The numbers where so many tokens are free below the threshold before any file is read again."""
-    if numbers.room_share is None:
-        return numbers
-    return replace(numbers, total_tokens=min(numbers.total_tokens, max(0, int(numbers.room_share * free))))
+def in_room(numbers: RestoreNumbers, free: int, left: float, ratio: float = 1.0) -> RestoreNumbers:
+    """The numbers where so many tokens are free before any file is read again: `free` below the threshold, `left` where calls are held.
+
+    Files are measured by the estimate, so what is free is, too: by `ratio`, which is learned, and in no case by less than `MOST_OFF` says.
+    """
+    most = left / max(MOST_OFF, ratio)
+    if numbers.room_share is not None:
+        most = min(most, numbers.room_share * free / max(1.0, ratio))
+    return replace(numbers, total_tokens=min(numbers.total_tokens, max(0, int(most))))
 
 
 def take(path: str, text: str | None, near_lines: Sequence[int], numbers: RestoreNumbers, budget: int, sha256: str = "") -> RestoredFile:

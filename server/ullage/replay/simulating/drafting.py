@@ -130,7 +130,9 @@ class Drafting:
         numbers = prepared.policy.restore
         if prepared.plan.summarise_to is not None and numbers is not None:
             after = around.with_entry(entry)
-            room = in_room(numbers, prepared.line - around.weigh(after))
+            taken, sizes = around.weigh(after), around.sizes
+            held = sizes.window * prepared.policy.line.hold_share
+            room = in_room(numbers, prepared.line - taken, held - taken, sizes.calibration.ratio)
             restored = around.files(after, room)
             entry = replace(with_resume(entry, prepared.policy, resume(at_work=at_work)), restored=restored)
         weigh = self._weighing(around)

@@ -145,7 +145,7 @@ class Compactor:
     async def _foretold(self, draft: Draft, rung: Rung, card: ModelCard) -> Forecast:
         calibration = self._surroundings.calibration(card)
         now = replace(entry_of(draft), tokens_before=self._conversation.counted(calibration).used)
-        entry = await self._counted(await self._with_restored(now, draft, calibration, at_work=False), calibration)
+        entry = await self._counted(await self._with_restored(now, draft, card, at_work=False), calibration)
         entry = self._sparing(entry, draft, calibration)
         return Forecast(fitted(entry, self._weigh(calibration)), rung)
 
@@ -225,7 +225,7 @@ class Compactor:
                 1 + len(projection.active) + len(projection.undone),  # no epoch writes over the transcript of one that was undone
                 projection.messages,
             )
-        entry = await self._counted(await self._with_restored(entry, draft, calibration, at_work=at_work), calibration)
+        entry = await self._counted(await self._with_restored(entry, draft, card, at_work=at_work), calibration)
         return fitted(self._sparing(entry, draft, calibration), self._weigh(calibration))
 
     async def _counted(self, entry: Compaction, calibration: Calibration) -> Compaction:
@@ -236,13 +236,14 @@ class Compactor:
             await self._conversation.foresee(entry, calibration)
         return replace(entry, counts=await asyncio.to_thread(counts, view, entry))
 
-    async def _with_restored(self, entry: Compaction, draft: Draft, calibration: Calibration, *, at_work: bool) -> Compaction:
-        numbers = draft.policy.restore
+    async def _with_restored(self, entry: Compaction, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:
+        numbers, calibration = draft.policy.restore, self._surroundings.calibration(card)
         if draft.plan.summarise_to is None or numbers is None:
             return entry
         logged = Logged(self._conversation.entries[-1].seq + 1, 0.0, entry)
-        free = draft.line - self._rungs.tokens_after(entry, calibration) if numbers.room_share is not None else 0
-        restored = await self._restoring.files(self._conversation.projection.with_appended(logged), in_room(numbers, free))
+        after = self._rungs.tokens_after(entry, calibration)
+        room = in_room(numbers, draft.line - after, card.window * draft.policy.line.hold_share - after, calibration.ratio)
+        restored = await self._restoring.files(self._conversation.projection.with_appended(logged), room)
         return replace(with_resume(entry, draft.policy, self._restoring.resume(at_work=at_work)), restored=restored)
 
     def _sparing(self, entry: Compaction, draft: Draft, calibration: Calibration) -> Compaction:

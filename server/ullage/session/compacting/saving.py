@@ -156,5 +156,5 @@ def _guess(full: Fullness, policy: Policy) -> int:
     left = fixed + min(own, used // 4) + record
     if policy.restore is None:
         return left
-    room = in_room(policy.restore, full.line - left).total_tokens
+    room = in_room(policy.restore, full.line - left, full.window - left).total_tokens
     return left + min(RESTORED_TOKENS, int(RESTORED_SHARE * in_view), room)
