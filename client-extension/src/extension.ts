@@ -5,6 +5,7 @@ import { ChatView } from "./chatView";
 import { registerCommands } from "./commands";
 import { ProposedChanges } from "./files/applyCode";
 import { ApiKey } from "./model/connect";
+import { bindUnknownModel } from "./model/picker";
 import { warn } from "./notify";
 import { ServerGone } from "./server/answers";
 import { ServerConnection } from "./server/connection";
@@ -35,6 +36,7 @@ export function activate(context: vscode.ExtensionContext): void {
     bindGauge(connection, session),
     bindContextKeys(connection, session),
     bindApprovals(session, chat),
+    bindUnknownModel(connection, session),
     registerCommands({ connection, session, chat, apiKey, notice, proposed, log }),
     ...followChanges(connection, session, apiKey, log),
   );

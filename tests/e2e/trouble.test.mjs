@@ -32,7 +32,10 @@ stage("trouble", {}, (scenario) => {
     const panel = await openPanel(page);
     await sendPrompt(panel, PROMPT);
     await isTold(panel, /claude-nobody-knows/, "Choose a model");
+    await page.getByPlaceholder("Which model answers from now on").waitFor(); // by itself
+    await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "Claude Haiku 5.5" }).waitFor();
     await screenshot("told");
+    await page.keyboard.press("Escape");
     await nothingIsLost(panel);
   });
 

@@ -84,12 +84,13 @@ interface Way extends vscode.QuickPickItem {
   go?: () => Promise<void>;
 }
 
-/** Opens the dialogue. Only now, and only on this machine, servers are looked for. */
-export function setUpModel(parts: SetUpParts): void {
+/** Opens the dialogue, and ends with it. Only now, and only on this machine, servers are looked for. */
+export async function setUpModel(parts: SetUpParts): Promise<void> {
+  const over = Promise.withResolvers<Way | undefined>();
   const pick = vscode.window.createQuickPick<Way>();
   const own: Way[] = [
-    { label: "$(key) Anthropic, with an API key", go: () => setUpKey(parts, true) },
-    { label: "$(server) A server by its address", detail: "Any that speaks the Anthropic Messages API", go: () => setUpAddress(parts) },
+    { label: "$(key) Anthropic, with an API key", go: () => setUpKey(parts, "") },
+    { label: "$(server) A server, by its address", detail: "Any that speaks the Anthropic Messages API", go: () => setUpAddress(parts) },
   ];
   const found: Way[] = [];
   const draw = () => {
@@ -100,11 +101,13 @@ export function setUpModel(parts: SetUpParts): void {
   pick.placeholder = "Where should answers come from?";
   pick.busy = true;
   pick.onDidAccept(() => {
-    const chosen = pick.selectedItems[0];
+    over.resolve(pick.selectedItems[0]);
     pick.hide();
-    chosen?.go?.().catch((error: Error) => tell(error.message));
   });
-  pick.onDidHide(() => pick.dispose());
+  pick.onDidHide(() => {
+    over.resolve(undefined);
+    pick.dispose();
+  });
   draw();
   pick.show();
   const looking = LOCAL_SERVERS.map(async ({ name, address }) => {
@@ -119,34 +122,43 @@ export function setUpModel(parts: SetUpParts): void {
     pick.busy = false;
     draw();
   });
+  await (await over.promise)?.go?.();
 }
 
 /**
- * Asks for a key until one is accepted or the user leaves; then the key of before is in force again.
+ * Asks for a key until one is accepted or the user leaves; then key and address of before are in force again.
  *
- * @param anthropic for Anthropic's own endpoint; else for the one of the settings, which may be another.
+ * @param address of the endpoint that it is for, empty for Anthropic's own; left out, it is the one of the settings.
  */
-export async function setUpKey(parts: SetUpParts, anthropic = false): Promise<void> {
-  const before = await parts.apiKey.read();
-  const own = vscode.workspace.getConfiguration("ullage.model").get<string>("baseUrl", "") === "";
+export async function setUpKey(parts: SetUpParts, address?: string): Promise<void> {
+  const before = { key: await parts.apiKey.read(), address: addressInForce() };
+  const problemOf = (address ?? before.address) === "" ? keyProblem : () => undefined;
   for (let problem: string | undefined; ;) {
-    const key = await parts.apiKey.input(anthropic || own ? keyProblem : () => undefined, problem);
+    const key = await parts.apiKey.input(problemOf, problem, address ? `${address} asks for a key` : undefined);
     if (key === undefined) {
       if (problem !== undefined) {
-        await parts.apiKey.keep(before);
+        await setEndpoint(before.address);
+        await parts.apiKey.keep(before.key);
       }
       return;
     }
-    try {
-      if (anthropic) {
-        await setEndpoint("");
-      }
-      const models = await restarted(parts, async () => parts.apiKey.keep(key));
-      return await chooseModel(parts.session, { models });
-    } catch (error) {
+    const models = await tried(parts, key, address).catch((error) => {
       problem = messageOf(error);
+    });
+    if (models !== undefined) {
+      return choose(parts, models);
     }
   }
+}
+
+/** What the endpoint offers with that key. @throws Error where it accepts none, or does not answer. */
+async function tried(parts: SetUpParts, key: string, address: string | undefined): Promise<OfferedModel[]> {
+  if (address !== undefined) {
+    await setEndpoint(address);
+  }
+  // The same key once more changes nothing that the server would be started again for.
+  const isKept = (await parts.apiKey.read()) === key;
+  return restarted(parts, () => (isKept ? parts.connection.restart() : parts.apiKey.keep(key)));
 }
 
 /** Asks for an address until a server answers there or the user leaves. */
@@ -171,26 +183,28 @@ async function setUpAddress(parts: SetUpParts): Promise<void> {
     } catch (error) {
       problem = messageOf(error);
       if (reasonOf(error) === "key_refused") {
-        return setUpKeyOf(parts, typed);
+        return setUpKey(parts, typed);
       }
     }
   }
 }
 
-/** The server there asks for a key: it gets one, and is tried with it. */
-async function setUpKeyOf(parts: SetUpParts, address: string): Promise<void> {
-  const key = await parts.apiKey.input(() => undefined, undefined, `${address} asks for a key`);
-  if (key !== undefined) {
-    await setEndpoint(address);
-    await chooseModel(parts.session, { models: await restarted(parts, async () => parts.apiKey.keep(key)) });
-  }
-}
-
 async function use(parts: SetUpParts, address: string, models: readonly OfferedModel[]): Promise<void> {
   await setEndpoint(address);
-  await chooseModel(parts.session, { models });
+  await choose(parts, models);
 }
 
+/** The last step of the dialogue: the step of the walkthrough is done with it, not when the dialogue was only opened. */
+async function choose({ session }: SetUpParts, models: readonly OfferedModel[]): Promise<void> {
+  await chooseModel(session, { models });
+  await vscode.commands.executeCommand("setContext", "ullage.connected", true);
+}
+
+function addressInForce(): string {
+  return vscode.workspace.getConfiguration("ullage.model").get<string>("baseUrl", "");
+}
+
+/** @throws Error where the demo is set for more than the user, which only they can change. */
 async function setEndpoint(address: string): Promise<void> {
   const settings = vscode.workspace.getConfiguration("ullage.model");
   const { Global } = vscode.ConfigurationTarget;
@@ -199,6 +213,9 @@ async function setEndpoint(address: string): Promise<void> {
   }
   if (settings.get<string>("provider") === "practice") {
     await settings.update("provider", undefined, Global);
+  }
+  if (vscode.workspace.getConfiguration("ullage.model").get<string>("provider") === "practice") {
+    throw new Error('The setting "Ullage › Model: Provider" is "practice" for this workspace or machine. Set it to "auto" there.');
   }
 }
 

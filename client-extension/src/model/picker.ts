@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import { effortChoices, effortLabel, offerInWords } from "./choices";
-import { tell } from "../notify";
+import { tell, tellError } from "../notify";
 import type { OfferedModel } from "../protocol";
 import type { ServerConnection } from "../server/connection";
 import type { ActiveSession } from "../session/activeSession";
@@ -31,6 +31,17 @@ export async function pickModel(connection: ServerConnection, session: ActiveSes
     (error: Error): Offer => ({ models: KNOWN_MODELS.map((name) => ({ name, displayName: name })), problem: error.message }),
   );
   await chooseModel(session, asked);
+}
+
+/** Opens the picker where the endpoint does not know the model: once for each time that it says so, and not for what was said before. */
+export function bindUnknownModel(connection: ServerConnection, session: ActiveSession): vscode.Disposable {
+  const told = new Set<string>();
+  return session.onUpdate(({ update }) => {
+    if (update.kind === "item" && update.item.kind === "notice" && update.item.action === "choose_model" && !told.has(update.item.id)) {
+      told.add(update.item.id);
+      pickModel(connection, session).catch((error: Error) => tellError(error.message));
+    }
+  });
 }
 
 /** Lets the user choose among what is offered; the list is there at once, and filled when the offer has come. */
