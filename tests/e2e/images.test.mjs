@@ -1,4 +1,4 @@
-/** Images: the model reads one of the workspace, the next request holds it, and the panel shows it small and opens it at a click. */
+/** What is attached, and images: the model reads one of the workspace, the next request holds it, and the panel shows it small and opens it at a click. */
 
 import assert from "node:assert/strict";
 import { mkdir, writeFile } from "node:fs/promises";
@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { itemsOf, openPanel, promptBox, sendAndFinish } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
+import { runCommand } from "./harness/workbench.mjs";
 
 const PICTURE = "docs/tank.png";
 const [WIDTH, HEIGHT] = [320, 200];
@@ -57,6 +58,24 @@ stage("images", {}, (scenario) => {
       await screenshot("2-opened");
     },
   );
+
+  scenario("a new document that was never saved is offered after @, and its text is sent", { goesOn: true }, async (scene) => {
+    const { page, api, screenshot } = scene;
+    await runCommand(page, "File: New Untitled Text File");
+    await page.locator('.tab.active[data-resource-name="Untitled-1"]').waitFor();
+    await page.keyboard.type("The dip stick is bent.");
+    await api.enqueue({ say: "Then I measure again." });
+    const panel = await openPanel(page);
+    await promptBox(panel).pressSequentially("What of @Untit");
+    await panel.getByRole("option", { name: "Untitled-1" }).click();
+    await panel.locator(".composer .chip", { hasText: "Untitled-1" }).waitFor();
+    await screenshot("1-attached");
+    await promptBox(panel).press("Enter");
+    await itemsOf(panel, "assistant").getByText("Then I measure again.").waitFor();
+    assert.match(JSON.stringify((await api.calls()).at(-1)?.body.messages), /The dip stick is bent\./);
+    await page.locator('.tab[data-resource-name="Untitled-1"]').click();
+    await runCommand(page, "File: Revert File"); // it is gone with its text, and no window asks whether to save it
+  });
 });
 
 /** Runs in the panel: what a browser does when somebody pastes. @param {Element} box @param {string} data base64 of a PNG */
