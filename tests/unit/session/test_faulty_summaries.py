@@ -19,6 +19,9 @@ from ullage.models.retry import Patience
 
 FAULTS = [fault for fault in (*of_status(), *of_connection(), *of_content()) if fault.says and fault.times > 2 and not fault.impatient]
 
+PARTS = 30
+"""In which the long run meets them: all together would be one session of the server for a minute."""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -29,7 +32,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("part", range(many(1, deep=10)))
+@pytest.mark.parametrize("part", range(many(1, deep=PARTS)))
 async def test_whatever_the_stream_of_a_summary_does_the_digest_stands_in(folder: Path, part: int) -> None:
     wrong: list[str] = []
     async with (
@@ -37,7 +40,7 @@ async def test_whatever_the_stream_of_a_summary_does_the_digest_stands_in(folder
         FaultyEndpoint(fake.base_url) as endpoint,
         stage(folder, fake=fake, base_url=endpoint.base_url, patience=Patience(answer=60.0, silence=60.0)) as here,
     ):
-        for fault in FAULTS[part :: many(60, deep=30)]:
+        for fault in FAULTS[part :: many(60, deep=PARTS)]:
             session = await here.new()
             await fill(here, session, 1)
             endpoint.faults.extend([fault.raw] * fault.times)

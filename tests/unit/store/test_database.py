@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from ullage.context.entries import UserPrompt
 from ullage.store import folder, schema
-from ullage.store.database import open_file
+from ullage.store.database import connect, open_file
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
+from ullage.store.rows import add_functions
 
 
 def make_log(workspace: Path) -> None:
@@ -96,3 +98,12 @@ def test_a_folder_that_cannot_be_written_to_fails_clearly(tmp_path: Path) -> Non
     (tmp_path / "kept").write_text("a file where the folder should be")
     with pytest.raises(StoreFailed, match=r"Cannot write to .*kept"):
         LogStore.open(tmp_path / "kept")
+
+
+def test_no_function_runs_because_a_schema_says_so(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "a.db")) as plain:
+        add_functions(plain)
+        plain.execute("CREATE VIEW trap AS SELECT updated_sum(x'00', 1.0) AS value")
+        assert plain.execute("SELECT value FROM trap").fetchone()
+    with closing(connect(str(tmp_path / "a.db"))) as ours, pytest.raises(sqlite3.OperationalError, match="unsafe use"):
+        ours.execute("SELECT value FROM trap")
