@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -31,7 +32,8 @@ from bench.quick_client import Pulse, QuickClient, Refused, framed
 from bench.results import machine, table
 from ullage.context.blocks import Text, Usage
 from ullage.context.compaction_entries import Compaction, Summarised
-from ullage.context.entries import AssistantReply, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, ToolReturned, TurnEnded, UserPrompt
+from ullage.store import folder as ullage_folder
 from ullage.store.location import folder_of
 from ullage.store.log_store import LogStore
 
@@ -432,6 +434,37 @@ async def searches(here: Place) -> None:
     here.notes.append(f"the first {times[0]:.1f} s, later ones up to {1e3 * max(times[1:]):.0f} ms")
 
 
+def large_log(folder: Path) -> None:
+    """200 MB in 20 sessions."""
+    with closing(LogStore.open(folder)) as store:
+        for session in [store.create_session(f"Session {number}", 0.0) for number in range(20)]:
+            for first in range(0, 1_000, 50):
+                results = [
+                    ToolReturned(f"t{first + n}", "bash", f"{n} litres " * 1_000, is_error=False, characters=10_000) for n in range(50)
+                ]
+                store.append_many(session.id, results, 1.0)
+
+
+async def gone(here: Place, left: int | None) -> None:
+    """The log is removed, or cut off after so many bytes, and turns go on until it is saved: only then can a session be made."""
+    session = await here.new()
+    await here.turn(session)
+    kept = folder_of(here.folder, here.folder.parent / "state")
+    if left is None:
+        shutil.rmtree(kept)
+    else:
+        os.truncate(ullage_folder.database(kept), left)
+    began = time.perf_counter()
+    await here.turn(session)
+    saved = asyncio.create_task(here.new())
+    times: list[float] = []
+    while not saved.done():
+        since = time.perf_counter()
+        await here.turn(session)
+        times.append(time.perf_counter() - since)
+    here.notes.append(f"saved after {time.perf_counter() - began:.1f} s, a turn meanwhile {1e3 * sorted(times)[len(times) // 2]:.0f} ms")
+
+
 SCENARIOS: Mapping[str, tuple[str, Scenario, Callable[[Path], None] | None]] = {
     "calls-1000": ("1,000 calls that read in one reply", lambda here: calls(here, 1_000, stop=False), None),
     "calls-10000": ("10,000 of them", lambda here: calls(here, 10_000, stop=False), None),
@@ -462,6 +495,8 @@ SCENARIOS: Mapping[str, tuple[str, Scenario, Callable[[Path], None] | None]] = {
     "scrolling": ("scrolling through 100,000 entries", scrolling, compacted_log),
     "lists": ("a list of 10,000 sessions, ten times", lists, many_logs),
     "searches": ("searches of 100,000 entries", searches, long_log),
+    "removed": ("a log of 200 MB is removed while it is open", lambda here: gone(here, None), large_log),
+    "cut-off": ("a log of 200 MB is cut off to 150 MB", lambda here: gone(here, 150_000_000), large_log),
 }
 
 
