@@ -6,6 +6,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Literal, TypeAlias
 
+from ullage.context.view.log_places import EntriesMissing
 from ullage.store.errors import ForeignSession, SessionInUse, StoreFailed, UnknownSession
 
 Reason: TypeAlias = Literal[
@@ -50,8 +51,10 @@ def refusal_of(error: StoreFailed) -> SessionError:
 
 @contextmanager
 def refusing() -> Generator[None]:
-    """What the store cannot do becomes a `SessionError`."""
+    """What the store cannot do becomes a `SessionError`; so does what needs an entry that is lost."""
     try:
         yield
     except StoreFailed as error:
         raise refusal_of(error) from error
+    except EntriesMissing as error:
+        raise SessionError("store_failed", f"{error}. It is damaged or lost") from error

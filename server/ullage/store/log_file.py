@@ -61,6 +61,7 @@ class LogFile:
         self._read_out: RowsInMemory | None = None
         """What was read from a connection that had to be closed, until it is saved."""
         self._not_before = 0.0
+        self._is_closed = False
         self.tell: Callable[[str], None] = logger.warning
         """What the user should know."""
         self.restore: Callable[[sqlite3.Connection, LastRows], None] = lambda connection, last_rows: None
@@ -81,6 +82,7 @@ class LogFile:
         with self.lock:
             with suppress(StoreFailed):
                 self._stay_in_place(at_once=True)
+            self._is_closed = True
             self.connection.close()
 
     def read(self, action: str, work: Callable[[sqlite3.Connection], _T]) -> _T:
@@ -115,6 +117,8 @@ class LogFile:
         if self._is_shut:
             raise BeingSaved(action)
         with self.lock, failing_clearly(action):
+            if self._is_closed:
+                raise StoreFailed(f"Cannot {action}: the window is closing")
             self._stay_in_place()
             if self._is_shut:
                 raise BeingSaved(action)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
@@ -18,9 +18,11 @@ from ullage.store.recovery import keep_lost
 from ullage.store.rows import EntryRow, PromptRow
 from ullage.store.session_writer import SessionWriter
 from ullage.store.statements import (
+    CHANGED,
     GONE,
     DamagedRow,
     LoggedRow,
+    damage_in_words,
     entry_rows,
     known_to_be_lost,
     last_given,
@@ -44,6 +46,7 @@ class SessionReader:
         self._file = file
         self._writer = writer
         self._damaged: dict[str, list[DamagedRow]] = {}
+        self._told: set[tuple[str, int]] = set()
 
     def load(self, session_id: str) -> list[Logged]:
         """All entries of a session, oldest first (about 10 µs each). Raises `UnknownSession`.
@@ -131,7 +134,16 @@ class SessionReader:
         rows = self._file.read("read the session", lambda connection: entry_rows(connection, session_id, first - 1, last))
         there = {row.seq for row in rows}
         rows += [row for row in waiting if row.seq not in there]
+        self._tell_of_damaged(session_id, [row.seq for row in rows if not row.is_whole])
         return [logged for logged in map(logged_or_none, rows) if logged is not None]
+
+    def _tell_of_damaged(self, session_id: str, seqs: Iterable[int]) -> None:
+        """Of what was damaged since the session was read, once."""
+        known = {row.seq for row in self.damaged(session_id)}
+        new = [seq for seq in seqs if seq not in known and (session_id, seq) not in self._told]
+        self._told.update((session_id, seq) for seq in new)
+        for told in damage_in_words(DamagedRow(seq, CHANGED) for seq in new):
+            self._file.tell(told)
 
     def rows_after(self, row: int, limit: int, size: int) -> list[LoggedRow]:
         """What was logged in any session after that row of the file, oldest first: so many rows at most, and none after so many bytes."""

@@ -21,8 +21,11 @@ from contextlib import suppress
 from itertools import islice
 from typing import TypeAlias, TypeVar, cast
 
-from ullage.context.entries import Logged
+from ullage.context.entries import EntryPinned, Logged
 from ullage.context.view.log_places import PAGE, Entries, EntriesMissing
+
+LOST = EntryPinned(0, False)
+"""An entry that says nothing."""
 
 NEWEST = 1_280
 """Entries at the end that stay in memory: more than what a summary looks at one by one (`summary/facts.py`)."""
@@ -126,7 +129,8 @@ class Log(Entries):
     @property
     def in_memory(self) -> Iterator[Logged]:
         """What can be read without the store, but for what was read lately."""
-        return (logged for page in self._pages for logged in page or ())
+        again = {} if self._read is None else dict(self._read.in_view)
+        return (logged for number, page in enumerate(self._pages) for logged in page or again.get(number, ()))
 
     @property
     def kept(self) -> int:
@@ -213,17 +217,26 @@ class _Cache:
         return len(self._known)
 
     def page(self, number: int, first: int, last: int, size: int) -> Sequence[Logged]:
-        """The entries of a page. Raises `EntriesMissing`, and what reading raises."""
+        """The entries of a page. Raises what reading raises."""
         found = self._known.pop(number, None)
         if found is None:
-            found = tuple(self._read(first, last))
-            if len(found) != size or (found[0].seq, found[-1].seq) != (first, last):
-                raise EntriesMissing(f"Entries {first} to {last} of the session cannot all be read any more")
+            found = _filled(self._read(first, last), first, last, size)
         self._known[number] = found
         while len(self._known) > self._most:
             with suppress(StopIteration, RuntimeError):  # another thread has just taken one out
                 self._known.pop(next(iter(self._known)), None)
         return found
+
+
+def _filled(found: Sequence[Logged], first: int, last: int, size: int) -> Sequence[Logged]:
+    """So many entries, from one seq to another. In place of what can no longer be read stand some that say nothing, so that the rest is
+    where it was. The store names what is lost."""
+    if len(found) == size:
+        return tuple(found)
+    there = {logged.seq: logged for logged in found}
+    missing = sorted((seq for seq in range(first, last + 1) if seq not in there), key=lambda seq: seq not in (first, last))
+    at = found[0].at if found else 0.0
+    return tuple(sorted((*found, *(Logged(seq, at, LOST) for seq in missing[: size - len(there)])), key=_seq_of))
 
 
 def _seq_of(logged: Logged) -> int:

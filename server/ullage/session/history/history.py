@@ -22,7 +22,7 @@ from ullage.session.compacting.attempts import NOTHING_TO_COMPACT
 from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.room import Room
 from ullage.session.conversation import Conversation
-from ullage.session.errors import SessionError
+from ullage.session.errors import SessionError, refusing
 from ullage.session.history.changes import Changes
 from ullage.session.history.epochs import EpochInfo, FatePage, Group, epochs, fate_page
 from ullage.session.history.places import NamedFiles, entry_of_item, first_of_item
@@ -139,22 +139,24 @@ class History:
         `fit`: where the conversation would then be larger than the window, old tool results are cleared so that it is not, and where that
         is not enough messages are cut from its middle.
         """
-        async with self._changes.one_at_a_time():
-            undone = self._pick(self._conversation.projection.active, compaction_id, "undo")
-            change = await self._changes.foresee(CompactionUndone(undone.id))
-            self._pick(self._conversation.projection.active, undone.id, "undo")  # a turn may have begun meanwhile
-            self._changes.make(change, fit=fit)
-            return undone.id
+        with refusing():
+            async with self._changes.one_at_a_time():
+                undone = self._pick(self._conversation.projection.active, compaction_id, "undo")
+                change = await self._changes.foresee(CompactionUndone(undone.id))
+                self._pick(self._conversation.projection.active, undone.id, "undo")  # a turn may have begun meanwhile
+                self._changes.make(change, fit=fit)
+                return undone.id
 
     async def redo(self, compaction_id: str | None = None, *, fit: bool = False) -> str:
         """Takes an undo back (None: that of the newest). Gives its id. Raises `SessionError`.
 
         Where it would hide what was pinned meanwhile it is made anew without doing that, and has another id.
         """
-        async with self._changes.one_at_a_time():
-            redone = self._pick(self._conversation.projection.undone, compaction_id, "redo")
-            await self._changes.foresee(CompactionRedone(redone.id))
-            return self._changes.redo(self._pick(self._conversation.projection.undone, redone.id, "redo"), fit=fit)
+        with refusing():
+            async with self._changes.one_at_a_time():
+                redone = self._pick(self._conversation.projection.undone, compaction_id, "redo")
+                await self._changes.foresee(CompactionRedone(redone.id))
+                return self._changes.redo(self._pick(self._conversation.projection.undone, redone.id, "redo"), fit=fit)
 
     async def exclude(self, item_id: str) -> str:
         """The model no longer sees what the item shows; gives the id of the compaction that says so. Raises `SessionError`."""

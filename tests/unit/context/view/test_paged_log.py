@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from tests.unit.context.logs import compaction, log, prompt, says
 from tests.unit.context.strategies import histories, planned_histories
-from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Summarised
+from ullage.context.compaction_entries import CompactionRedone, CompactionUndone, Summarised
 from ullage.context.engines.engine import Covered
 from ullage.context.entries import Entry, EntryPinned, FilePinned, Logged
 from ullage.context.moves.cheap import messages_in
 from ullage.context.moves.plan import Plan
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.view.fates import fates, touches_in_view
-from ullage.context.view.log_places import PAGE, EntriesMissing, joined, place_of, said_of
-from ullage.context.view.paged_log import CACHED, NEWEST, Log
+from ullage.context.view.log_places import PAGE, joined, place_of, said_of
+from ullage.context.view.paged_log import CACHED, LOST, NEWEST, Log
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import is_anything_excluded, log_without_excluded, without_excluded
 
@@ -179,15 +179,16 @@ def test_a_pin_of_long_ago_stays():
     assert paged.pinned_entries == {3}
 
 
-def test_what_can_no_longer_be_read_is_no_other_entry():
+@pytest.mark.parametrize("lost", [{1}, {3}, {4, 5, 6}, {2, 7}, set(range(1, 31))])
+def test_what_can_no_longer_be_read_says_nothing_and_the_rest_is_where_it_was(lost: set[int]):
     entries = summarised_turns(20)
-    paged = gone(entries)
-    assert paged[0] == entries[0]
-    lost = Log(entries, Shelf(entries[5:]).read, page=3, newest=3, cached=1)
-    lost.let_go([(0, entries[-1].seq)])
-    with pytest.raises(EntriesMissing):
-        lost[0]
-    assert isinstance(lost[21].entry, Compaction) or lost[21] == entries[21]
+    left = Shelf([logged for logged in entries if logged.seq not in lost])
+    paged = Log(entries, left.read, page=3, newest=3, cached=1)
+    paged.let_go([(0, entries[-1].seq)])
+    assert [logged.seq for logged in paged] == [logged.seq for logged in entries]
+    assert all(paged[index] == logged for index, logged in enumerate(entries) if logged.seq not in lost)
+    there = {logged.seq for logged in paged.in_memory}
+    assert {logged.seq for logged in paged if logged.entry == LOST} == lost - there
 
 
 def test_what_is_in_view_stays_in_memory():
