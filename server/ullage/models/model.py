@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from ullage.context.blocks import AssistantBlock, CompactionBlock, Usage
+from ullage.context.compaction.economy import Terms
 from ullage.context.counting.media import LIMITS, ImageLimits, Room
 from ullage.context.view.request import Request
 
@@ -32,6 +33,10 @@ EFFORT_CHOICES: tuple[EffortChoice, ...] = ("default", *EFFORTS)
 """All of them."""
 
 
+PRICED_TOKENS = 1_000_000
+"""Prices are dollars for so many."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prices:
     """Dollars per million tokens, by price class."""
@@ -45,6 +50,13 @@ class Prices:
     """Input tokens over which every price is multiplied by `long_prompt_factor`; None where there is no such step."""
     long_prompt_factor: float = 1.0
 
+    def terms(self, *, for_an_hour: bool = False) -> Terms | None:
+        """Their proportions, where what is written to the cache lives five minutes or `for_an_hour`; None where the model costs nothing."""
+        if not self.input:
+            return None
+        write = self.cache_write_1h if for_an_hour else self.cache_write_5m
+        return Terms(self.cache_read / self.input, write / self.input, self.output / self.input, self.input / PRICED_TOKENS)
+
     def cost(self, usage: Usage) -> float:
         """Dollars for one call."""
         is_long = self.long_prompt is not None and usage.total_input_tokens > self.long_prompt
@@ -57,7 +69,7 @@ class Prices:
                 + usage.cache_write_5m_tokens * self.cache_write_5m
                 + usage.cache_write_1h_tokens * self.cache_write_1h
             )
-            / 1_000_000
+            / PRICED_TOKENS
         )
 
 

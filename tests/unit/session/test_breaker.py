@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ullage.session.compacting.failures import Breaker
+from ullage.context.compaction.gathering import Breaker
 
 
 @pytest.mark.parametrize(

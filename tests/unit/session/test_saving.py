@@ -11,8 +11,7 @@ from tests.fake_api import Call, Hang, Reply, Say
 from tests.unit.session.filling import SUMMARY, asks_for_summary, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, compactions, kept_of, stage
 from ullage.context.compaction import economy
-from ullage.models.model import ModelCard
-from ullage.session.compacting import pauses, saving
+from ullage.models.model import Prices
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 
@@ -97,7 +96,7 @@ async def test_on_a_cold_cache_the_program_compacts_at_once(folder: Path, monkey
 
 @pytest.mark.usefixtures("small")
 async def test_before_the_cache_goes_cold_it_compacts_while_nobody_asks(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pauses, "COOLING_SECONDS", 0.0)
+    monkeypatch.setattr(economy, "COOLING_SECONDS", 0.0)
     async with stage(folder, settings=BALANCED) as here:
         here.fake.add_rules(summaries())
         session = await here.new()
@@ -114,7 +113,7 @@ async def test_a_prompt_does_not_wait_for_a_summary_that_is_to_save(folder: Path
         here.fake.add_rules(when_asked_for_a_summary(Hang(Reply((Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ==="),))), times=1))
         session = await here.new()
         await look(here, session, 1)
-        monkeypatch.setattr(pauses, "COOLING_SECONDS", 0.0)
+        monkeypatch.setattr(economy, "COOLING_SECONDS", 0.0)
         await look(here, session, 1)
         await here.fake.until_held()
         await chat(here, session, 1)
@@ -153,12 +152,12 @@ async def test_what_cannot_be_written_down_is_not_paid_for_again_and_again(folde
         assert sum(asks_for_summary(request.body) for request in here.fake.requests) <= 4
 
 
-def _no_terms(card: ModelCard) -> None:
+def _no_terms(self: Prices) -> None:
     return None
 
 
 async def test_a_model_without_prices_is_never_compacted_to_save(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saving, "terms_of", _no_terms)
+    monkeypatch.setattr(Prices, "terms", _no_terms)
     async with stage(folder, settings=replace(Settings(), economy="cheapest")) as here:
         session = await here.new()
         await look(here, session, 2)

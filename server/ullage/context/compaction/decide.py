@@ -1,7 +1,8 @@
 """Whether to compact now: one decision over values, the same live and in replay.
 
-`State` is all that it looks at. `next_compaction` says when the next one comes by itself, which the gauge shows; `decide` says what is
-done at a boundary, and goes by the same value. What stands in a `State` is gathered by whoever asks.
+`State` is all that it looks at; `gathering.py` gathers it. `next_compaction` says when the next one comes by itself, which the gauge shows.
+`decide` says what is done before a call, `decide_after_turn` and `decide_in_pause` what is done while nobody asks anything. They go by the
+same value.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import Literal, TypeAlias
 
-from ullage.context.compaction.economy import Outlook
+from ullage.context.compaction.economy import Outlook, When
 from ullage.context.compaction_entries import Trigger
 from ullage.context.counting.accounting import Counted
 from ullage.context.counting.gauge import USUAL_GROWTH
@@ -46,6 +47,8 @@ class EarlySaving:
     dollars: float
     """About what it saves, with what forgetting costs taken off."""
     postponed: Postponed = "none"
+    pays: When = "now"
+    """What it saves for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +147,11 @@ class Wait:
 
 @dataclass(frozen=True, slots=True)
 class Prepare:
-    """The call is made; a compaction is drafted beside it, so that nobody waits for its summary."""
+    """A compaction is drafted in the background, so that nobody waits for its summary. A call that is to come is made."""
 
     why: str
+    trigger: Trigger = "idle"
+    """One that is to save leaves the newest turn alone: it takes the place of a draft that is ready and does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +164,8 @@ class Compact:
     """The window is as good as full: where the policy has nothing to do, Ullage's own engine stands in."""
     by_program: bool = False
     """No model is asked: reading a cold prefix for a summary would cost what the compaction is to save."""
+    saves: float | None = None
+    """Dollars, of one that is to save, as announced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +191,11 @@ def decide(state: State, more: int = 0, *, tried: bool = False) -> Decision:
     `tried`: a compaction was made at this boundary, or did not come about.
     """
     full, held = state.full, state.is_held(more)
-    if tried:
+    below = full.used + more < full.line and not held
+    if tried and not below:
         return _held(state, more) if held else Wait("it was tried")
-    if full.used + more < full.line and not held:
-        return _below_the_line(state, more)
+    if below:
+        return ahead(state) if tried else _below_the_line(state, more)
     refused = _where_nothing_helps(state)
     if refused is not None:
         return refused
@@ -204,6 +212,29 @@ def decide_after_refusal(state: State) -> Decision:
     if state.policy.never:
         return Refuse(f"The model refused the conversation as too long. {ways_out(state)}.")
     return Compact("reactive", "refused", must=True)
+
+
+def decide_after_turn(state: State) -> Wait | Prepare:
+    """What is done once a turn has ended and no prompt waits."""
+    following = next_compaction(state)
+    if following.while_editing:
+        return Prepare("the next turn would usually cross the threshold")
+    saving = following.saving
+    if saving is not None and saving.postponed == "none" and saving.pays == "now" and not state.prepared:
+        return Prepare("it saves with the next prompt", "economy")
+    return Wait("nothing would be made with the next prompt")
+
+
+def decide_in_pause(state: State) -> Wait | Prepare | Compact:
+    """What is done while nobody asks anything and the cache is about to go cold. It still serves the summary now."""
+    saving = next_compaction(state).saving
+    if saving is None or saving.postponed != "none":
+        return Wait("nothing is to be saved")
+    if saving.pays not in ("now", "pause"):
+        return Wait("it saves once the cache is cold, and by the program")
+    if not state.prepared:
+        return Prepare("it saves before the cache goes cold", "economy")
+    return Compact("economy", "saves", saves=saving.dollars)
 
 
 def next_compaction(state: State) -> NextCompaction:
@@ -232,7 +263,7 @@ def may_save(state: State) -> bool:
 def early_saving(outlook: Outlook, token: float, postponed: Postponed, *, prepared: bool) -> EarlySaving:
     """One before the threshold, as the gauge announces it. `token`: dollars for one uncached input token."""
     ready = outlook.when == "cold" or (outlook.when == "now" and prepared)
-    return EarlySaving("prompt" if ready else "pause", max(0.0, outlook.saved * token), postponed)
+    return EarlySaving("prompt" if ready else "pause", max(0.0, outlook.saved * token), postponed, outlook.when)
 
 
 def decided(line: int, window: int, undone: int, grown: int) -> tuple[Why, int]:
@@ -256,7 +287,7 @@ def _below_the_line(state: State, more: int) -> Decision:
     """One that saves is made with a prompt only, where it was told before and nobody has to wait."""
     saving = next_compaction(state).saving
     if more and saving is not None and saving.postponed == "none" and saving.when == "prompt":
-        return Compact("economy", "saves", by_program=not state.prepared)
+        return Compact("economy", "saves", by_program=not state.prepared, saves=saving.dollars)
     return ahead(state)
 
 

@@ -26,7 +26,8 @@ Economy: TypeAlias = Literal["cheapest", "balanced", "fullest"]
 CACHE_SECONDS = 300.0
 """How long the prompt cache lives after the last request has started (anthropic-api.md 2.1; the marks are for five minutes)."""
 COOLING_SECONDS = 240.0
-"""From here on, while nobody asks anything, the cache is about to go cold; the rest is for writing a summary from it."""
+"""From here on, while nobody asks anything, the cache is about to go cold; the rest is for writing a summary from it. A cache that lives
+longer has as large a share of its time for that."""
 SUMMARY_OUTPUT_TOKENS = 2_500
 """What a model usually writes for a summary: a guess, until one has been written (`took`)."""
 SUMMARIES_LOOKED_AT = 5
@@ -51,6 +52,8 @@ class Terms:
     read: float
     write: float
     output: float
+    token: float = 0.0
+    """Dollars for one uncached input token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +175,11 @@ def pays_before_cold(used: int, fixed: int, so_far: Carried, terms: Terms, numbe
 def is_cold(now: float, last_at: float, lives: float | None = None) -> bool:
     """Whether the cache, which `lives` so many seconds (None: five minutes), has gone since the newest request, where there was one."""
     return last_at > 0 and now - last_at > (CACHE_SECONDS if lives is None else lives)
+
+
+def cools_after(lives: float | None = None) -> float:
+    """Seconds after the start of the newest request until the cache, which `lives` so many, is about to go cold."""
+    return COOLING_SECONDS if lives is None else lives * COOLING_SECONDS / CACHE_SECONDS
 
 
 def line_before_step(line: int, long_prompt: int | None, numbers: EconomyNumbers) -> int:

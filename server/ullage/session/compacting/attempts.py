@@ -13,8 +13,8 @@ from contextlib import AbstractContextManager
 
 from ullage.context.compaction.assemble import Draft, NothingToCompact, Wanted, is_of_use
 from ullage.context.compaction.decide import Fullness
-from ullage.context.compaction_entries import Compaction, CompactionFailed, SpentInVain, Trigger
-from ullage.context.entries import SizeStated
+from ullage.context.compaction.gathering import newest_seq
+from ullage.context.compaction_entries import Compaction, CompactionFailed, Trigger
 from ullage.context.moves.cuts import newest_turn
 from ullage.context.moves.plan import leaves_alone
 from ullage.context.policies.ullage import ULLAGE
@@ -29,9 +29,6 @@ from ullage.session.timeline.shown_entries import compaction_item
 from ullage.store.errors import StoreFailed
 
 logger = logging.getLogger(__name__)
-
-RETRY_AFTER = 20
-"""Entries of the log until a compaction that is to save is prepared again after one could not be."""
 
 NOTHING_TO_COMPACT = "There is nothing to compact: a summary would not be shorter than the conversation"
 
@@ -137,8 +134,10 @@ class Attempts:
         compacting: Callable[[], AbstractContextManager[None]],
         compacted: Callable[[], None],
         prepared: Callable[[], None],
+        gave_nothing: Callable[[int], None],
     ) -> None:
-        """`compacted` is called once a compaction is in force, `prepared` when a draft is ready or has failed."""
+        """`compacted` is called once a compaction is in force, `prepared` when a draft is ready or has failed. `gave_nothing` is told where
+        nothing could be prepared: the newest entry then."""
         self._conversation = conversation
         self._policy = policy
         self._compactor = compactor
@@ -146,26 +145,10 @@ class Attempts:
         self._fullness = fullness
         self._compacting = compacting
         self._compacted = compacted
-        self._in_vain_at = -RETRY_AFTER
+        self._gave_nothing = gave_nothing
         self._in_work: Draft | None = None
         self._prepared_by = policy.policy
         self.preparation = Preparation(compactor.still_fits, lambda draft: discard(conversation, draft), prepared)
-
-    # What gave nothing is not tried again at once
-
-    @property
-    def gave_nothing(self) -> bool:
-        """Whether the very same log gave nothing when it was tried."""
-        return self._in_vain_at == last_seq(self._conversation)
-
-    @property
-    def gave_nothing_lately(self) -> bool:
-        """Whether little has been logged since a try gave nothing."""
-        return self._in_vain_at + RETRY_AFTER > last_seq(self._conversation)
-
-    def gives_nothing(self) -> None:
-        """The log as it is now gave nothing."""
-        self._in_vain_at = last_seq(self._conversation)
 
     # Ahead, in the background
 
@@ -180,12 +163,12 @@ class Attempts:
             self.preparation.give_up()
 
     async def _in_background(self, trigger: Trigger) -> Draft:
-        seq, card = last_seq(self._conversation), self._model.card
+        seq, card = newest_seq(self._conversation.entries), self._model.card
         self._in_work = None
         try:
             return await self._draft(Wanted(new_id("c"), trigger), self._take_plan)
         except Exception as error:
-            self._in_vain_at = seq  # the same log would fail again
+            self._gave_nothing(seq)  # the same log would fail again
             if isinstance(error, PolicyFailed):
                 spend_in_vain(self._conversation, error.usage, spent_on(card, error.usage))
             if not isinstance(error, NothingToCompact | PolicyFailed):
@@ -326,8 +309,3 @@ class Attempts:
             self._conversation.append(CompactionFailed(wanted.id, wanted.trigger, reason, cancelled, before, wanted.focus))
         except StoreFailed:  # the log cannot be written either: it is shown all the same
             self._show(wanted, "cancelled" if cancelled else "failed", reason)
-
-
-def last_seq(conversation: Conversation) -> int:
-    """Of the newest entry that a compaction could be about; 0 where there is none."""
-    return next((logged.seq for logged in reversed(conversation.entries) if not isinstance(logged.entry, SpentInVain | SizeStated)), 0)

@@ -1,7 +1,7 @@
 """What went wrong and what it cost.
 
-A breaker stops trying for a while after three failures in a row, longer each time. A guard counts the summaries that a model is asked for:
-many within minutes mean that something goes round in circles.
+A guard counts the summaries that a model is asked for: many within minutes mean that something goes round in circles. The breaker stands in
+`context/compaction/gathering.py`.
 
 What a summary cost that came to nothing still counts, and it counts once. As long as a summary may serve, its draft holds the cost. Then
 the compaction that it becomes holds it. The cost of a draft that is given up is logged.
@@ -17,47 +17,9 @@ from ullage.context.compaction_entries import SpentInVain
 from ullage.models.model import ModelCard
 from ullage.session.conversation import Conversation
 
-FAILURES = 3
-"""In a row (Claude Code)."""
-
-PAUSES = (60.0, 300.0, 900.0)
-"""Seconds until it is tried again, after the first, the second and every later opening (Hermes)."""
-
-
 MOST_CALLS, WITHIN_SECONDS = 24, 600.0
 REST_SECONDS = 1_800.0
 """So many calls within so long, and none for so long after (lossless-claw)."""
-
-
-class Breaker:
-    """Counts failures. Times are Unix seconds and come from the caller."""
-
-    def __init__(self) -> None:
-        self._failures = 0
-        self._openings = 0
-        self._closed_at = 0.0
-
-    def is_open(self, now: float) -> bool:
-        """Whether it must not be tried now. After the pause one try is let through (half-open)."""
-        return now < self._closed_at
-
-    def seconds_left(self, now: float) -> float:
-        """Until the next try is let through; 0 where it is not open."""
-        return max(0.0, self._closed_at - now)
-
-    def failed(self, now: float) -> None:
-        """A try failed. Half-open, one failure is enough to open it again."""
-        self._failures += 1
-        if self._failures >= FAILURES or self._openings:
-            self._closed_at = now + PAUSES[min(self._openings, len(PAUSES) - 1)]
-            self._openings += 1
-            self._failures = 0
-
-    def succeeded(self) -> None:
-        """A try worked: everything is forgotten."""
-        self._failures = 0
-        self._openings = 0
-        self._closed_at = 0.0
 
 
 class SpendGuard:

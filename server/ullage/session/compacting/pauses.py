@@ -13,11 +13,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from ullage.context.compaction.economy import COOLING_SECONDS
 from ullage.session.compacting.room import Room
 
 PAUSE_SECONDS = 1.5
 """About a thought's length."""
+
+
+def later(seconds: float, then: Callable[[], None]) -> asyncio.TimerHandle:
+    """Calls back in so many seconds."""
+    return asyncio.get_running_loop().call_later(seconds, then)
 
 
 class WhileEditing:
@@ -35,7 +39,7 @@ class WhileEditing:
             return
         self._room.prepare()
         self.give_up()
-        self._pause = asyncio.get_running_loop().call_later(PAUSE_SECONDS, self._paused)
+        self._pause = later(PAUSE_SECONDS, self._paused)
 
     def give_up(self) -> None:
         """Nothing is waited for any more."""
@@ -72,8 +76,7 @@ class Cooling:
     def begin(self) -> None:
         """The session has become idle. The cache has been cooling since the last request started."""
         self.give_up()
-        seconds = max(0.0, COOLING_SECONDS - self._room.since_last_request())
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._cooled)
+        self._timer = later(self._room.cools_in(), self._cooled)
 
     def give_up(self) -> None:
         """Nothing is waited for any more."""
@@ -83,15 +86,14 @@ class Cooling:
 
     def _cooled(self) -> None:
         self._timer = None
-        if self._is_idle() and self._room.saves_in_pause():
-            self._room.prepare_in_pause()
+        if self._is_idle() and self._room.prepare_in_pause():
             self._compact_when_prepared()
 
     def _compact_when_prepared(self) -> None:
         if not self._is_idle():
             return  # somebody asks again: what is prepared serves when it is needed
         if self._room.preparation.ready():
-            if self._room.saves_in_pause():  # the user may have put it off meanwhile
+            if self._room.saves_in_pause():  # the user may have put it off meanwhile, or the cache has gone
                 self._compact()
         elif self._room.preparation.begun:
             self._room.preparation.when_done(self._compact_when_prepared)

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ullage.context.blocks import Usage
+from ullage.context.compaction.gathering import Breaker
 from ullage.context.engines.engine import PathOf, has_upkeep
 from ullage.context.moves.cheap import Arrival, Clip
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
-from ullage.session.compacting.failures import Breaker
 from ullage.session.surroundings import Surroundings
 
 logger = logging.getLogger(__name__)

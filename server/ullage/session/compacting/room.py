@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 
 from ullage.context.compaction.assemble import Wanted
 from ullage.context.compaction.decide import (
-    ASK_AGAIN_SHARE,
     Compact,
     Decision,
     Fullness,
@@ -22,32 +20,25 @@ from ullage.context.compaction.decide import (
     Prepare,
     Refuse,
     State,
-    ahead,
     decide,
     decide_after_refusal,
-    early_saving,
-    may_save,
+    decide_after_turn,
+    decide_in_pause,
     next_compaction,
 )
-from ullage.context.compaction.economy import ECONOMIES, Outlook, line_before_step
-from ullage.context.compaction.undoing import TakenBack, left_by_newest, replied_since
-from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Trigger
-from ullage.context.counting.gauge import USUAL_GROWTH, Measuring, growth, line
+from ullage.context.compaction.gathering import Circumstances, Gathering, full_at, newest_seq
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
+from ullage.context.counting.gauge import Measuring
 from ullage.context.counting.tokens import estimate_prelude
 from ullage.context.engines.engine import sweeps
-from ullage.context.policies.ullage import ULLAGE
-from ullage.session.compacting.attempts import Attempts, last_seq
+from ullage.session.compacting.attempts import Attempts
 from ullage.session.compacting.compaction import Compactor
-from ullage.session.compacting.failures import Breaker
 from ullage.session.compacting.policy_in_use import PolicyInUse
-from ullage.session.compacting.saving import Postponing, Saving
+from ullage.session.compacting.saving import Postponing
 from ullage.session.conversation import Conversation
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import new_id
-
-PRICED_TOKENS = 1_000_000
-"""Prices are dollars for so many."""
 
 
 class ContextFull(Exception):
@@ -73,14 +64,13 @@ class Room:
         self._surroundings = surroundings
         self._policy = policy
         self._model = model
-        self._breaker = Breaker()
-        self._saving = Saving(conversation, surroundings)
-        self._taken_back = TakenBack()
+        self._gathering = Gathering()
         self._postponing = Postponing()
-        self._nothing_below = 0
         self._measuring = Measuring()
-        self._growth = (0, USUAL_GROWTH)
-        self.attempts = Attempts(conversation, policy, compactor, model, self.fullness, compacting, compacted, prepared)
+        self.attempts = Attempts(
+            *(conversation, policy, compactor, model, self.fullness),
+            *(compacting, compacted, prepared, self._gathering.gave_nothing),
+        )
         self.preparation = self.attempts.preparation
 
     def fullness(self) -> Fullness:
@@ -90,10 +80,9 @@ class Room:
         policy = self._policy.policy
         counted = self._conversation.counted(calibration)
         used = self._measuring.measured(policy.measure, counted.used, self._conversation.projection, calibration)
-        full_at = line(card.window, policy.line, self._surroundings.settings.line_cap)
-        if policy.saves and card.prices is not None:
-            full_at = line_before_step(full_at, card.prices.long_prompt, ECONOMIES[self._surroundings.settings.economy])
-        return Fullness(counted, used, full_at, card.window, card.hold_window)
+        settings, long_prompt = self._surroundings.settings, card.prices.long_prompt if card.prices is not None else None
+        full = full_at(policy, card.window, settings.economy, long_prompt, settings.line_cap)
+        return Fullness(counted, used, full, card.window, card.hold_window)
 
     def fits_alone(self) -> int:
         """Tokens, as they are estimated, that fit into the window beside what is always there: system prompt, rules and tools."""
@@ -115,61 +104,45 @@ class Room:
         if self._policy.keeps_up:
             await self.attempts.keep_up()
         decision = decide(self.state(), more)
-        match decision:
-            case Compact("economy", by_program=by_program):
-                if not await self._try_to_save(at_work=False, by_program=by_program):
-                    self._act_on(ahead(self.state()))
-            case Compact(trigger, must=must):
-                made = await self._try(trigger, at_work=more == 0, must=must)
-                full = self.fullness()
-                nothing = made is None and self._policy.policy is not ULLAGE
-                self._nothing_below = full.used + int(full.line * ASK_AGAIN_SHARE) if nothing else 0
-                self._act_on(decide(self.state(), more, tried=True))
-            case _:
-                self._act_on(decision)
-
-    def _act_on(self, decision: Decision) -> None:
+        if isinstance(decision, Compact):
+            await self._try(decision, at_work=more == 0)
+            decision = decide(self.state(), more, tried=True)
         match decision:
             case Hold(why) | Refuse(why):
                 raise ContextFull(why)
-            case Prepare():
-                self.prepare()
             case _:
-                pass
+                self._prepare_if(decision)
+
+    def _prepare_if(self, decision: Decision) -> None:
+        """Begins to write a summary in the background where that was decided, unless one is in work or serves already."""
+        if not isinstance(decision, Prepare):
+            return
+        begun = self.preparation.begun
+        if decision.trigger == "economy":
+            begun = begun and not self.preparation.ready()  # one that is ready does not serve, else none would be prepared
+        if not begun:
+            self.attempts.prepare(decision.trigger)
 
     def state(self, full: Fullness | None = None) -> State:
         """What the decision looks at, as things are. `full` is how full it is now."""
-        full = full or self.fullness()
-        projection, card, settings = self._conversation.projection, self._model.card, self._surroundings.settings
-        state = State(
+        card, settings = self._model.card, self._surroundings.settings
+        around = Circumstances(
             self._policy.policy,
-            full,
-            auto=settings.auto_compact,
-            replied=replied_since(projection),
-            left_by_newest=left_by_newest(projection),
-            grown_since_undo=self._taken_back.grown(self._conversation.entries, full.counted.used),
-            rests=self._breaker.seconds_left(self._conversation.clock()),
-            usual_growth=self._usual_growth(),
-            in_vain=self.attempts.gave_nothing,
-            nothing_below=self._nothing_below,
+            settings.economy,
+            card.prices.terms() if card.prices is not None else None,
             by_model=card.writes_summaries and settings.summary_engine == "model",
+            auto=settings.auto_compact,
+            postponed=self._postponing.until,
         )
-        prices, outlook = card.prices, self._outlook(state)
-        if outlook is None or prices is None:
-            return state
-        prepared = self.attempts.prepared_to_save() is not None
-        saving = early_saving(outlook, prices.input / PRICED_TOKENS, self._postponing.until, prepared=prepared)
-        return replace(state, prepared=prepared, saving=saving)
+        now = self._conversation.clock()
+        return self._gathering.state(self._conversation.projection, full or self.fullness(), around, now, self._is_prepared)
+
+    def _is_prepared(self) -> bool:
+        return self.attempts.prepared_to_save() is not None
 
     def next_compaction(self, full: Fullness | None = None) -> NextCompaction:
         """When the next one comes by itself, as things are. `full` is how full it is now."""
         return next_compaction(self.state(full))
-
-    def _outlook(self, state: State) -> Outlook | None:
-        """What a compaction before the threshold would save; None where it would not, or none may be made for that."""
-        if not may_save(state) or self.attempts.gave_nothing_lately:
-            return None
-        return self._saving.outlook(state.full.counted, self._model.card)
 
     def postpone(self, until: Postponed) -> None:
         """The user wants nothing compacted to save for so long."""
@@ -183,41 +156,29 @@ class Room:
         """What the model had to say is said."""
         self._postponing.turn_ended()
 
-    def prepare_to_save(self) -> None:
-        """Has a summary written in the background where one before the threshold would save; a draft for the threshold is no use then."""
-        saving = self.next_compaction().saving
-        if saving is None or saving.postponed != "none" or saving.when == "prompt":
-            return
-        outlook = self._saving.outlook(self.fullness().counted, self._model.card)
-        if outlook is not None and outlook.when == "now" and not (self.preparation.begun and not self.preparation.ready()):
-            self.attempts.prepare("economy")
+    def prepare_after_turn(self) -> None:
+        """Has a summary written in the background where the next prompt would have to wait for it, or one would save by then."""
+        self._prepare_if(decide_after_turn(self.state()))
 
-    async def _try_to_save(self, *, at_work: bool, by_program: bool = False) -> bool:
-        saving = self.next_compaction().saving
-        saves = None if saving is None else saving.dollars
-        made = await self.attempts.make(Wanted(new_id("c"), "economy", by_program=by_program, saves=saves), at_work=at_work)
-        if made is None:
-            self.attempts.gives_nothing()  # a summary for each call, none of which comes about, would not save
-        return made is not None
+    def prepare_in_pause(self) -> bool:
+        """The same where one now, while nobody asks anything, saves; whether it does, and a summary is ready or in work."""
+        decision = decide_in_pause(self.state())
+        self._prepare_if(decision)
+        return isinstance(decision, Prepare | Compact)
 
     def saves_in_pause(self) -> bool:
-        """Whether a compaction now, while nobody asks anything, saves."""
-        saving = self.next_compaction().saving
-        return saving is not None and saving.postponed == "none"
+        """Whether one is made now, while nobody asks anything."""
+        return isinstance(decide_in_pause(self.state()), Compact)
 
-    def prepare_in_pause(self) -> None:
-        """Has the summary for that written in the background."""
-        if self.attempts.prepared_to_save() is None and not (self.preparation.begun and not self.preparation.ready()):
-            self.attempts.prepare("economy")
-
-    def since_last_request(self) -> float:
-        """Seconds since the newest request of this epoch started; 0 where there was none."""
-        started = self._saving.last_request(self.fullness().counted)
-        return max(0.0, self._conversation.clock() - started) if started else 0.0
+    def cools_in(self) -> float:
+        """Seconds until the cache is about to go cold, if nobody asks anything."""
+        now = self._conversation.clock()
+        return max(0.0, self._gathering.cools_at(self._conversation.projection, self.fullness().counted, now) - now)
 
     async def in_pause(self) -> bool:
         """Compacts while the cache still serves the summary; whether it came about."""
-        return self.saves_in_pause() and await self._try_to_save(at_work=False)
+        decision = decide_in_pause(self.state())
+        return isinstance(decision, Compact) and await self._try(decision, at_work=False) is not None
 
     async def after_overflow(self) -> bool:
         """Compacts after the API said that the prompt is too long. False where that did not help. Raises `ContextFull`."""
@@ -225,7 +186,7 @@ class Room:
         decision = decide_after_refusal(self.state())
         if not isinstance(decision, Compact):
             raise ContextFull(decision.why)
-        return await self._try(decision.trigger, at_work=True, must=decision.must) is not None
+        return await self._try(decision, at_work=True) is not None
 
     async def by_request(self, wanted: Wanted, *, at_work: bool) -> Compaction | None:
         """Compacts because the user or the model asked. None where nothing changed; the timeline then says why."""
@@ -239,41 +200,29 @@ class Room:
         """Whether the next turn, by the usual growth of a turn here, would cross the threshold."""
         return self.next_compaction().while_editing
 
-    def _usual_growth(self) -> int:
-        """Tokens; looked up once for each entry, since it is asked for at every keystroke."""
-        seq, known = self._growth
-        if seq != last_seq(self._conversation):
-            seq, known = self._growth = last_seq(self._conversation), growth(self._conversation.entries)
-        return known
-
     async def while_idle(self) -> Compaction | None:
         """Compacts while the user edits; gives None where it did not come about."""
-        made = await self._try("idle", at_work=False)
-        if made is None:
-            self.attempts.gives_nothing()  # the same log would give nothing again
-        return made
+        return await self._try(Compact("idle", "line"), at_work=False)
 
     def prepare(self) -> None:
         """Begins to write a summary in the background, unless one is in work or ready."""
-        if not self.preparation.begun:
-            self.attempts.prepare("idle")
+        self._prepare_if(Prepare("the user edits"))
 
     def settings_changed(self) -> None:
         """Another policy may be in force: what is prepared under the old one serves nobody."""
-        self._nothing_below = 0
+        self._gathering.settings_changed()
         self.attempts.settings_changed()
 
-    async def _try(self, trigger: Trigger, *, at_work: bool, must: bool = False) -> Compaction | None:
+    async def _try(self, decided: Compact, *, at_work: bool) -> Compaction | None:
         """Makes a compaction; a failure is logged and counted, and gives None."""
-        wanted = Wanted(new_id("c"), trigger)
-        made = await self.attempts.make(wanted, at_work=at_work, must=must)
-        if made is not None:
-            self._breaker.succeeded()
-            if trigger == "threshold":
-                made = await self._sweep(made, at_work=at_work)
-        elif must or self._policy.policy is ULLAGE or self.attempts.is_told_as_failed(wanted):
-            self._breaker.failed(self._conversation.clock())
-        return made  # that another policy finds nothing to do at its threshold is no failure: at the window it is stood in for
+        wanted = Wanted(new_id("c"), decided.trigger, by_program=decided.by_program, saves=decided.saves)
+        made = await self.attempts.make(wanted, at_work=at_work, must=decided.must)
+        if made is not None and decided.trigger == "threshold":
+            made = await self._sweep(made, at_work=at_work)
+        told = made is None and self.attempts.is_told_as_failed(wanted)
+        seq, now = newest_seq(self._conversation.entries), self._conversation.clock()
+        self._gathering.tried(decided, self._policy.policy, self.fullness(), seq, now, made=made is not None, told=told)
+        return made
 
     async def _sweep(self, made: Compaction, *, at_work: bool) -> Compaction:
         """The compactions that some policies make at the same boundary, one after the other; gives the last."""

@@ -1,8 +1,6 @@
-"""What a compaction now would bring: the money that it saves before its threshold, and the tokens that it frees.
+"""What the user says and sees of the next compaction: for how long none is made to save, and how many tokens one would free.
 
-What carrying has cost so far is kept up to date, a reply at a time. What is weighed against what is known in
-`context/compaction/economy.py`. The user may want nothing compacted to save for a while. The compaction
-itself is the business of `room.py`.
+What one would save is weighed in `context/compaction/economy.py`, over what `gathering.py` read there.
 
 The gauge asks after every entry how many tokens would be freed. So nothing is planned for that and no message is read. What would really be
 done, message by message, is told by a preview (`Compactor.forecast`); from then on the gauge goes by what that said.
@@ -10,23 +8,14 @@ done, message by message, is told by a preview (`Compactor.forecast`); from then
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ullage.context.compaction.decide import Fullness, Postponed
-from ullage.context.compaction.economy import ECONOMIES, Carried, Outlook, Terms, is_cold, outlook, since
 from ullage.context.compaction.restore import in_room
 from ullage.context.compaction.undoing import left_by_newest
-from ullage.context.counting.accounting import Counted
 from ullage.context.counting.categories import RESULTS
-from ullage.context.entries import Logged
 from ullage.context.policies.ullage import ULLAGE, UllageEngine
 from ullage.context.policy import Policy
 from ullage.context.view.epoch import EpochKey
-from ullage.context.view.log_places import place_of
 from ullage.context.view.projection import Projection
-from ullage.models.model import ModelCard
-from ullage.session.conversation import Conversation
-from ullage.session.surroundings import Surroundings
 
 FIXED = ("system", "rules", "tools")
 """The categories of what no compaction takes away."""
@@ -45,60 +34,6 @@ RESTORED_TOKENS = 12_000
 """What five restored files take ..."""
 RESTORED_SHARE = 0.6
 """... or this share of the files in view."""
-
-
-class Saving:
-    """Weighs for one session."""
-
-    def __init__(self, conversation: Conversation, surroundings: Surroundings) -> None:
-        self._conversation = conversation
-        self._surroundings = surroundings
-        self._key: EpochKey | None = None
-        self._read = 0
-        self._carried = Carried(0, 0)
-
-    def outlook(self, counted: Counted, card: ModelCard) -> Outlook | None:
-        """What a compaction before the threshold would save; None where it would not."""
-        terms, numbers = terms_of(card), ECONOMIES[self._surroundings.settings.economy]
-        if terms is None:
-            return None
-        so_far = self._up_to_date(counted)
-        by_model = card.writes_summaries and self._surroundings.settings.summary_engine == "model"
-        cold = is_cold(self._conversation.clock(), so_far.last_at)
-        return outlook(counted.used, _fixed(counted), so_far, terms, numbers, by_model=by_model, cold=cold)
-
-    def last_request(self, counted: Counted) -> float:
-        """When the newest request of this epoch started (Unix seconds); 0 where there was none."""
-        return self._up_to_date(counted).last_at
-
-    def _up_to_date(self, counted: Counted) -> Carried:
-        projection = self._conversation.projection
-        entries = projection.entries
-        if projection.key != self._key:
-            self._key = projection.key
-            self._carried = since(projection.active, _fixed(counted))
-            self._read = _after_newest(entries, projection.key)
-        if self._read < len(entries):
-            self._carried = self._carried.and_then(*entries[self._read :])
-        self._read = len(entries)
-        return self._carried
-
-
-def terms_of(card: ModelCard) -> Terms | None:
-    """The proportions of a model's prices; None where they are not known, or it costs nothing."""
-    prices = card.prices
-    if prices is None or not prices.input:
-        return None
-    return Terms(prices.cache_read / prices.input, prices.cache_write_5m / prices.input, prices.output / prices.input)
-
-
-def _after_newest(entries: Sequence[Logged], key: EpochKey) -> int:
-    """The index of the first entry after the newest compaction in force."""
-    return place_of(entries, key.newest + 1) if key.newest else 0
-
-
-def _fixed(counted: Counted) -> int:
-    return sum(tokens for name, tokens in counted.categories if name in FIXED)
 
 
 class Postponing:

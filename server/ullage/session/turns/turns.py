@@ -76,10 +76,7 @@ class Turns:
         went_well = True
         while went_well and self._queue:
             went_well = await self._one(self._queue.next())
-        if self._room.wants_idle_compaction():
-            self._room.prepare()
-        else:
-            self._room.prepare_to_save()
+        self._room.prepare_after_turn()
         return went_well
 
     async def go_on(self) -> bool:

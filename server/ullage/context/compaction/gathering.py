@@ -1,0 +1,215 @@
+"""Gathers what the decision looks at (`State`) from one log, and remembers what came of earlier tries. The same live and in replay.
+
+What no log tells is given: prices, settings, the time, and whether a draft is ready. Nothing here reads a clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from ullage.context.compaction.decide import ASK_AGAIN_SHARE, Compact, Fullness, Postponed, State, early_saving, may_save
+from ullage.context.compaction.economy import (
+    ECONOMIES,
+    Carried,
+    Economy,
+    Outlook,
+    Terms,
+    cools_after,
+    is_cold,
+    line_before_step,
+    outlook,
+    since,
+)
+from ullage.context.compaction.undoing import TakenBack, left_by_newest, replied_since
+from ullage.context.compaction_entries import SpentInVain
+from ullage.context.counting.accounting import Counted
+from ullage.context.counting.gauge import USUAL_GROWTH, growth, line
+from ullage.context.entries import Logged, SizeStated
+from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policy import Policy
+from ullage.context.view.epoch import EpochKey
+from ullage.context.view.log_places import place_of
+from ullage.context.view.projection import Projection
+
+FAILURES = 3
+"""In a row (Claude Code)."""
+
+PAUSES = (60.0, 300.0, 900.0)
+"""Seconds until it is tried again, after the first, the second and every later opening (Hermes)."""
+
+RETRY_AFTER = 20
+"""Entries of the log until a compaction that is to save is tried again after one gave nothing."""
+
+
+class Breaker:
+    """Stops trying for a while after three failures in a row, longer each time. Times are Unix seconds and come from the caller."""
+
+    def __init__(self) -> None:
+        self._failures = 0
+        self._openings = 0
+        self._closed_at = 0.0
+
+    def is_open(self, now: float) -> bool:
+        """Whether it must not be tried now. After the pause one try is let through (half-open)."""
+        return now < self._closed_at
+
+    def seconds_left(self, now: float) -> float:
+        """Until the next try is let through; 0 where it is not open."""
+        return max(0.0, self._closed_at - now)
+
+    def failed(self, now: float) -> None:
+        """A try failed. Half-open, one failure is enough to open it again."""
+        self._failures += 1
+        if self._failures >= FAILURES or self._openings:
+            self._closed_at = now + PAUSES[min(self._openings, len(PAUSES) - 1)]
+            self._openings += 1
+            self._failures = 0
+
+    def succeeded(self) -> None:
+        """A try worked: everything is forgotten."""
+        self._failures = 0
+        self._openings = 0
+        self._closed_at = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What the decision depends on and no log tells."""
+
+    policy: Policy
+    economy: Economy
+    terms: Terms | None
+    """None where the model's prices are not known, or it costs nothing."""
+    by_model: bool
+    """Whether a model would write the summary."""
+    auto: bool = True
+    """Whether the user lets anything be compacted without being asked."""
+    postponed: Postponed = "none"
+    cache_lives: float | None = None
+    """Seconds that the prompt cache lives after a request has started; None: five minutes."""
+
+
+def full_at(policy: Policy, window: int, economy: Economy, long_prompt: int | None, cap: int | None = None) -> int:
+    """Where the context counts as full (tokens). `long_prompt`: the size over which every token costs more; `cap`: the user's own limit."""
+    full = line(window, policy.line, cap)
+    return line_before_step(full, long_prompt, ECONOMIES[economy]) if policy.saves else full
+
+
+class Gathering:
+    """Of one log. It keeps what it read, so that asking again costs what is new."""
+
+    def __init__(self) -> None:
+        self._breaker = Breaker()
+        self._taken_back = TakenBack()
+        self._nothing_below = 0
+        self._in_vain_at: int | None = None
+        self._growth = (0, USUAL_GROWTH)
+        self._key: EpochKey | None = None
+        self._read = 0
+        self._carried = Carried(0, 0)
+
+    # As things are
+
+    def state(self, view: Projection, full: Fullness, around: Circumstances, now: float, prepared: Callable[[], bool]) -> State:
+        """All of it. `prepared` says whether a draft is ready that leaves the newest turn alone; it is asked only where that matters."""
+        state = State(
+            around.policy,
+            full,
+            auto=around.auto,
+            replied=replied_since(view),
+            left_by_newest=left_by_newest(view),
+            grown_since_undo=self._taken_back.grown(view.entries, full.counted.used),
+            rests=self._breaker.seconds_left(now),
+            usual_growth=self._usual_growth(view.entries),
+            in_vain=self._in_vain_at is not None and self._in_vain_at == newest_seq(view.entries),
+            nothing_below=self._nothing_below,
+            by_model=around.by_model,
+        )
+        found = self._outlook(state, view, around, now)
+        if found is None or around.terms is None:
+            return state
+        ready = prepared()
+        return replace(state, prepared=ready, saving=early_saving(found, around.terms.token, around.postponed, prepared=ready))
+
+    def _outlook(self, state: State, view: Projection, around: Circumstances, now: float) -> Outlook | None:
+        """What a compaction before the threshold would save; None where it would not, or none may be made for that."""
+        if around.terms is None or not may_save(state) or self._gave_nothing_lately(view.entries):
+            return None
+        counted = state.full.counted
+        so_far = self._up_to_date(view, counted)
+        cold = is_cold(now, so_far.last_at, around.cache_lives)
+        numbers = ECONOMIES[around.economy]
+        return outlook(counted.used, counted.fixed, so_far, around.terms, numbers, by_model=around.by_model, cold=cold)
+
+    def cools_at(self, view: Projection, counted: Counted, idle_since: float, cache_lives: float | None = None) -> float:
+        """When the cache is about to go cold, if nobody asks anything from `idle_since` on (Unix seconds)."""
+        started = self._up_to_date(view, counted).last_at or idle_since
+        return max(idle_since, started + cools_after(cache_lives))
+
+    def _up_to_date(self, view: Projection, counted: Counted) -> Carried:
+        entries = view.entries
+        if view.key != self._key:
+            self._key = view.key
+            self._carried = since(view.active, counted.fixed)
+            self._read = place_of(entries, view.key.newest + 1) if view.key.newest else 0
+        if self._read < len(entries):
+            self._carried = self._carried.and_then(*entries[self._read :])
+        self._read = len(entries)
+        return self._carried
+
+    def _usual_growth(self, entries: Sequence[Logged]) -> int:
+        """Tokens; looked up once for each entry, since it is asked for at every keystroke."""
+        seq, known = self._growth
+        newest = newest_seq(entries)
+        if seq != newest:
+            seq, known = self._growth = newest, growth(entries)
+        return known
+
+    # What came of tries
+
+    def tried(self, compact: Compact, policy: Policy, full: Fullness, seq: int, now: float, *, made: bool, told: bool = False) -> None:
+        """A compaction that was decided was made, or did not come about. `full` is how full it is by now, `seq` the newest entry.
+
+        `told`: the user was told of a failure. That another policy finds nothing to do at its threshold is none: at the window
+        Ullage's own engine stands in for it.
+        """
+        if not made and compact.trigger in ("economy", "idle"):
+            self.gave_nothing(seq)  # the same log would give nothing again, and a summary each time would not save
+        if compact.trigger == "threshold":
+            nothing = not made and policy is not ULLAGE
+            self._nothing_below = full.used + int(full.line * ASK_AGAIN_SHARE) if nothing else 0
+        if compact.trigger == "economy":
+            return
+        if made:
+            self._breaker.succeeded()
+        elif compact.must or policy is ULLAGE or told:
+            self._breaker.failed(now)
+
+    def gave_nothing(self, seq: int) -> None:
+        """The log, as it was when `seq` was its newest entry, gave nothing."""
+        self._in_vain_at = seq
+
+    def settings_changed(self) -> None:
+        """Another policy may be in force."""
+        self._nothing_below = 0
+
+    def _gave_nothing_lately(self, entries: Sequence[Logged]) -> bool:
+        """Whether little has been logged since a try gave nothing."""
+        if self._in_vain_at is None:
+            return False
+        came = 0
+        for logged in reversed(entries):
+            if logged.seq <= self._in_vain_at or came >= RETRY_AFTER:
+                break
+            came += not isinstance(logged.entry, _ASIDE)
+        return came < RETRY_AFTER
+
+
+_ASIDE = SpentInVain | SizeStated
+"""What is noted in a log beside what a compaction could be about."""
+
+
+def newest_seq(entries: Sequence[Logged]) -> int:
+    """Of the newest entry that a compaction could be about; 0 where there is none."""
+    return next((logged.seq for logged in reversed(entries) if not isinstance(logged.entry, _ASIDE)), 0)
