@@ -34,6 +34,8 @@ class RecordedCompaction:
     sealed: bool = False
     usage: Usage | None = None
     """Of the call that wrote the summary, nothing where no model did; None where the transcript does not tell."""
+    reactive: bool = False
+    """Whether the transcript tells that the API had refused the request as too long, or that a reply had filled the window."""
 
     @property
     def told(self) -> str:

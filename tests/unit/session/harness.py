@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -202,6 +203,7 @@ async def stage(
     base_url: str = "",
     patience: Patience | None = None,
     remembered_session: str | None = None,
+    clock: Callable[[], float] = time.time,
 ) -> AsyncGenerator[Stage]:
     """A workspace in `folder` whose model has that window. With `fake`, an API that is running already; `extra` are installed policies.
 
@@ -221,6 +223,7 @@ async def stage(
                 find_tokenizer=find_tokenizer,
                 patience=patience,
                 remembered_session=remembered_session,
+                clock=clock,
             ) as made,
         ):
             yield made
@@ -246,6 +249,7 @@ async def stage(
         find_policies=lambda: {**BUILT_IN, **{policy.name: policy for policy in extra}},
         find_tokenizer=find_tokenizer,
         remembered_session=remembered_session,
+        clock=clock,
     )
     await sessions.start()
     try:

@@ -108,6 +108,25 @@ async def test_before_the_cache_goes_cold_it_compacts_while_nobody_asks(folder: 
 
 
 @pytest.mark.usefixtures("small")
+async def test_a_pause_that_ends_on_a_cold_cache_asks_no_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The machine slept, say, or the last reply took minutes."""
+    monkeypatch.setattr(economy, "COOLING_SECONDS", 0.0)
+    monkeypatch.setattr(economy, "CACHE_SECONDS", -1.0)
+    async with stage(folder, settings=BALANCED) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await look(here, session, 1)
+        monkeypatch.setattr(economy, "COOLING_SECONDS", 240.0)
+        await look(here, session, 1)
+        session._cooling._cooled()  # pyright: ignore[reportPrivateUsage]
+        assert not session.busy
+        assert not session._room.preparation.begun  # pyright: ignore[reportPrivateUsage]
+        await chat(here, session, 1)
+        assert [card.rung for card in compactions(session)] == ["digest"]
+        assert not any(asks_for_summary(request.body) for request in here.fake.requests)
+
+
+@pytest.mark.usefixtures("small")
 async def test_a_prompt_does_not_wait_for_a_summary_that_is_to_save(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with stage(folder, settings=BALANCED) as here:
         here.fake.add_rules(when_asked_for_a_summary(Hang(Reply((Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ==="),))), times=1))

@@ -25,6 +25,9 @@ made."""
 Postponed: TypeAlias = Literal["none", "turn", "session"]
 """For how long the user wants none made to save: not at all, until the next turn has ended, as long as the session is open."""
 
+WINDOW_EXCEEDED = "model_context_window_exceeded"
+"""The stop reason of a reply that filled the window (anthropic-api: Claude 4.5 and later). It is compacted for as after a refusal."""
+
 ASK_AGAIN_SHARE = 0.05
 """Of the threshold. A policy that found nothing to do at its threshold is asked again within the turn once so much has come since."""
 

@@ -125,4 +125,5 @@ def _moved(entry: Entry, places: dict[int, int]) -> Entry | None:
 def _recorded(compaction: Compaction, after_seq: int, at: float) -> RecordedCompaction:
     summary = compaction.summarised.words if compaction.summarised is not None else ""
     used = compaction.usage or Usage(0, 0)
-    return RecordedCompaction(after_seq, summary, compaction.trigger != "manual", compaction.tokens_before, at, usage=used)
+    automatic, reactive = compaction.trigger != "manual", compaction.trigger == "reactive"
+    return RecordedCompaction(after_seq, summary, automatic, compaction.tokens_before, at, usage=used, reactive=reactive)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ullage.context.blocks import SystemPart, Thinking
-from ullage.context.compaction_entries import Compaction
+from ullage.context.blocks import SystemPart, Thinking, Usage
+from ullage.context.compaction_entries import Compaction, SpentInVain
 from ullage.context.engines.engine import Engine
 from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, Notice, Prelude, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.moves.cheap import Arrival, Clip
@@ -87,6 +87,10 @@ class Carried:
     def compact(self, after: Projection) -> None:
         """Goes on from what `with_compaction` gave."""
         self.projection = after
+
+    def spend_in_vain(self, at: float) -> None:
+        """Nothing comes of a summary that a model wrote: so it stands in a log, too. What it costs is charged elsewhere."""
+        self._append(at, SpentInVain(Usage(0, 0)))
 
     def _clip(self, clipped: Clipped) -> None:
         """A result that was clipped further, in the transcript, before it was first sent: so it arrives."""

@@ -29,7 +29,7 @@ from ullage.context.compaction.assemble import (
     with_resume,
 )
 from ullage.context.compaction.restore import in_room, resume_text
-from ullage.context.compaction_entries import Compaction, RestoredFile
+from ullage.context.compaction_entries import Compaction, RestoredFile, Trigger
 from ullage.context.engines.engine import Handoff
 from ullage.context.moves.cuts import newest_turn
 from ullage.context.moves.plan import Asked, leaves_alone
@@ -68,44 +68,84 @@ Look: TypeAlias = Callable[[], Around]
 
 
 class Drafting:
-    """Drafts compactions of one simulated session under one policy."""
+    """Drafts compactions of one simulated session under one policy. Times are Unix seconds and come from the caller."""
 
-    def __init__(self, policy: Policy, look: Look) -> None:
+    def __init__(self, policy: Policy, look: Look, spend_in_vain: Callable[[], None], writing_seconds: float) -> None:
+        """`spend_in_vain` is called where nothing comes of what a model wrote."""
         self._policy = policy
         self._look = look
+        self._spend_in_vain = spend_in_vain
+        self._writing_seconds = writing_seconds
         self._reading = Reading()
         self._begun = False
         self._ahead: Drafted | None = None
-        self._in_vain_at = -1
+        self._ready_at = 0.0
 
-    @property
-    def in_vain(self) -> bool:
-        """Whether the very same log gave nothing when it was tried."""
-        return self._in_vain_at == len(self._look().view.entries)
+    # Ahead, as `Preparation` does in the background of a live session
 
-    def prepare(self, id: str) -> None:
-        """Makes a draft ahead, unless one was begun."""
-        if self._begun:
-            return
+    def prepare(self, id: str, trigger: Trigger, now: float) -> bool:
+        """Begins a draft, unless one was begun; one that is to save takes the place of one that is ready. False where none can be made."""
+        if self._begun and (trigger != "economy" or not self.is_ready(now)):
+            return True
+        self.give_up()
         self._begun = True
         around = self._look()
-        self._ahead = self._drafted(Wanted(id, "idle"), self._policy, around.sizes, around)
-        if self._ahead is None:
-            self._in_vain_at = len(around.view.entries)
+        self._ahead = self._drafted(Wanted(id, trigger), self._policy, around.sizes, around)
+        self._ready_at = now + (self._writing_seconds if self._ahead is not None and self._ahead.stood_in else 0.0)
+        return self._ahead is not None
 
-    def for_now(self, wanted: Wanted, *, must: bool) -> Drafted | None:
+    def done_at(self, now: float) -> float | None:
+        """When the draft that was begun is ready, or has failed; None where none was begun."""
+        return max(now, self._ready_at) if self._begun else None
+
+    def is_prepared(self, now: float) -> bool:
+        """Whether one is ready that leaves the newest turn alone."""
+        return self.is_ready(now) and self._ahead is not None and leaves_alone(self._ahead.draft.plan, newest_turn(self._look().view))
+
+    def give_up(self) -> None:
+        """What was begun serves no more."""
+        ahead, self._begun, self._ahead = self._ahead, False, None
+        if ahead is not None:
+            self._discard(ahead)
+
+    def _discard(self, drafted: Drafted) -> None:
+        if drafted.stood_in:
+            self._spend_in_vain()
+
+    def is_ready(self, now: float) -> bool:
+        """Whether one is ready and speaks of the epoch in force. One that does not is given up."""
+        if not self._begun or now < self._ready_at:
+            return False
+        if self._ahead is None or not self._still_fits(self._ahead):
+            self.give_up()
+            return False
+        return True
+
+    def _still_fits(self, ahead: Drafted) -> bool:
+        return ahead.draft.epoch == epoch_of(self._look().view)
+
+    def _take(self) -> Drafted | None:
+        """The draft, waited for where it is in work."""
+        ahead, self._begun, self._ahead = self._ahead, False, None
+        if ahead is not None and not self._still_fits(ahead):
+            self._discard(ahead)
+            return None
+        return ahead if ahead is not None and is_of_use(ahead.draft) else None
+
+    # Now
+
+    def for_now(self, wanted: Wanted, now: float, *, must: bool) -> Drafted | None:
         """What the compaction is made of: the draft that was made ahead where that serves, or a new one.
 
         Where the policy has nothing to do though something `must` be done, Ullage's own engine stands in. None where nothing can be done.
         """
-        ahead = None if wanted.trigger == "reactive" or wanted.by_program or not self._serves(wanted) else self._take()
-        if ahead is not None:
-            return replace(ahead, draft=ahead.draft.as_wanted(wanted))
-        made = self._new(wanted, must=must)
-        return made if made is not None and _may_be_made(wanted, made.draft, self._look().view) else None
-
-    def _serves(self, wanted: Wanted) -> bool:
-        return self._ahead is None or _may_be_made(wanted, self._ahead.draft, self._look().view)
+        serves = wanted.trigger != "reactive" and not wanted.by_program and (wanted.trigger != "economy" or self.is_prepared(now))
+        ahead = self._take() if serves else None
+        made = self._new(wanted, must=must) if ahead is None else replace(ahead, draft=ahead.draft.as_wanted(wanted))
+        if made is not None and not _may_be_made(wanted, made.draft, self._look().view):
+            self._discard(made)
+            return None
+        return made
 
     def _new(self, wanted: Wanted, *, must: bool) -> Drafted | None:
         around = self._look()
@@ -123,9 +163,9 @@ class Drafting:
             return None
         return planned(self._policy, around.view, Wanted(id, "upkeep"), around.sizes)
 
-    def entry(self, prepared: Draft, *, at_work: bool) -> Compaction | None:
+    def entry(self, drafted: Drafted, *, at_work: bool) -> Compaction | None:
         """The entry as it is logged, its files read again; None where pins have left nothing of it."""
-        around = self._look()
+        around, prepared = self._look(), drafted.draft
         entry = replace(entry_of(prepared), tokens_before=around.sizes.used)
         numbers = prepared.policy.restore
         if prepared.plan.summarise_to is not None and numbers is not None:
@@ -137,12 +177,10 @@ class Drafting:
             entry = replace(with_resume(entry, prepared.policy, resume(at_work=at_work)), restored=restored)
         weigh = self._weighing(around)
         spared = sparing(entry, prepared, around.view, counting(around.sizes.calibration), weigh)
-        return None if spared is None else fitted(spared, weigh)
-
-    def _take(self) -> Drafted | None:
-        ahead, self._ahead, self._begun = self._ahead, None, False
-        fits = ahead is not None and is_of_use(ahead.draft) and ahead.draft.epoch == epoch_of(self._look().view)
-        return ahead if fits else None
+        if spared is None:
+            self._discard(drafted)
+            return None
+        return fitted(spared, weigh)
 
     def _drafted(self, wanted: Wanted, policy: Policy, sizes: Sizes, around: Around) -> Drafted | None:
         """By the first way that makes the context smaller."""
@@ -169,6 +207,8 @@ class Drafting:
             written = replace(draft, rung=way, handoff=handoff)
             if shrinks(written, resume(at_work=True), weigh, around.sizes.used):
                 return Drafted(written, what)
+        if what:
+            self._spend_in_vain()
         return None
 
     def _handoff(self, draft: Draft, by_model: str | None, around: Around) -> Handoff:

@@ -1,35 +1,20 @@
-"""How full the context of a simulated session is, and whether it pays to compact before it is full.
+"""How full the context of a simulated session is, and what the decision looks at besides.
 
-Both are counted as a live session counts them. A reply of the simulated log has the usage that its request would have had. The estimates
-learn from that usage, reply by reply, so the decision sees what the gauge would have shown, and no more. What a request costs is laid
-out elsewhere (`block_sizes.py`). Whether one saves is asked as often as the agent would ask (`session/compacting/saving.py`).
+Both are counted and gathered as in a live session. A reply of the simulated log has the usage that its request would have had. The
+estimates learn from that usage, reply by reply, so the decision sees what the gauge would have shown, and no more. What a request costs is
+laid out elsewhere (`block_sizes.py`).
 """
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from collections.abc import Callable
 
 from ullage.context.compaction.assemble import Sizes
 from ullage.context.compaction.decide import Fullness, State
-from ullage.context.compaction.economy import (
-    COOLING_SECONDS,
-    ECONOMIES,
-    Economy,
-    Terms,
-    is_cold,
-    line_before_step,
-    pays,
-    pays_before_cold,
-    pays_when_cold,
-    since,
-)
-from ullage.context.compaction.economy import (
-    Carried as SoFar,
-)
-from ullage.context.compaction.undoing import left_by_newest, replied_since
-from ullage.context.counting.accounting import Account, Counted, learned, prompt_tokens
+from ullage.context.compaction.gathering import Circumstances, Gathering, full_at
+from ullage.context.counting.accounting import Account, Counted, Stated, learned, prompt_tokens
 from ullage.context.counting.categories import FixedParts
-from ullage.context.counting.gauge import Measuring, growth, line
+from ullage.context.counting.gauge import Measuring
 from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import UserPrompt
 from ullage.context.policy import Policy
@@ -55,23 +40,26 @@ class Measures:
         self._learned: dict[str, Calibration] = {}
         self._fixed: dict[str, FixedParts] = {}
         self._precedes = session.precedes
-        self._growth = (-1, 0)
+        self.gathering = Gathering()
 
     # The decision
 
-    def state(self, model: str, nothing_below: int, *, in_vain: bool = False) -> State:
-        """What the decision looks at: nothing was undone, nothing failed. `nothing_below` and `in_vain` as in `State`."""
-        projection = self._carried.projection
-        return State(
+    def state(self, request: RequestShape, now: float, prepared: Callable[[], bool]) -> State:
+        """What the decision looks at. `request` is to come: it says which model is asked, and how long its cache lives."""
+        prices, ttl = prices_of(request.model), request.marks[0].ttl
+        around = Circumstances(
             self._policy,
-            self.fullness(model),
-            replied=replied_since(projection),
-            left_by_newest=left_by_newest(projection),
-            usual_growth=self._usual_growth(),
-            in_vain=in_vain,
-            nothing_below=nothing_below,
+            self._settings.economy,
+            prices.terms(for_an_hour=ttl == "1h") if prices is not None else None,
             by_model=True,
+            cache_lives=TTL_SECONDS[ttl],
         )
+        return self.gathering.state(self._carried.projection, self.fullness(request.model), around, now, prepared)
+
+    def cools_at(self, request: RequestShape, idle_since: float) -> float:
+        """When the cache would be about to go cold, if nobody asked anything from then on (Unix seconds)."""
+        lives = TTL_SECONDS[request.marks[0].ttl]
+        return self.gathering.cools_at(self._carried.projection, self.counted(request.model), idle_since, lives)
 
     def fullness(self, model: str) -> Fullness:
         """How full it is now."""
@@ -79,13 +67,6 @@ class Measures:
         counted = self.counted(model)
         used = self._measuring.measured(self._policy.measure, counted.used, self._carried.projection, calibration)
         return Fullness(counted, used, self.line(model), window, window)
-
-    def _usual_growth(self) -> int:
-        seq, known = self._growth
-        entries = self._carried.projection.entries
-        if seq != len(entries):
-            seq, known = self._growth = len(entries), growth(entries)
-        return known
 
     # Tokens
 
@@ -104,6 +85,12 @@ class Measures:
     def sizes(self, model: str) -> Sizes:
         """What a compaction is planned by."""
         return Sizes(self.counted(model).used, self.line(model), self.window(model), self.calibration(model))
+
+    def refused(self, model: str, tokens: int) -> None:
+        """The API has refused the request as too long, and named its size."""
+        view, calibration = self._carried.projection, self.calibration(model)
+        counted = self._account.count(view, calibration)
+        self._account.state(Stated(view.key, view.entries[-1].seq, tokens, counted.categories, calibration.fixed))
 
     def learn(self, model: str) -> None:
         """From the reply that was just taken."""
@@ -126,10 +113,8 @@ class Measures:
 
     def line(self, model: str) -> int:
         """Where the policy compacts."""
-        full = line(self.window(model), self._policy.line)
         prices = prices_of(model)
-        if self._policy.saves and prices is not None:
-            full = line_before_step(full, prices.long_prompt, ECONOMIES[self._settings.economy])
+        full = full_at(self._policy, self.window(model), self._settings.economy, prices.long_prompt if prices is not None else None)
         self.largest_line = max(self.largest_line, full)
         return full
 
@@ -143,55 +128,3 @@ class Measures:
 def prelude_of(session: Prepared) -> str:
     """What stands for a prelude that the transcript does not tell; empty where it tells it."""
     return UNSEEN_PRELUDE.format(tokens=session.precedes) if session.precedes else ""
-
-
-# Saving
-
-Due: TypeAlias = Literal["no", "now", "before cold", "cold"]
-"""Nothing to save; compacting now is cheaper than carrying on; it was just before the cache went, when nobody asked; the cache is gone."""
-
-
-class Saving:
-    """Weighs for one session under one policy. Tokens throughout, times in Unix seconds."""
-
-    def __init__(self, policy: Policy, economy: Economy) -> None:
-        self._numbers = ECONOMIES[economy] if policy.saves else None
-        self._carried: SoFar | None = None
-
-    def requested(self, tokens: int, at: float, fixed: int) -> None:
-        """A request was made that held so many."""
-        so_far = self._carried or since((), fixed)
-        self._carried = SoFar(so_far.beyond + max(0, tokens - so_far.left), so_far.left, at)
-
-    def compacted(self, tokens_after: int) -> None:
-        """A compaction left so many."""
-        last_at = self._carried.last_at if self._carried is not None else 0.0
-        self._carried = SoFar(0, tokens_after, last_at)
-
-    def due(self, recorded: RequestShape, used: int, fixed: int, *, by_model: bool, idle: bool) -> Due:
-        """Whether a compaction is due before this request, which comes after a pause of the user where `idle`."""
-        if self._numbers is None or self._carried is None:
-            return "no"
-        terms = terms_of(recorded)
-        if terms is None:
-            return "no"
-        lives = TTL_SECONDS[recorded.marks[0].ttl]
-        if is_cold(recorded.at, self._carried.last_at, lives):
-            if idle and pays_before_cold(used, fixed, self._carried, terms, self._numbers, by_model=by_model):
-                return "before cold"
-            return "cold" if pays_when_cold(used, self._carried, terms, self._numbers) else "no"
-        return "now" if pays(used, fixed, self._carried, terms, self._numbers, by_model=by_model) else "no"
-
-    def before_cold(self, recorded: RequestShape) -> float:
-        """When the compaction before the cache went would have been made."""
-        last_at = self._carried.last_at if self._carried is not None else recorded.at
-        return last_at + COOLING_SECONDS * TTL_SECONDS[recorded.marks[0].ttl] / TTL_SECONDS["5m"]
-
-
-def terms_of(recorded: RequestShape) -> Terms | None:
-    """The proportions of the prices of the model that is asked; None where they are not known."""
-    prices = prices_of(recorded.model)
-    if prices is None or not prices.input:
-        return None
-    written = prices.cache_write_1h if recorded.marks[0].ttl == "1h" else prices.cache_write_5m
-    return Terms(prices.cache_read / prices.input, written / prices.input, prices.output / prices.input)

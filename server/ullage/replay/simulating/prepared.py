@@ -22,6 +22,9 @@ from ullage.replay.simulating.block_sizes import RecordedSizes, Size, recorded_s
 from ullage.replay.simulating.carried import tells_prelude
 from ullage.replay.transcript import RecordedCompaction, Transcript
 
+WRITING_SECONDS = 30.0
+"""Other agents need 25 to 37 s for a summary (as at `SECONDS` in `session/compacting/summary.py`)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -34,6 +37,8 @@ class Settings:
     window: int | None = None
     economy: Economy = "fullest"
     """How much policies that save do to save."""
+    writing_seconds: float = WRITING_SECONDS
+    """How long a model writes a summary. One that is drafted in the background is there only then."""
 
 
 USUAL = Settings()

@@ -6,48 +6,29 @@ answered otherwise, and read again what it had lost. So the figures say what a p
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from time import process_time
-from typing import TypeVar
 
-from ullage.context.blocks import Usage
-from ullage.context.compaction.assemble import Wanted
+from ullage.context.blocks import ToolUse, Usage
 from ullage.context.compaction.decide import (
-    ASK_AGAIN_SHARE,
+    WINDOW_EXCEEDED,
     Compact,
     Prepare,
-    State,
     Wait,
     decide,
     decide_after_refusal,
-    next_compaction,
+    decide_after_turn,
+    decide_in_pause,
 )
-from ullage.context.compaction_entries import Compaction, Trigger
-from ullage.context.counting.tokens import estimate_text
-from ullage.context.engines.engine import sweeps
-from ullage.context.entries import AssistantReply, Logged, UserPrompt
-from ullage.context.moves.plan import Asked
-from ullage.context.policies.ullage import ULLAGE
+from ullage.context.entries import AssistantReply, Entry, Logged, Notice, UserPrompt
 from ullage.context.policy import Policy
-from ullage.context.summary.summary_prompt import asking
 from ullage.context.view.projection import Projection
-from ullage.replay.measuring.retaining import left_by
-from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run
+from ullage.replay.measuring.runs import RequestPoint, Run
 from ullage.replay.pricing.cost import left_by_others, total_usage
-from ullage.replay.pricing.prompt_cache import Prefix, RequestShape
-from ullage.replay.pricing.recorded_requests import HABITS
-from ullage.replay.simulating.block_sizes import LaidOut, SizedRequest
-from ullage.replay.simulating.carried import Carried
-from ullage.replay.simulating.drafting import Around, Drafted, Drafting
-from ullage.replay.simulating.known_files import KnownFiles, put_back
-from ullage.replay.simulating.measures import Measures, Saving, prelude_of
-from ullage.replay.simulating.outcome import Epoch, Ledger, Made, Outcome, Question, StandIn, Watch, stand_in
+from ullage.replay.simulating.block_sizes import SizedRequest
+from ullage.replay.simulating.making import Making
+from ullage.replay.simulating.outcome import Outcome, Watch
 from ullage.replay.simulating.prepared import USUAL, Prepared, Settings
-from ullage.replay.simulating.views import violations
 from ullage.replay.transcript import RecordedCompaction
-
-T = TypeVar("T")
 
 
 def simulate(session: Prepared, policy: Policy, settings: Settings = USUAL, watch: Watch | None = None) -> Run:
@@ -77,33 +58,13 @@ class _Simulation:
         self._transcript = session.transcript
         self._policy = policy
         self._settings = settings
-        self._watch = watch
-        self._carried = Carried(policy.engine, prelude_of(session))
-        self._laid_out = LaidOut(self._carried, session.sizes, session.memo.block)
-        self._ledger = Ledger(HABITS[self._transcript.source])
-        self._files = KnownFiles()
-        self._drafting = Drafting(policy, self._look)
-        self._saving = Saving(policy, settings.economy)
-        self._made = Made()
-        self._seconds = 0.0
-        self._measures = Measures(session, policy, settings, self._carried)
-        self._nothing_below = 0
-        """Tokens below which the policy, which found nothing to do, is not asked again."""
-        self._near = False
-        """The threshold is near: a compaction is drafted beside the next request."""
-        self._shape: RequestShape | None = None
-        """Of the request that is to come, or of the last one where none is."""
-        self._summaries: list[tuple[int, str]] = []
-        """Of the compactions that were made, upkeep aside: the transcript's last entry before each, and the words of its summary."""
-        self._told = ""
-        """The recorded summary of this place; empty where there is none."""
+        self._making = Making(session, policy, settings, watch)
+        self._carried = self._making.carried
+        self._near: Prepare | None = None
+        """A compaction is drafted beside the next request."""
+        self._filled: AssistantReply | None = None
+        """The reply that filled the window, for which nothing was done yet."""
         self._new_turn = True
-        self._unchecked = False
-        """Whether a compaction was made since the last request."""
-        self._unseen: CompactionPoint | None = None
-        """The compaction since the last request, upkeep aside."""
-        self._last_seq = 0
-        """Of the transcript's entries that were taken."""
 
     @property
     def view(self) -> Projection:
@@ -111,15 +72,19 @@ class _Simulation:
         return self._carried.projection
 
     def outcome(self) -> Outcome:
+        making = self._making
         if self._session.sizes.requests:
-            self._ledger.cache.charge(left_by_others(self._session.sizes.requests[0].recorded))
+            making.ledger.cache.charge(left_by_others(self._session.sizes.requests[0].recorded))
         waiting = sorted(self._transcript.compactions, key=lambda each: each.after_seq)
         upcoming = self._upcoming()
         for logged in self._transcript.entries:
+            request = upcoming[logged.seq]
+            if request is not None:
+                making.shape = request.recorded.shape
             while self._settings.at == "recorded" and waiting and waiting[0].after_seq < logged.seq:
-                self._at_recorded(waiting.pop(0), upcoming[logged.seq])
-            self._take(logged, upcoming[logged.seq])
-        return Outcome(self._result(), self._made.leaves(self._policy.name, self._ledger.questions))
+                self._at_recorded(waiting.pop(0), request)
+            self._take(logged)
+        return Outcome(self._result(), making.made.leaves(self._policy.name, making.ledger.questions))
 
     def _upcoming(self) -> dict[int, SizedRequest | None]:
         """For each entry the next request that is counted: its reply is this entry or comes after it."""
@@ -130,226 +95,154 @@ class _Simulation:
             found[logged.seq] = following
         return found
 
-    def _take(self, logged: Logged, upcoming: SizedRequest | None) -> None:
-        entry = logged.entry
-        if upcoming is not None:
-            self._shape = upcoming.recorded.shape
-        if isinstance(entry, UserPrompt) and not entry.steering and self._settings.at == "policy":
-            self._between_turns()
-            self._before_prompt(entry)
+    def _take(self, logged: Logged) -> None:
+        making, entry = self._making, logged.entry
+        if self._settings.at == "policy" and making.made.requests:
+            if self._filled is not None and _comes_after_room(entry, self._filled):
+                self._after_filled()
+            if isinstance(entry, UserPrompt) and not entry.steering:
+                self._between_turns(logged.at)
+                self._before_prompt(entry, logged.at)
         request = self._session.requests.get(logged.seq)
         if isinstance(entry, AssistantReply):
-            self._timed(self._carried.settle)
+            making.timed(self._carried.settle)
             if request is not None:
                 usage = self._before_request(request)
-                logged = logged if self._is_as_recorded() else replace(logged, entry=replace(entry, usage=usage))
-        self._timed(lambda: self._carried.take(logged))
+                logged = logged if making.is_as_recorded() else replace(logged, entry=replace(entry, usage=usage))
+        making.timed(lambda: self._carried.take(logged))
         if request is not None:
-            self._measures.learn(request.recorded.shape.model)
-        self._files.take(logged)
+            making.measures.learn(request.recorded.shape.model)
+        making.files.take(logged)
         self._new_turn |= isinstance(entry, UserPrompt)
-        self._last_seq = logged.seq
-
-    def _is_as_recorded(self) -> bool:
-        """Whether the compactions so far are those that were recorded. Then the recorded usage is exact, and what is laid out is not."""
-        return self._summaries == [
-            (each.after_seq, each.summary) for each in self._transcript.compactions if each.after_seq <= self._last_seq
-        ]
+        if isinstance(entry, AssistantReply):
+            self._filled = entry if entry.stop_reason == WINDOW_EXCEEDED else None
+        making.after_seq = logged.seq
 
     # When
 
-    def _between_turns(self) -> None:
-        """Where the next turn would usually cross the threshold a compaction is drafted, while nobody waits."""
-        self._timed(self._carried.settle)
-        if self._made.requests and self._shape is not None and next_compaction(self._state(self._shape)).while_editing:
-            self._timed(lambda: self._drafting.prepare(self._id()))
+    def _at(self, at: float) -> None:
+        """It is so late. Where no time was recorded it is that of the next request."""
+        self._making.now = at or self._making.request.at
 
-    def _before_prompt(self, prompt: UserPrompt) -> None:
-        """A prompt that would cross the threshold comes after the compaction, as in the agent."""
-        shape = self._shape
-        if not self._carried.projection.messages or not self._made.requests or shape is None:
+    def _between_turns(self, prompt_at: float) -> None:
+        """What a live session does while nobody asks anything: from the end of a turn to the next prompt."""
+        making = self._making
+        making.timed(self._carried.settle)
+        ended = self._carried.projection.entries[-1].at
+        self._at(ended)
+        making.prepare_if(decide_after_turn(making.state()))
+        if ended and prompt_at:
+            self._pause(ended, prompt_at)
+
+    def _pause(self, ended: float, prompt_at: float) -> None:
+        """Once the cache is about to go cold. A summary that is still being written when the prompt comes serves later."""
+        making = self._making
+        making.now = making.measures.cools_at(making.request, ended)
+        if making.now >= prompt_at:
             return
-        self._upkeep(shape)
-        self._make_room(shape, self._measures.of_prompt(prompt, shape.model))
+        decision = decide_in_pause(making.state())
+        if isinstance(decision, Wait):
+            return
+        making.prepare_if(decision)
+        done = making.drafting.done_at(making.now)
+        if done is None or done >= prompt_at:
+            return
+        making.now = done
+        decision = decide_in_pause(making.state()) if making.drafting.is_ready(done) else None
+        if isinstance(decision, Compact):
+            making.carry_out(decision, at_work=False)
+
+    def _before_prompt(self, prompt: UserPrompt, prompt_at: float) -> None:
+        """A prompt that would cross the threshold comes after the compaction, as in the agent."""
+        if self._carried.projection.messages:
+            self._at(prompt_at)
+            self._making.upkeep()
+            self._make_room(self._making.measures.of_prompt(prompt, self._making.request.model))
 
     def _before_request(self, request: SizedRequest) -> Usage:
         """What the request of this reply would have used."""
-        recorded = request.recorded.shape
-        self._laid_out.learn(request.sizes, changes=request.changes)
-        self._upkeep(recorded)
+        making, recorded = self._making, request.recorded.shape
+        making.now = recorded.at
+        making.laid_out.learn(request.sizes, changes=request.changes)
+        making.upkeep()
         if self._settings.at == "policy":
-            self._make_room(recorded, 0)
-        window = self._measures.window(recorded.model)
-        end = self._end()
-        if end.tokens > window and not self._is_as_recorded() and self._after_refusal(recorded):
-            end = self._end()
-        if self._near:
-            self._near = False
-            self._timed(lambda: self._drafting.prepare(self._id()))
-        if self._unchecked:
-            self._check()
-        usage = self._ledger.charge(recorded, self._laid_out.system, end, new_turn=self._new_turn)
+            self._make_room(0)
+        window = making.measures.window(recorded.model)
+        refused = self._refused_with(window)
+        if refused:
+            making.measures.refused(recorded.model, refused)
+            if self._after_overflow():
+                self._near = None  # what was drafted beside the request is given up
+        if self._near is not None:
+            making.prepare_if(self._near)
+            self._near = None
+        making.check()
+        end = making.end()
+        usage = making.ledger.charge(recorded, making.laid_out.system, end, new_turn=self._new_turn)
         self._new_turn = False
-        self._saving.requested(end.tokens, recorded.at, self._laid_out.system.tokens)
-        self._made.requests.append(RequestPoint(request.recorded.seq, recorded.at, end.tokens, usage, end.tokens <= window))
+        making.made.requests.append(RequestPoint(request.recorded.seq, recorded.at, end.tokens, usage, end.tokens <= window))
         return usage
 
-    def _after_refusal(self, recorded: RequestShape) -> bool:
-        decision = decide_after_refusal(self._state(recorded))
-        return isinstance(decision, Compact) and self._compact(decision.trigger, recorded, must=decision.must)
+    def _refused_with(self, window: int) -> int:
+        """The size that the API names where it refuses the request; 0 where it takes it.
 
-    def _state(self, recorded: RequestShape) -> State:
-        return self._measures.state(recorded.model, self._nothing_below, in_vain=self._drafting.in_vain)
+        A request that stands in the record with its count was taken. Where all compactions so far are as recorded, and the next of the
+        record came here after a refusal, this request was refused.
+        """
+        tokens, recorded = self._making.end().tokens, self._making.next_recorded()
+        if recorded is not None and recorded.reactive:
+            return recorded.tokens_before or tokens
+        return tokens if tokens > window and not self._making.is_as_recorded() else 0
 
-    def _make_room(self, recorded: RequestShape, more: int) -> None:
+    def _after_filled(self) -> None:
+        """Makes room after a reply that filled the window."""
+        self._making.timed(self._carried.settle)
+        self._filled = None
+        self._at(self._carried.projection.entries[-1].at)
+        self._after_overflow()
+
+    def _after_overflow(self) -> bool:
+        decision = decide_after_refusal(self._making.state())
+        return isinstance(decision, Compact) and self._making.carry_out(decision, at_work=True)
+
+    def _make_room(self, more: int) -> None:
         """As the agent decides; where it would hold the call, the recorded reply tells that it went on."""
-        state = self._state(recorded)
-        match decide(state, more):
-            case Compact(trigger, must=must):
-                made = self._compact(trigger, recorded, must=must, at_work=not more)
-                for _ in range(1, sweeps(self._policy.engine) if made else 1):
-                    if not self._compact(trigger, recorded, at_work=not more):
-                        break
-                full = self._measures.fullness(recorded.model)
-                nothing = not made and self._policy is not ULLAGE
-                self._nothing_below = full.used + int(full.line * ASK_AGAIN_SHARE) if nothing else 0
-            case Prepare() if not self._save(recorded, state, more):
-                self._near = True
-            case Wait():
-                self._save(recorded, state, more)
-            case _:
-                pass
-
-    def _save(self, recorded: RequestShape, state: State, more: int) -> bool:
-        """Before the threshold, where that costs less than carrying on; whether a compaction was made."""
-        if not state.replied or state.full.used + more >= state.full.line:
-            return False
-        used, fixed = self._end().tokens, self._laid_out.system.tokens
-        due = self._saving.due(recorded, used, fixed, by_model=True, idle=more > 0)
-        if due == "before cold":
-            return self._compact("economy", replace(recorded, at=self._saving.before_cold(recorded)))
-        return due != "no" and self._compact("economy", recorded, by_program=due == "cold")
+        decision = decide(self._making.state(), more)
+        if isinstance(decision, Compact):
+            self._making.carry_out(decision, at_work=not more)
+            decision = decide(self._making.state(), more, tried=True)
+        if isinstance(decision, Prepare):
+            self._near = decision
 
     def _at_recorded(self, compaction: RecordedCompaction, upcoming: SizedRequest | None) -> None:
-        """Where the record has a compaction. One that the user asked for, or whose reason is not told, is asked for here too."""
-        if upcoming is None:
-            return
-        self._timed(self._carried.settle)
-        shape = upcoming.recorded.shape
-        shape = replace(shape, at=compaction.at or shape.at)
-        triggers: tuple[Trigger, ...] = ("threshold", "manual") if compaction.automatic else ("manual",)
-        self._told = compaction.told
-        for trigger in triggers:
-            if self._compact(trigger, shape):
-                break
-        self._told = ""
-
-    # What
-
-    def _look(self) -> Around:
-        shape = self._shape
-        if shape is None:
-            raise RuntimeError("There is no request whose model says how tokens are counted")
-        return Around(
-            self._carried.projection,
-            self._measures.sizes(shape.model),
-            lambda asked: self._ask(shape, asked),
-            lambda entry: self._carried.with_compaction(entry, 0.0),
-            lambda view: self._measures.after(view, shape.model),
-            lambda after, numbers: put_back(after, self._files, numbers),
-            self._session.sources,
-        )
-
-    def _upkeep(self, recorded: RequestShape) -> None:
-        draft = self._timed(lambda: self._drafting.upkeep(self._id()))
-        if draft is not None:
-            self._commit(Drafted(draft, ""), recorded, at_work=True)
-
-    def _compact(
-        self, trigger: Trigger, recorded: RequestShape, *, must: bool = False, by_program: bool = False, at_work: bool = True
-    ) -> bool:
-        """Makes a compaction, if there is anything to do. `by_program`: no model is asked."""
-        self._shape = recorded
-        wanted = Wanted(self._id(), trigger, by_program=by_program)
-        drafted = self._timed(lambda: self._drafting.for_now(wanted, must=must))
-        return drafted is not None and self._commit(drafted, recorded, at_work=at_work)
-
-    def _commit(self, drafted: Drafted, recorded: RequestShape, *, at_work: bool) -> bool:
-        before = self._end().tokens
-        entry = self._timed(lambda: self._drafting.entry(drafted.draft, at_work=at_work))
-        if entry is None:
-            return False
-        after = self._timed(lambda: self._carried.with_compaction(entry, recorded.at))
-        self._log(entry, after, recorded, before, stood_in=drafted.stood_in, upkeep=entry.trigger == "upkeep")
-        return True
-
-    def _log(self, entry: Compaction, after: Projection, recorded: RequestShape, before: int, *, stood_in: str, upkeep: bool) -> None:
-        seq = self._carried.next_seq
-        tokens = self._laid_out.tokens(after)
-        self._carried.compact(after)
-        self._saving.compacted(tokens)
-        if entry.summarised is not None:
-            summary = len(entry.summarised.text)
-        else:
-            summary = len(entry.snipped.marker) if entry.snipped is not None and entry.rung != "moves" else 0
-        self._made.compactions.append(
-            CompactionPoint(self._last_seq, recorded.at, entry.trigger, entry.rung, before, tokens, summary, upkeep, stood_in)
-        )
-        if not upkeep:
-            self._made.left.append(left_by(entry, self._last_seq, seq, after))
-            self._unseen = self._made.compactions[-1]
-            self._summaries.append((self._last_seq, entry.summarised.words if entry.summarised is not None else ""))
-        self._unchecked = True
-
-    def _end(self) -> Prefix:
-        """Where the next request would end."""
-        return self._laid_out.end(self._carried.projection)
-
-    def _ask(self, recorded: RequestShape, asked: Asked) -> StandIn:
-        """What stands for the answer to a question, which is charged."""
-        stands, ratio = stand_in(self._settings.summary, self._told, asked), self._session.sizes.ratio
-        question = Question(
-            asked=round(estimate_text(asking(asked.prompt, "")) * ratio),
-            answer=round(stands.tokens * ratio),
-            own_text=None if asked.text is None else round(estimate_text(asked.text) * ratio),
-            check=round(estimate_text(asked.check) * ratio),
-        )
-        self._ledger.charge_summary(recorded, self._laid_out.system, self._end(), question)
-        return stands
-
-    def _check(self) -> None:
-        projection = self._carried.projection
-        self._made.violations.update(dict.fromkeys(violations(projection.complete_messages, projection.entries)))
-        self._unchecked = False
-        if self._unseen is not None and self._watch is not None:
-            self._watch(Epoch(len(self._made.left), self._unseen.after_seq, self._unseen.trigger, projection, self._carried))
-        self._unseen = None
-
-    def _id(self) -> str:
-        return f"c{self._carried.next_seq}"
-
-    def _timed(self, work: Callable[[], T]) -> T:
-        started = process_time()
-        try:
-            return work()
-        finally:
-            self._seconds += process_time() - started
+        if upcoming is not None:
+            self._making.timed(self._carried.settle)
+            self._at(compaction.at or 0.0)
+            self._making.as_recorded(compaction)
 
     def _result(self) -> Run:
-        made = self._made
-        dollars, summaries, cold = self._ledger.dollars()
+        making = self._making
+        dollars, summaries, cold = making.ledger.dollars()
         return Run(
             policy=self._policy.name,
             session_id=self._transcript.session_id,
-            requests=tuple(made.requests),
-            compactions=tuple(made.compactions),
-            usage=total_usage(point.usage for point in made.requests),
+            requests=tuple(making.made.requests),
+            compactions=tuple(making.made.compactions),
+            usage=total_usage(point.usage for point in making.made.requests),
             dollars=dollars,
             summaries=summaries,
             summaries_cold=cold,
-            retained=self._session.needed.retained(made.left),
-            violations=tuple(made.violations),
-            seconds=self._seconds,
-            line=self._measures.largest_line,
-            window=self._measures.largest_window,
+            retained=self._session.needed.retained(making.made.left),
+            violations=tuple(making.made.violations),
+            seconds=making.seconds,
+            line=making.measures.largest_line,
+            window=making.measures.largest_window,
         )
+
+
+def _comes_after_room(entry: Entry, filled: AssistantReply) -> bool:
+    """Whether room was made for the window that was `filled` before this entry. Results come first, with what is said of them, and prompts
+    that steered the turn."""
+    if any(isinstance(block, ToolUse) for block in filled.blocks):
+        return isinstance(entry, AssistantReply) or (isinstance(entry, Notice) and entry.about == "file_changed")
+    return isinstance(entry, AssistantReply | Notice)

@@ -12,13 +12,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ullage.context.blocks import ToolUse
+from ullage.context.compaction.decide import WINDOW_EXCEEDED
 from ullage.context.entries import AssistantReply, Notice, TurnEnded
 from ullage.context.view.fold import spoken
 from ullage.models.model import UNPARSABLE_INPUT
 from ullage.session.turns.turn import Turn
-
-WINDOW_EXCEEDED = "model_context_window_exceeded"
-"""The stop reason of a reply that filled the window (anthropic-api: Claude 4.5 and later)."""
 
 
 async def run_turn(turn: Turn) -> TurnEnded:
@@ -60,7 +58,7 @@ PAUSED = "pause_turn"
 """The stop reason of a reply in whose middle the endpoint paused (its own tools took long). It is sent back as it is; as no tool of the
 endpoint's was asked for, nothing in it waits for the endpoint, and newer models take no request that ends with their own words. So the
 word to go on follows it."""
-NOT_EMPTY = ("refusal", "max_tokens", "model_context_window_exceeded")
+NOT_EMPTY = ("refusal", "max_tokens", WINDOW_EXCEEDED)
 """Stop reasons that say why nothing was said."""
 MOST_PAUSES = 5
 MOST_EMPTY = 2

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.context.compaction.decide import (
     Compact,
+    Decision,
     EarlySaving,
     Fullness,
     Hold,
+    Postponed,
     Prepare,
     Refuse,
     State,
     Wait,
     decide,
     decide_after_refusal,
+    decide_after_turn,
+    decide_in_pause,
     next_compaction,
 )
+from ullage.context.compaction.economy import When
+from ullage.context.compaction_entries import Trigger
 from ullage.context.counting.accounting import Counted
 from ullage.context.policies.none import NONE
 from ullage.context.policies.ullage import ULLAGE
@@ -69,6 +76,35 @@ def test_one_that_saves_is_made_with_a_prompt_only_and_by_program_where_none_is_
     state = State(ULLAGE, full(100_000), saving=EarlySaving("prompt", 0.1))
     assert decide(state, 500) == Compact("economy", "saves", by_program=True, saves=0.1)
     assert isinstance(decide(state), Wait)
+
+
+@pytest.mark.parametrize(
+    ("pays", "postponed", "prepared", "trigger", "in_pause"),
+    [
+        ("now", "none", False, "economy", Prepare),
+        ("now", "none", True, None, Compact),
+        ("now", "session", False, None, Wait),
+        ("pause", "none", False, None, Prepare),
+        ("pause", "none", True, None, Compact),
+        ("cold", "none", True, None, Wait),
+        ("cold later", "none", False, None, Wait),
+    ],
+)
+def test_while_nobody_asks_it_prepares_and_compacts_only_what_saves_by_then(
+    pays: When, postponed: Postponed, prepared: bool, trigger: Trigger | None, in_pause: type[Decision]
+):
+    saving = EarlySaving("prompt" if prepared else "pause", 0.1, postponed, pays)
+    state = State(ULLAGE, full(100_000), prepared=prepared, saving=saving)
+    decision = decide_after_turn(state)
+    assert (decision.trigger if isinstance(decision, Prepare) else None) == trigger
+    assert isinstance(decide_in_pause(state), in_pause)
+
+
+def test_after_a_turn_one_is_prepared_where_the_next_would_usually_cross_the_threshold():
+    decision = decide_after_turn(State(ULLAGE, full(LINE - 5_000), usual_growth=5_000))
+    assert isinstance(decision, Prepare)
+    assert decision.trigger == "idle"
+    assert isinstance(decide_after_turn(State(ULLAGE, full(LINE - 5_001), usual_growth=5_000)), Wait)
 
 
 def test_one_is_prepared_near_the_line_where_a_model_writes_it():

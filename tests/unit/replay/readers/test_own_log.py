@@ -74,6 +74,17 @@ def test_what_summarises_nothing_is_no_recorded_compaction(tmp_path: Path):
     }
 
 
+def test_a_compaction_after_a_refusal_tells_of_it(tmp_path: Path):
+    store = LogStore.open(tmp_path)
+    session = store.create_session("Looking", 5.0)
+    refused = replace(compaction("c1", summarised=Summarised(2, "So far")), trigger="reactive")
+    for entry in (prompt("Look"), says("Well."), prompt("More"), refused, says("Done.")):
+        store.append(session.id, entry, 6.0)
+    store.close()
+    (transcript,) = read(tmp_path / "ullage.db")
+    assert [(each.after_seq, each.automatic, each.reactive) for each in transcript.compactions] == [(3, True, True)]
+
+
 def files_beside(path: Path) -> dict[str, bytes]:
     return {each.name: each.read_bytes() for each in path.parent.iterdir() if each.is_file()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,40 +13,64 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.deep import many
-from tests.fake_api import Call, Reply, Say, Think
+from tests.fake_api import Call, Fail, Reply, Say, Think
 from tests.unit.replay.simulating.exact_api import exact_api
 from tests.unit.session.harness import MODEL, Stage, calls, kept_of, stage
 from tests.unit.session.test_every_policy import BY_ITSELF, TOLD, summaries
+from tests.unit.session.test_next_compaction import small
 from ullage.context.blocks import Block, Json
-from ullage.context.compaction_entries import Compaction, SpentInVain
+from ullage.context.compaction.decide import WINDOW_EXCEEDED
+from ullage.context.compaction.economy import ECONOMIES, Economy
+from ullage.context.compaction_entries import Compaction, Trigger
 from ullage.context.engines.engine import wants_files
 from ullage.context.entries import AssistantReply, Clipped, Logged, Notice, Prelude, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.policies.table import BUILT_IN
+from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
 from ullage.replay.readers.own_log import read
-from ullage.replay.simulating import simulation
+from ullage.replay.simulating import making, simulation
 from ullage.replay.simulating.outcome import StandIn
 from ullage.replay.simulating.prepared import Prepared, Settings
+from ullage.session.compacting import pauses
+from ullage.session.compacting.room import Room
 from ullage.session.session import Session
 from ullage.session.settings import Settings as LiveSettings
 from ullage.session.timeline.items import ToolCallItem
+from ullage.session.turns.turn import Turn
 
 WINDOW = 40_000
+TOO_LONG = "prompt is too long"
 FACTS = "\n".join(f"<fact>{line}</fact>" for line in TOLD.splitlines())
 RECORDED = (Prelude, UserPrompt, AssistantReply, ToolReturned, Notice, TurnEnded, Clipped)
 """The entries that a replay takes from a log."""
 
 CHANGING = ("edit", "write")
-Doing = tuple[str, int]
-doings = st.lists(
-    st.tuples(st.sampled_from(["read", "read both", "edit", "write", "long prompt"]), st.integers(0, 9)), min_size=8, max_size=20
-)
+WORK = ("read", "read both", "edit", "write", "long prompt")
+SMALL_WORK = ("chat", "chat", "look", "look", "read", "edit", "write")
+"""Work that fills a window so slowly that one compacts to save before it is full."""
+REFUSED, FILLED = "refused", "filled"
+PAUSES = (40.0, 40.0, 100.0, 250.0, 290.0, 400.0, 4_000.0)
+"""Seconds until a prompt comes. Short of 240 the cache is warm; from then on it cools; after 300 it is cold."""
+
+
+@dataclass(frozen=True)
+class Doing:
+    """A turn: what is done, which files and how much of it, and how long the user lets it wait."""
+
+    what: str
+    number: int
+    pause: float = 40.0
+
+
+def doings(*work: str) -> st.SearchStrategy[list[Doing]]:
+    """Sessions of that work."""
+    return st.lists(st.builds(Doing, st.sampled_from(work), st.integers(0, 9), st.sampled_from(PAUSES)), min_size=8, max_size=20)
 
 
 @dataclass(frozen=True)
 class Made:
-    """A compaction with what it leaves of numbers out that another process may have otherwise (ids, what was paid)."""
+    """A compaction without what another process may have otherwise: ids, what was paid, what the user is told of ways that failed."""
 
     after: int
     """How many entries there were that a replay takes."""
@@ -59,7 +83,7 @@ def made_in(entries: Sequence[Logged]) -> list[Made]:
     before = replied = 0
     for logged in entries:
         if isinstance(logged.entry, Compaction):
-            same = replace(logged.entry, id="", usage=None, cost=None, through=0, counts=None)
+            same = replace(logged.entry, id="", usage=None, cost=None, through=0, counts=None, skipped=())
             found.append(Made(before, same))
         else:
             before += isinstance(logged.entry, RECORDED)
@@ -72,29 +96,80 @@ def shown(view: Projection) -> list[tuple[str, tuple[Block, ...]]]:
     return [(message.role, message.blocks) for message in view.complete_messages]
 
 
+@dataclass
+class Waiting:
+    """What is to be done at a time. `cancel` as of a timer."""
+
+    at: float
+    then: Callable[[], None]
+    cancelled: bool = False
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+class Clock:
+    """Time that passes only where the test says so."""
+
+    def __init__(self) -> None:
+        self.now = 1_800_000_000.0
+        self._waiting: list[Waiting] = []
+
+    def __call__(self) -> float:
+        return self.now
+
+    def later(self, seconds: float, then: Callable[[], None]) -> Waiting:
+        waiting = Waiting(self.now + seconds, then)
+        self._waiting.append(waiting)
+        return waiting
+
+    def next_before(self, end: float) -> Waiting | None:
+        """What is due first; it is then that time."""
+        due = min((each for each in self._waiting if not each.cancelled and each.at < end), key=lambda each: each.at, default=None)
+        if due is not None:
+            self._waiting.remove(due)
+            self.now = max(self.now, due.at)
+        return due
+
+
 class Live:
     """A session that was lived, and its workspace."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "project"
         self.folder.mkdir()
+        self._clock = Clock()
         for number in range(4):
             lines = (f"tank_{number}_{line} = {line * 7919 % 1009}" for line in range(number * 60 + 180))
             # What is read does not tell whether the last line has an end, so none has one here.
             (self.folder / f"f{number}.py").write_text("\n".join(lines))
+            (self.folder / f"s{number}.py").write_text("\n".join(f"valve_{number}_{line} = {line * 31 % 97}" for line in range(110)))
 
-    async def live(self, policy: Policy, happenings: Sequence[Doing]) -> Sequence[Logged]:
+    async def live(self, policy: Policy, happenings: Sequence[Doing], economy: Economy) -> Sequence[Logged]:
         """Does all of it, one prompt after the other; gives the log."""
-        async with exact_api({MODEL: WINDOW}) as fake:
-            fake.add_rules(*summaries())
-            async with stage(self.folder, settings=LiveSettings(policy_name=policy.name), fake=fake) as here:
-                session = await here.new()
-                for turn, (what, number) in enumerate(happenings):
-                    await self._turn(here, session, turn, what, number)
-                assert here.refused() == []
-                return list(session._conversation.entries)  # pyright: ignore[reportPrivateUsage]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(pauses, "later", self._clock.later)
+            patch.setattr(Turn, "ask", _once_drafts_are_written(Turn.ask))
+            async with exact_api({MODEL: WINDOW}) as fake:
+                fake.add_rules(*summaries())
+                chosen = LiveSettings(policy_name=policy.name, economy=economy)
+                async with stage(self.folder, settings=chosen, fake=fake, clock=self._clock) as here:
+                    session = await here.new()
+                    for turn, doing in enumerate(happenings):
+                        await self._pause(here, session, doing.pause)
+                        await self._turn(here, session, turn, doing)
+                    assert [error for error in here.refused() if error is not None and TOO_LONG not in error] == []
+                    return list(session._conversation.entries)  # pyright: ignore[reportPrivateUsage]
 
-    async def _turn(self, here: Stage, session: Session, turn: int, what: str, number: int) -> None:
+    async def _pause(self, here: Stage, session: Session, seconds: float) -> None:
+        end = self._clock.now + seconds
+        while (due := self._clock.next_before(end)) is not None:
+            due.then()
+            await _settled(here, session)
+        self._clock.now = end
+
+    async def _turn(self, here: Stage, session: Session, turn: int, doing: Doing) -> None:
+        what, number = doing.what, doing.number
         path, other = f"f{number % 4}.py", f"f{(number + 1) % 4}.py"
         edit: dict[str, Json] = {
             "path": path,
@@ -106,18 +181,50 @@ class Live:
             "read both": [Call("read_file", {"path": path}), Call("read_file", {"path": other})],
             "edit": [Call("read_file", {"path": path}), Call("edit_file", edit)],
             "write": [Call("write_file", {"path": f"new{turn}.py", "content": "\n".join([f"# round {turn}"] * (number * 40 + 1))})],
+            "look": [Call("read_file", {"path": f"s{number % 4}.py"})],
+            REFUSED: [Call("read_file", {"path": path})],
         }.get(what, [])
         for call in called:
             here.fake.enqueue(Reply((Think(f"I look, {turn}."), call)))
+        if what == REFUSED:  # the API counts more than was estimated
+            here.fake.enqueue(Fail(400, "invalid_request_error", f"{TOO_LONG}: {WINDOW + 10 * number + 1} tokens > {WINDOW} maximum"))
+        if what == FILLED:
+            here.fake.enqueue(Reply((Say(f"Half of round {turn}, and then"),), stop_reason=WINDOW_EXCEEDED))
         here.fake.enqueue(Reply((Think("So."), Say(f"Seen in round {turn}."))))
         await session.prompt(
             f"Go on, round {turn}. Never change the files. " + "It matters to me. " * (number * 100 if what == "long prompt" else 10)
         )
         await here.watcher.until(lambda: bool(_asked(session)) or (session.state == "idle" and not session.busy))
         for asked in _asked(session):
+            self._clock.now += number % 3 * 200.0  # the user thinks about it
             session.answer_permission(asked.id, "allow_once", permission_id=asked.permission_id)
         await here.idle(session)
+        await _settled(here, session)
         here.fake.state.script.drop_queued()  # a turn that was held used less
+
+
+async def _settled(here: Stage, session: Session) -> None:
+    """Until what is drafted in the background is written, and what follows from that is done."""
+    await _drafted(session._room)  # pyright: ignore[reportPrivateUsage]
+    await here.idle(session)
+    await _drafted(session._room)  # pyright: ignore[reportPrivateUsage]
+
+
+async def _drafted(room: Room) -> None:
+    work = room.preparation._task  # pyright: ignore[reportPrivateUsage]
+    if work is not None and not work.done():
+        await asyncio.wait({work})
+        await asyncio.sleep(0)  # whoever waits for it is called in the next round
+
+
+def _once_drafts_are_written(ask: Callable[[Turn], Awaitable[AssistantReply]]) -> Callable[[Turn], Awaitable[AssistantReply]]:
+    """A reply comes after the draft that is written beside it: in replay of these sessions writing takes no time."""
+
+    async def asked(turn: Turn) -> AssistantReply:
+        await _drafted(turn._room)  # pyright: ignore[reportPrivateUsage]
+        return await ask(turn)
+
+    return asked
 
 
 def _asked(session: Session) -> list[ToolCallItem]:
@@ -130,36 +237,71 @@ def as_asked(summaries: object, told: object, asked: object) -> StandIn:
     return StandIn(FACTS if "<fact>" in prompt else TOLD, "told", 100)
 
 
-def check(policy: Policy, happenings: Sequence[Doing]) -> int:
-    """The same live and in replay; gives how many compactions there were.
+def check(policy: Policy, happenings: Sequence[Doing], economy: Economy = "fullest") -> list[Trigger]:
+    """The same live and in replay; gives why the compactions were made.
 
     An engine that reads the repository would find later files in replay, so for it nothing is changed.
     """
     if wants_files(policy.engine):
-        happenings = [("read" if what in CHANGING else what, number) for what, number in happenings]
-    with tempfile.TemporaryDirectory() as temporary, pytest.MonkeyPatch.context() as patch:
+        happenings = [replace(doing, what="read") if doing.what in CHANGING else doing for doing in happenings]
+    with tempfile.TemporaryDirectory() as temporary, pytest.MonkeyPatch.context() as patch, small():
         lived = Live(Path(temporary).resolve())
-        entries = asyncio.run(lived.live(policy, happenings))
-        assert not [logged for logged in entries if isinstance(logged.entry, SpentInVain)]
-        patch.setattr(simulation, "stand_in", as_asked)
+        entries = asyncio.run(lived.live(policy, happenings, economy))
+        patch.setattr(making, "stand_in", as_asked)
         (transcript,) = read(kept_of(lived.folder) / "ullage.db")
         sources = {path.name: path.read_text() for path in lived.folder.iterdir()}
-        again = simulation.carry(Prepared(transcript, sources=sources), policy, Settings(window=WINDOW))
+        again = simulation.carry(
+            Prepared(transcript, sources=sources), policy, Settings(window=WINDOW, economy=economy, writing_seconds=0.0)
+        )
         live = made_in(entries)
         assert made_in(again.entries) == live
         if not any(isinstance(logged.entry, TurnEnded) and logged.entry.outcome == "error" for logged in entries):
             assert shown(again) == shown(Projection(entries))
-        return len(live)
+        return [made.entry.trigger for made in live]
+
+
+def worked(pauses: Sequence[float] = (40.0,)) -> list[Doing]:
+    """Some of everything, with these pauses one after the other."""
+    work = ("read", "edit", "read both", "write")
+    return [
+        Doing(work[turn // 2 % 4] if turn % 2 else "long prompt", turn if turn % 2 else 9, pauses[turn % len(pauses)]) for turn in range(18)
+    ]
 
 
 @pytest.mark.parametrize("policy", BY_ITSELF, ids=lambda policy: policy.name)
 def test_a_long_session_is_compacted_the_same_live_and_in_replay(policy: Policy) -> None:
-    work = ("read", "edit", "read both", "write")
-    happenings = [(work[turn // 2 % 4], turn) if turn % 2 else ("long prompt", 9) for turn in range(18)]
-    assert check(policy, happenings) > 0
+    assert check(policy, worked())
 
 
-@given(st.sampled_from(list(BUILT_IN)), doings)
+@given(st.sampled_from(list(BUILT_IN)), doings(*WORK))
 @settings(max_examples=many(4, deep=300))
 def test_any_session_is_compacted_the_same_live_and_in_replay(policy: str, happenings: list[Doing]) -> None:
     check(BUILT_IN[policy], happenings)
+
+
+@pytest.mark.parametrize(
+    ("economy", "pauses"),
+    [("cheapest", (40.0,)), ("cheapest", (40.0, 290.0)), ("balanced", (40.0, 40.0, 4_000.0))],
+    ids=["prepared after a turn", "in a pause", "on a cold cache"],
+)
+def test_what_saves_is_compacted_the_same_live_and_in_replay(economy: Economy, pauses: Sequence[float]) -> None:
+    work = [Doing("read" if turn < 3 else "chat", turn, pauses[turn % len(pauses)]) for turn in range(18)]
+    assert "economy" in check(ULLAGE, work, economy)
+
+
+@given(st.sampled_from(["cheapest", "balanced"]), doings(*SMALL_WORK))
+@settings(max_examples=many(4, deep=300))
+def test_whatever_saves_is_compacted_the_same_live_and_in_replay(economy: Economy, happenings: list[Doing]) -> None:
+    check(ULLAGE, happenings, economy)
+
+
+@pytest.mark.parametrize("policy", [ULLAGE, BUILT_IN["claude-code"]], ids=lambda policy: policy.name)
+@pytest.mark.parametrize("what", [REFUSED, FILLED])
+def test_what_the_window_could_not_hold_is_compacted_the_same_live_and_in_replay(policy: Policy, what: str) -> None:
+    assert "reactive" in check(policy, [Doing("read", 3), Doing("edit", 1), Doing(what, 2), Doing("read", 2), Doing("long prompt", 2)])
+
+
+@given(st.sampled_from(list(BUILT_IN)), doings(*WORK, *SMALL_WORK, REFUSED, FILLED), st.sampled_from(list(ECONOMIES)))
+@settings(max_examples=many(4, deep=300))
+def test_whatever_the_window_could_not_hold_is_compacted_the_same(policy: str, happenings: list[Doing], economy: Economy) -> None:
+    check(BUILT_IN[policy], happenings, economy)

@@ -1,0 +1,92 @@
+"""What the decision looks at, gathered from a log alone."""
+
+from __future__ import annotations
+
+from ullage.context.blocks import SystemPart, Text, Usage
+from ullage.context.compaction.decide import Compact, Fullness, State
+from ullage.context.compaction.economy import Terms
+from ullage.context.compaction.gathering import RETRY_AFTER, Circumstances, Gathering, newest_seq
+from ullage.context.compaction_entries import SpentInVain
+from ullage.context.counting.accounting import Counted
+from ullage.context.entries import AssistantReply, Entry, Logged, Notice, Prelude, SizeStated, UserPrompt
+from ullage.context.policies.table import BUILT_IN
+from ullage.context.policies.ullage import ULLAGE
+from ullage.context.view.projection import Projection
+
+TERMS = Terms(0.1, 1.25, 5.0, 0.000_005)
+AROUND = Circumstances(ULLAGE, "cheapest", TERMS, by_model=True)
+USED = 100_000
+FULL = Fullness(Counted(USED, 0, (("system", 10_000), ("user", USED - 10_000)), None), USED, 160_000, 200_000, 200_000)
+
+
+def carried(requests: int, at: float = 1_000.0) -> Projection:
+    """Requests that each held as much, a second apart."""
+    entries: list[Entry] = [Prelude((SystemPart("system", "Help."),), ()), UserPrompt("p", "Go on.")]
+    entries += [AssistantReply(f"r{each}", (Text("Yes."),), "m", "end_turn", Usage(USED, 10)) for each in range(requests)]
+    return Projection([Logged(seq, at + seq, entry) for seq, entry in enumerate(entries, 1)])
+
+
+def gathered(
+    gathering: Gathering, view: Projection, now: float = 1_100.0, around: Circumstances = AROUND, *, prepared: bool = False
+) -> State:
+    return gathering.state(view, FULL, around, now, lambda: prepared)
+
+
+def test_what_a_draft_saves_is_announced_for_the_next_prompt_and_without_one_for_a_pause():
+    view = carried(20)
+    found = gathered(Gathering(), view)
+    assert found.saving is not None
+    assert (found.saving.when, found.saving.pays, found.prepared) == ("pause", "now", False)
+    ready = gathered(Gathering(), view, prepared=True)
+    assert ready.saving is not None
+    assert (ready.saving.when, ready.prepared) == ("prompt", True)
+
+
+def test_nothing_is_announced_without_prices_or_for_a_policy_that_does_not_save():
+    for around in (
+        Circumstances(ULLAGE, "cheapest", None, by_model=True),
+        Circumstances(BUILT_IN["codex"], "cheapest", TERMS, by_model=True),
+    ):
+        assert gathered(Gathering(), carried(20), around=around).saving is None
+
+
+def test_a_cache_that_lives_an_hour_is_warm_for_so_long_and_cools_later():
+    view, gathering = carried(1), Gathering()
+    hour = Circumstances(ULLAGE, "cheapest", TERMS, by_model=True, cache_lives=3_600.0)
+    cold, warm = gathered(gathering, view, 2_000.0), gathered(gathering, view, 2_000.0, hour)
+    assert cold.saving is not None
+    assert warm.saving is not None
+    assert (cold.saving.pays, warm.saving.pays) == ("cold", "pause")
+    started = view.entries[1].at
+    assert gathering.cools_at(view, FULL.counted, started) == started + 240.0
+    assert gathering.cools_at(view, FULL.counted, started, 3_600.0) == started + 2_880.0
+    assert gathering.cools_at(view, FULL.counted, 9_000.0) == 9_000.0
+
+
+def test_what_gave_nothing_is_tried_again_after_some_entries_that_matter():
+    view, gathering = carried(20), Gathering()
+    gathering.gave_nothing(newest_seq(view.entries))
+    assert gathered(gathering, view).in_vain
+    for number in range(RETRY_AFTER):
+        found = gathered(gathering, view)
+        assert found.saving is None
+        last = view.entries[-1].seq
+        aside = SizeStated(last, "m", USED) if number % 2 else SpentInVain(Usage(1, 1))
+        view.append(Logged(last + 1, 1_030.0, aside))
+        view.append(Logged(last + 2, 1_030.0, Notice("resume", "Go on.")))
+    assert gathered(gathering, view).saving is not None
+
+
+def test_what_fails_three_times_rests_and_what_another_policy_does_not_find_is_no_failure():
+    gathering, view = Gathering(), carried(1)
+    threshold = Compact("threshold", "line")
+    for _ in range(3):
+        gathering.tried(threshold, BUILT_IN["codex"], FULL, 3, 1_100.0, made=False)
+    found = gathered(gathering, view)
+    assert (found.rests, found.nothing_below) == (0.0, USED + 8_000)
+    for _ in range(3):
+        gathering.tried(threshold, ULLAGE, FULL, 3, 1_100.0, made=False)
+    found = gathered(gathering, view, 1_110.0)
+    assert (found.rests, found.nothing_below, found.saving) == (50.0, 0, None)
+    gathering.tried(threshold, ULLAGE, FULL, 3, 1_200.0, made=True)
+    assert gathered(gathering, view, 1_110.0).rests == 0.0
