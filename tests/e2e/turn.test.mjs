@@ -4,9 +4,10 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
-import { answerApproval, approval, itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { gauge } from "./harness/gauge.mjs";
+import { answerApproval, approval, itemsOf, openPanel, promptBox, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { editorShows, editorText, isUnsaved, openFile, runCommand } from "./harness/workbench.mjs";
+import { editorShows, editorText, isUnsaved, notification, openFile, runCommand } from "./harness/workbench.mjs";
 
 const FILE = "tankgauge/tank.py";
 const READ = { call: "read_file", input: { path: FILE } };
@@ -90,6 +91,9 @@ stage("a turn", {}, (scenario) => {
     await sendPrompt(panel, "Make it");
     await approval(panel).waitFor();
     await runCommand(page, "View: Toggle Secondary Side Bar Visibility");
+    await notification(page, "Ullage waits for your approval").getByRole("button", { name: "Allow Once" }).waitFor();
+    await gauge(page).getByText("approve").waitFor();
+    await screenshot("0-told");
     await openFile(page, FILE);
     await page.keyboard.press("Control+Alt+Shift+Enter"); // shows it, since nobody has seen it here
     await approval(panel).waitFor();
@@ -111,7 +115,8 @@ stage("a turn", {}, (scenario) => {
     await page.keyboard.press("Control+Shift+Enter"); // allows what is in sight
     await api.held();
     await itemsOf(panel, "assistant").getByText("The line is added").waitFor();
-    await panel.getByRole("button", { name: "Stop" }).click();
+    await panel.getByRole("button", { name: "Stop" }).waitFor();
+    await promptBox(panel).press("Escape"); // does what the button does
     await itemsOf(panel, "notice").getByText("Stopped").waitFor();
     await screenshot("1-stopped");
     assert.match(await onDisk(workspace), /mended by the agent/);
