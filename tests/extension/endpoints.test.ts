@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { addressProblem, keyProblem, LOCAL_SERVERS, offerInWords } from "../../client-extension/src/model/choices";
+import { refusalOfKey, addressProblem, keyProblem, LOCAL_SERVERS, offerInWords } from "../../client-extension/src/model/choices";
 
 for (const [typed, fits] of [
   ["http://127.0.0.1:8080", true],
@@ -33,4 +33,12 @@ test("an offered model says what is known of it", () => {
   );
   assert.equal(offerInWords({ ...model, window: 32_768 }), "33k window");
   assert.equal(offerInWords(model), "");
+});
+
+test("in the dialogue that asks for a key a refusal does not say how to set one", () => {
+  const refused =
+    'The server at http://127.0.0.1:8080 does not accept the API key (invalid key). Set the right one with the command "Ullage: Set API key…".';
+  assert.equal(refusalOfKey(refused), "The server at http://127.0.0.1:8080 does not accept the API key (invalid key).");
+  const gone = "The server at http://127.0.0.1:8080 cannot be reached: nothing listens there. Check the address, and that the server runs.";
+  assert.equal(refusalOfKey(gone), gone);
 });

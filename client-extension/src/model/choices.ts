@@ -40,6 +40,11 @@ export function keyProblem(typed: string): string | undefined {
   return key.startsWith("sk-ant-") || key === "" ? undefined : "A key of Anthropic begins with sk-ant-";
 }
 
+/** Why a key was refused, without how one is set: that is what the dialogue is for in which it is said. */
+export function refusalOfKey(message: string): string {
+  return message.replace(/ Set (one|it|the right one)\b[^.]*with the command [\s\S]*$/, "");
+}
+
 /** `1M window · $4 in, $20 out per million tokens`: what is known of it. */
 export function offerInWords({ window, prices }: OfferedModel): string {
   return [

@@ -4,7 +4,7 @@
  */
 
 import * as vscode from "vscode";
-import { addressProblem, keyProblem, LOCAL_SERVERS } from "./choices";
+import { addressProblem, keyProblem, LOCAL_SERVERS, refusalOfKey } from "./choices";
 import { chooseModel } from "./picker";
 import { tell } from "../notify";
 import type { OfferedModel } from "../protocol";
@@ -143,7 +143,7 @@ export async function setUpKey(parts: SetUpParts, address?: string): Promise<voi
       return;
     }
     const models = await tried(parts, key, address).catch((error) => {
-      problem = messageOf(error);
+      problem = refusalOfKey(messageOf(error));
     });
     if (models !== undefined) {
       return choose(parts, models);

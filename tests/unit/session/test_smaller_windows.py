@@ -33,3 +33,10 @@ async def test_no_model_is_asked_for_a_summary_of_more_than_it_can_read(tmp_path
         assert (card.trigger, card.rung, len(card.skipped)) == ("threshold", "digest", 1)
         assert "larger than its window" in card.skipped[0]
         assert [record.status for record in fake.requests[asked:]] == [200]
+
+
+async def test_the_window_is_known_before_the_first_prompt(tmp_path: Path) -> None:
+    async with stage(make_project(tmp_path), window=48_000) as here:
+        session = await here.new()
+        await here.watcher.until(lambda: session.snapshot().gauge.size == 48_000)
+        assert [record for record in here.fake.requests if record.path == "/v1/messages"] == []
