@@ -155,7 +155,9 @@ class Sandbox:
     def _confinement(self, may_steer: Callable[[Path], bool]) -> Confinement:
         roots, home = self._folders.roots, Path.home().resolve()
         own = OwnFolders(self._own_temporary(), _own_home(roots))
-        return Confinement(roots, self._view(home), guarded(roots, (), may_steer, self._finder.starting), own, home)
+        is_private = any(root.is_relative_to(folder) for root in roots for folder in self._folders.private)  # it cannot be hidden then
+        guard = guarded(roots, (), may_steer, self._finder.starting)
+        return Confinement(roots, self._view(home), guard, own, home, writable=not is_private)
 
     def _reading(self) -> Confinement:
         roots, home = self._folders.roots, Path.home().resolve()

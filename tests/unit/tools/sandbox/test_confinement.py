@@ -87,3 +87,18 @@ async def test_what_is_the_servers_own_is_hidden_before_it_is_there(
             mounts = list(zip(prepared.command, prepared.command[1:], strict=False))
             assert ("--tmpfs", str(private)) in mounts
     assert (private.is_dir(), elsewhere.exists()) == (True, False)
+
+
+@pytest.mark.parametrize("opened", ["ullage", "ullage/workspaces"])
+async def test_a_folder_of_the_server_that_is_opened_is_only_read(
+    tmp_path: Path, bubblewrap: Bubblewrap, opened: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    private = tmp_path.resolve() / "ullage"
+    root = private.parent / opened
+    root.mkdir(parents=True)
+    sandbox = Sandbox(SandboxFinder(), "required", Folders([root], None, [private]))
+    async with sandbox.prepare(bubblewrap, ["true"], {}) as prepared:
+        line = " ".join(prepared.command)
+        assert f" --ro-bind {root} {root} " in line
+        assert f" --bind {root} {root} " not in line
