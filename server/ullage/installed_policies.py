@@ -126,8 +126,10 @@ def fault_in(value: object) -> str:
 def _fault_in_attributes(engine: Engine) -> str:
     """What an engine may have beside its answers is asked for once, here: sessions rely on it."""
     try:
-        tools, sweeps = getattr(engine, "tools", frozenset[str]()), getattr(engine, "sweeps", 1)
-        flags = {name: getattr(engine, name, False) for name in ("keeps_up", "wants_files")}
+        tools, sweeps = cast("object", engine.tools), cast("object", engine.sweeps)
+        flags: dict[str, object] = {"keeps_up": engine.keeps_up, "wants_files": engine.wants_files}
+    except AttributeError as error:
+        return f"has no {error.name}: begin it with ullage.context.engines.engine.Unchanging"
     except Exception as error:  # noqa: BLE001 - it may be computed, by anybody's code
         return f"cannot be asked what it needs: {type(error).__name__}: {error}"
     if not isinstance(tools, frozenset) or not all(_is_text(name) for name in cast("frozenset[object]", tools)):

@@ -15,7 +15,7 @@ from dataclasses import MISSING, Field, fields, is_dataclass
 from importlib import import_module
 from typing import Any, Literal, TextIO, TypeAlias, cast
 
-from ullage.context.engines.engine import Engine, has_upkeep, sweeps, tools_wanted
+from ullage.context.engines.engine import Engine
 from ullage.context.engines.staged import Staged
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policies.ullage import UllageEngine
@@ -208,14 +208,14 @@ def moves_of(policy: Policy) -> tuple[str, ...]:
     """What it does, in few words: as far as the classes of its numbers say it."""
     engine = policy.engine
     found = [_MOVES[kind] for kind in _classes_in(engine) if kind in _MOVES]
-    if has_upkeep(engine):
+    if engine.keeps_up:
         found.insert(0, f"upkeep {_when_kept_up(engine)}")
     if type(engine).__name__ not in ("UllageEngine", "Staged", "Unchanging"):
         found.append(f"an engine of its own ({type(engine).__name__})")
-    if tools_wanted(engine):
-        found.append("tools: " + ", ".join(sorted(tools_wanted(engine))))
-    if sweeps(engine) > 1:
-        found.append(f"up to {sweeps(engine)} compactions at once")
+    if engine.tools:
+        found.append("tools: " + ", ".join(sorted(engine.tools)))
+    if engine.sweeps > 1:
+        found.append(f"up to {engine.sweeps} compactions at once")
     if policy.restore is not None:
         found.append("restore files")
     if policy.saves:

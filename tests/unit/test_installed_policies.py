@@ -94,14 +94,19 @@ class _HalfAnEngine:
     def plan(self) -> None: ...
 
 
-class Wanting(Unchanging):
-    def __init__(self, **attributes: Any) -> None:
-        vars(self).update(attributes)
+def wanting(**attributes: Any) -> Unchanging:
+    return type("Wanting", (Unchanging,), attributes)()
+
+
+class OfAnOlderVersion:
+    """It has the four answers, but not what else an engine has."""
+
+    arrive, upkeep, plan, handoff = Unchanging.arrive, Unchanging.upkeep, Unchanging.plan, Unchanging.handoff
 
 
 class Raising(Unchanging):
     @property
-    def tools(self) -> frozenset[str]:
+    def tools(self) -> frozenset[str]:  # pyright: ignore[reportIncompatibleVariableOverride] - as a package may have it
         raise RuntimeError("not now")
 
 
@@ -118,10 +123,11 @@ def changed(**fields: Any) -> object:
         (changed(name=3), "3 is no name"),
         (changed(engine=None), "has no arrive, upkeep, plan, handoff"),
         (changed(engine=_HalfAnEngine()), "has no upkeep, handoff"),
-        (changed(engine=Wanting(tools={"memory"})), "has for tools {'memory'}"),
-        (changed(engine=Wanting(sweeps=0)), "has for sweeps 0"),
-        (changed(engine=Wanting(keeps_up="no")), "has for keeps_up 'no'"),
-        (changed(engine=Wanting(wants_files=1)), "has for wants_files 1"),
+        (changed(engine=wanting(tools={"memory"})), "has for tools {'memory'}"),
+        (changed(engine=wanting(sweeps=0)), "has for sweeps 0"),
+        (changed(engine=wanting(keeps_up="no")), "has for keeps_up 'no'"),
+        (changed(engine=wanting(wants_files=1)), "has for wants_files 1"),
+        (changed(engine=OfAnOlderVersion()), "has no tools: begin it with"),
         (changed(engine=Raising()), "cannot be asked what it needs: RuntimeError: not now"),
         (changed(title=None), "needs a title"),
         (changed(sources="me"), "sources (a tuple of texts)"),

@@ -191,6 +191,16 @@ class Policy:
     user's choice."""
     restore: RestoreNumbers | None = None
     """Which files are read again after a summary; None: none, and nothing is said on how to go on."""
+    tail_tokens: int = 20_000
+    """About how many tokens stay as they are beside a summary, for the gauge's guess. Most systems keep about so many."""
+    has_stand_in: bool = True
+    """Whether Ullage's own policy stands in where this one fails, or finds nothing to do though the window is full. That one has none."""
+    drafts_ahead: bool = False
+    """Whether a summary that no model writes may be drafted before the threshold. Others decide by what there is at the threshold."""
+    waits_for_gain: bool = False
+    """Whether it waits until there is something to free, where the newest summary left much. Other systems do not."""
+    api_summaries: bool = False
+    """Whether the API may write the summary itself. The program's part must complete it then."""
 
     @property
     def never(self) -> bool:

@@ -1,6 +1,6 @@
 """The `memory` tool: the model's own notes in named blocks, which stay in view however often the conversation is compacted.
 
-It is offered only under a policy whose engine wants it (`tools_wanted` in `context/engines/engine.py`). The blocks are computed from the
+It is offered only under a policy whose engine wants it (`Engine.tools`). The blocks are computed from the
 log (`context/policies/memgpt.py`), so there is nothing to save.
 """
 

@@ -13,7 +13,7 @@ from tests.unit.session.filling import WINDOW, make_project
 from tests.unit.session.harness import compactions, notices, rebuilt, stage
 from tests.unit.session.other_policies import asks, ended_well, one_turn_of_reads, telling, under
 from tests.unit.session.watched_folds import threads_of_folds
-from ullage.context.engines.engine import Occasion, Unchanging, has_upkeep
+from ullage.context.engines.engine import Occasion, Unchanging
 from ullage.context.moves.plan import Plan
 from ullage.context.policies.none import NONE
 from ullage.context.policies.ullage import ULLAGE
@@ -116,7 +116,7 @@ async def test_nothing_is_kept_up_where_the_user_wants_no_compaction_by_itself(f
 
 
 def test_an_engine_without_upkeep_is_never_asked_for_it() -> None:
-    assert [has_upkeep(engine) for engine in (ULLAGE.engine, NONE.engine, AsksModel(), KeepsUp())] == [False, False, False, True]
+    assert [engine.keeps_up for engine in (ULLAGE.engine, NONE.engine, AsksModel(), KeepsUp())] == [False, False, False, True]
 
 
 class _Counting(Unchanging):

@@ -84,9 +84,8 @@ class Forecast:
 
 
 def is_of_use(draft: Draft) -> bool:
-    """Whether a draft that was made ahead is taken when its compaction is due. Where nobody has to wait for a summary it is not: other
-    systems than Ullage decide by what there is at the threshold."""
-    return draft.policy is ULLAGE or draft.plan.asked is not None
+    """Whether a draft that was made ahead is taken when its compaction is due."""
+    return draft.policy.drafts_ahead or draft.plan.asked is not None
 
 
 def entry_of(draft: Draft) -> Compaction:

@@ -15,7 +15,6 @@ from ullage.context.compaction.economy import Outlook, When
 from ullage.context.compaction_entries import Trigger
 from ullage.context.counting.accounting import Counted
 from ullage.context.counting.gauge import USUAL_GROWTH
-from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 
 Why: TypeAlias = Literal["line", "window", "undone", "grown", "unanswered", "failed", "off"]
@@ -128,7 +127,7 @@ class State:
 
         Each compaction costs a summary and the cache, and would free next to nothing before.
         """
-        if self.policy is not ULLAGE or not self.left_by_newest:
+        if not self.policy.waits_for_gain or not self.left_by_newest:
             return 0
         return ceil(self.left_by_newest + self.full.line * ASK_AGAIN_SHARE)
 

@@ -26,7 +26,6 @@ from ullage.context.compaction_entries import SpentInVain
 from ullage.context.counting.accounting import Counted
 from ullage.context.counting.gauge import USUAL_GROWTH, growth, line
 from ullage.context.entries import Logged, SizeStated
-from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.log_places import place_of
@@ -177,13 +176,13 @@ class Gathering:
         if not made and compact.trigger in ("economy", "idle"):
             self.gave_nothing(seq)  # the same log would give nothing again, and a summary each time would not save
         if compact.trigger == "threshold":
-            nothing = not made and policy is not ULLAGE
+            nothing = not made and policy.has_stand_in
             self._nothing_below = full.used + int(full.line * ASK_AGAIN_SHARE) if nothing else 0
         if compact.trigger == "economy":
             return
         if made:
             self._breaker.succeeded()
-        elif compact.must or policy is ULLAGE or told:
+        elif compact.must or not policy.has_stand_in or told:
             self._breaker.failed(now)
 
     def gave_nothing(self, seq: int) -> None:

@@ -57,7 +57,7 @@ class Covered:
     room: int
     """Tokens that there are for it."""
     files: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The source texts of the workspace by path (relative, with `/`), for an engine with `wants_files`; none in replay."""
+    """The source texts of the workspace by path (relative, with `/`), for an engine that wants them; none in replay."""
     tail: Sequence[Logged] = ()
     """The entries after those, up to when it was planned: they stay in view, and the record may speak of them all the same."""
     reading: Reading | None = None
@@ -78,7 +78,30 @@ class Handoff:
 
 
 class Engine(Protocol):
-    """How a policy is carried out. A frozen value; every answer depends on the arguments alone."""
+    """How a policy is carried out. A frozen value; every answer depends on the arguments alone.
+
+    `Unchanging` has a default for all of it.
+    """
+
+    @property
+    def tools(self) -> frozenset[str]:
+        """The names of tools that the model is offered only under this engine. A replay ignores them."""
+        ...
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether `upkeep` may do anything. Asking it costs a fold of the whole log."""
+        ...
+
+    @property
+    def sweeps(self) -> int:
+        """How many compactions may be made at one boundary, one after the other, as long as `plan` still gives one."""
+        ...
+
+    @property
+    def wants_files(self) -> bool:
+        """Whether a summary is to be given the workspace's source texts (`Covered.files`)."""
+        ...
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """What the model gets of each result of one message, before it is first sent; in the same order."""
@@ -100,29 +123,17 @@ class Engine(Protocol):
         ...
 
 
-def tools_wanted(engine: Engine) -> frozenset[str]:
-    """The names of tools that are offered to the model only under this engine: its attribute `tools`, where it has one.
-
-    Live, `session/` gives them to `build_tools` beside those that every session has; a replay ignores them.
-    """
-    return getattr(engine, "tools", frozenset[str]())
-
-
-def wants_files(engine: Engine) -> bool:
-    """Whether a summary is to be given the workspace's source texts (`Covered.files`): its attribute `wants_files`."""
-    return getattr(engine, "wants_files", False)
-
-
-def sweeps(engine: Engine) -> int:
-    """How many compactions may be made at one boundary, one after the other, as long as `plan` still gives one: its attribute `sweeps`."""
-    return getattr(engine, "sweeps", 1)
-
-
 class Unchanging:
-    """An engine that does nothing: for policies that never compact, and to begin one's own with.
+    """An engine that does nothing: for policies that never compact, and to begin one's own with."""
 
-    Where an engine leaves `upkeep` as it is here, nobody has to ask it before every call (`has_upkeep`).
-    """
+    tools: frozenset[str] = frozenset()
+    sweeps: int = 1
+    wants_files: bool = False
+
+    @property
+    def keeps_up(self) -> bool:
+        """Whether an engine that begins with this one has an `upkeep` of its own."""
+        return type(self).upkeep is not Unchanging.upkeep
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """Results as they came."""
@@ -139,14 +150,6 @@ class Unchanging:
     def handoff(self, covered: Covered) -> Handoff:
         """The model's text as it came."""
         return Handoff(covered.model_text or "")
-
-
-def has_upkeep(engine: Engine) -> bool:
-    """Whether it may do anything before a call that finds room (asking it costs a fold of the whole log): its attribute `keeps_up`.
-
-    An engine without one does where it does not leave `upkeep` as it is in `Unchanging`.
-    """
-    return getattr(engine, "keeps_up", getattr(type(engine), "upkeep", None) is not Unchanging.upkeep)
 
 
 def planned_entry(

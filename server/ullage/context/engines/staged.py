@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from ullage.context.blocks import ToolResult
 from ullage.context.compaction_entries import Cleared, Snipped
-from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf
+from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
 from ullage.context.engines.staged_numbers import CheapMove, SummaryShape, Upkeep, WindowNumbers
 from ullage.context.engines.staged_summary import SHORTER_TAIL, first_cut, handoff_text, summarised
 from ullage.context.entries import AssistantReply, Logged
@@ -26,7 +26,7 @@ NO_TAIL = Tail()
 
 
 @dataclass(frozen=True, slots=True)
-class Staged:
+class Staged(Unchanging):
     """Cheap moves before dear ones, by numbers."""
 
     arrival: ClipNumbers | None = None
@@ -39,7 +39,7 @@ class Staged:
 
     @property
     def keeps_up(self) -> bool:
-        """Whether anything is done before every call (`has_upkeep`)."""
+        """Whether anything is done before every call."""
         return bool(self.every_call.moves)
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:

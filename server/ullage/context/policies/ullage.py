@@ -9,7 +9,7 @@ from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Un
 from ullage.context.moves.cheap import Arrival, Clip, clip
 from ullage.context.moves.cuts import newest_turn, start_of_turns
 from ullage.context.moves.plan import Plan, leaves_alone, plan, reactive_plan
-from ullage.context.policy import Policy, RestoreNumbers, UllageNumbers
+from ullage.context.policy import Policy, RestoreNumbers, SummaryNumbers, UllageNumbers
 from ullage.context.summary.program_summary import brief
 from ullage.context.summary.whole_summary import USER_SHARE, staying_text, whole_summary
 from ullage.context.view.log_places import joined
@@ -88,4 +88,9 @@ ULLAGE = Policy(
     engine=UllageEngine(),
     saves=True,
     restore=RestoreNumbers(room_share=0.5),
+    tail_tokens=SummaryNumbers().tail_tokens,
+    has_stand_in=False,
+    drafts_ahead=True,
+    waits_for_gain=True,
+    api_summaries=True,
 )

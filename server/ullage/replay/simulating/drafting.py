@@ -150,7 +150,7 @@ class Drafting:
     def _new(self, wanted: Wanted, *, must: bool) -> Drafted | None:
         around = self._look()
         draft = self._drafted(wanted, self._policy, around.sizes, around)
-        if draft is not None or self._policy is ULLAGE or not must:
+        if draft is not None or not must or not self._policy.has_stand_in:
             return draft
         asking, sizes = standing_in(wanted, around.sizes)
         stood = self._drafted(replace(asking, by_program=True), ULLAGE, sizes, around)

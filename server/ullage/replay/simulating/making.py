@@ -15,7 +15,6 @@ from ullage.context.compaction.decide import Compact, Decision, Prepare, State
 from ullage.context.compaction.gathering import newest_seq
 from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.engines.engine import sweeps
 from ullage.context.moves.plan import Asked
 from ullage.context.policy import Policy
 from ullage.context.summary.summary_prompt import asking
@@ -107,7 +106,7 @@ class Making:
         wanted = Wanted(self._id(), decided.trigger, by_program=decided.by_program, saves=decided.saves)
         made = self._compact(wanted, at_work=at_work, must=decided.must)
         if made and decided.trigger == "threshold":
-            for _ in range(1, sweeps(self._policy.engine)):
+            for _ in range(1, self._policy.engine.sweeps):
                 if not self._compact(Wanted(self._id(), "threshold"), at_work=at_work):
                     break
         full, seq = self.measures.fullness(self.request.model), newest_seq(self.carried.projection.entries)

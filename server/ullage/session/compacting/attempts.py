@@ -17,7 +17,6 @@ from ullage.context.compaction.gathering import newest_seq
 from ullage.context.compaction_entries import Compaction, CompactionFailed, Trigger
 from ullage.context.moves.cuts import newest_turn
 from ullage.context.moves.plan import leaves_alone
-from ullage.context.policies.ullage import ULLAGE
 from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.failures import discard, spend_in_vain, spent_on
 from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
@@ -256,7 +255,7 @@ class Attempts:
         except NothingToCompact:
             if self._policy.policy.never and wanted.trigger in ("manual", "tool"):  # it has no way of its own, and somebody asks for one
                 return await self._compactor.stand_in(wanted, card, line, model=self._model.model)
-            if policy is ULLAGE or not must:
+            if not must or not policy.has_stand_in:
                 raise
             return await self._compactor.stand_in(wanted, card, line, why=f"The policy {policy.name} found nothing to do")
 

@@ -186,7 +186,7 @@ class Compactor:
         projection = self._conversation.projection
         if draft.handoff.block is not None and (draft.key != projection.key or not self.spares(draft)):
             return False
-        in_force = draft.policy is self._policy.policy or draft.policy is ULLAGE
+        in_force = draft.policy is self._policy.policy or not draft.policy.has_stand_in
         return in_force and draft.epoch == epoch_of(projection)
 
     def spares(self, draft: Draft) -> bool:

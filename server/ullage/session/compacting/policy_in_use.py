@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction.gathering import Breaker
-from ullage.context.engines.engine import PathOf, has_upkeep
+from ullage.context.engines.engine import PathOf
 from ullage.context.moves.cheap import Arrival, Clip
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
@@ -56,19 +56,19 @@ class PolicyInUse:
     @property
     def keeps_up(self) -> bool:
         """Whether the engine is to be asked before every call."""
-        return self._surroundings.settings.auto_compact and has_upkeep(self.policy.engine) and not self.rests
+        return self._surroundings.settings.auto_compact and self.policy.engine.keeps_up and not self.rests
 
     @property
     def rests(self) -> bool:
         """Whether the engine failed too often and is not asked at the moment."""
-        return self.policy is not ULLAGE and self._breaker.is_open(self._surroundings.clock())
+        return self.policy.has_stand_in and self._breaker.is_open(self._surroundings.clock())
 
     async def ask(self, policy: Policy, question: Callable[[], Answer], *, counts: bool = True) -> Answer:
         """An answer of the policy's engine, from another thread. Raises `PolicyFailed`; of Ullage's own engine what it raises itself.
 
         `counts`: a failure is one of those after which the engine rests.
         """
-        if policy is ULLAGE:
+        if not policy.has_stand_in:
             return await asyncio.to_thread(question)
         if self.rests:
             raise PolicyFailed(f"The policy {policy.name} failed several times in a row; it is not asked at the moment")
@@ -89,7 +89,7 @@ class PolicyInUse:
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """What the model gets of each result of one message. Raises `PolicyFailed`."""
-        if self.policy is ULLAGE or self.rests:
+        if self.rests:
             return ULLAGE.engine.arrive(arrivals, path_of)
         try:
             clips = tuple(self.policy.engine.arrive(arrivals, path_of))

@@ -30,7 +30,6 @@ from ullage.context.compaction.gathering import Circumstances, Gathering, full_a
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
 from ullage.context.counting.gauge import Measuring
 from ullage.context.counting.tokens import estimate_prelude
-from ullage.context.engines.engine import sweeps
 from ullage.session.compacting.attempts import Attempts
 from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.policy_in_use import PolicyInUse
@@ -226,7 +225,7 @@ class Room:
 
     async def _sweep(self, made: Compaction, *, at_work: bool) -> Compaction:
         """The compactions that some policies make at the same boundary, one after the other; gives the last."""
-        for _ in range(1, sweeps(self._policy.policy.engine)):
+        for _ in range(1, self._policy.policy.engine.sweeps):
             more = await self.attempts.make(Wanted(new_id("c"), "threshold"), at_work=at_work)
             if more is None:
                 break

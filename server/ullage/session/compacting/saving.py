@@ -12,7 +12,7 @@ from ullage.context.compaction.decide import Fullness, Postponed
 from ullage.context.compaction.restore import in_room
 from ullage.context.compaction.undoing import left_by_newest
 from ullage.context.counting.categories import RESULTS
-from ullage.context.policies.ullage import ULLAGE, UllageEngine
+from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.projection import Projection
@@ -23,8 +23,6 @@ FIXED = ("system", "rules", "tools")
 FILES = ("files", f"{RESULTS}read_file")
 """The categories that hold texts of files, the likely ones to be read again."""
 
-TAIL_TOKENS = 20_000
-"""What stays as it is beside a summary under the policies of others, as most of them have it; Ullage's own engine says it by a number."""
 RECORD_TOKENS = 4_500
 """What a record takes ..."""
 RECORD_SHARE = 0.12
@@ -85,10 +83,9 @@ def _guess(full: Fullness, policy: Policy) -> int:
     policy = ULLAGE if policy.never else policy  # asked, that compacts by Ullage's own engine
     used, categories = full.counted.used, dict(full.counted.categories)
     fixed = sum(categories.get(name, 0) for name in FIXED)
-    own = policy.engine.numbers.summary.tail_tokens if isinstance(policy.engine, UllageEngine) else TAIL_TOKENS
     record = min(RECORD_TOKENS, int(RECORD_SHARE * max(0, used - fixed)))
     in_view = sum(categories.get(name, 0) for name in FILES)
-    left = fixed + min(own, used // 4) + record
+    left = fixed + min(policy.tail_tokens, used // 4) + record
     if policy.restore is None:
         return left
     room = in_room(policy.restore, full.line - left, full.window - left).total_tokens

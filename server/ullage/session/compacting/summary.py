@@ -20,10 +20,9 @@ from ullage.context.compaction.assemble import Draft, NothingToCompact, covered_
 from ullage.context.compaction.gathering import Breaker
 from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.tokens import Calibration, estimate_message
-from ullage.context.engines.engine import Covered, Handoff, wants_files
+from ullage.context.engines.engine import Covered, Handoff
 from ullage.context.entries import Logged
 from ullage.context.moves.plan import Asked, Plan
-from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.summary.summary_prompt import Form, Rejected, accept, asking, checked_request, small_request, summary_request
 from ullage.context.summary.whole_summary import tail_note
@@ -138,7 +137,7 @@ class Rungs:
 
     def may_ask_api(self, draft: Draft, card: ModelCard) -> bool:
         """Whether the API is asked for its own summary: where it writes them for this model, for the policy that is written for that."""
-        if not card.compacts or draft.policy is not ULLAGE or "api" not in ways(draft.plan, draft.wanted):
+        if not card.compacts or not draft.policy.api_summaries or "api" not in ways(draft.plan, draft.wanted):
             return False
         if draft.tokens_before > card.window:
             return False
@@ -221,7 +220,7 @@ class Rungs:
     async def _handoff(self, draft: Draft, model_text: str | None) -> Handoff:
         """Written in another thread: reading the facts out of a long log takes a quarter of a second. Raises `PolicyFailed`."""
         projection = self._conversation.projection
-        files: Mapping[str, str] = await source_texts(self._surroundings.folders) if wants_files(draft.policy.engine) else {}
+        files: Mapping[str, str] = await source_texts(self._surroundings.folders) if draft.policy.engine.wants_files else {}
         if left_out := files_out(projection) if files else ():
             files = {path: text for path, text in files.items() if path not in left_out}
         told = covered_by(projection, draft.plan, model_text, draft.wanted.focus, draft.line, files)

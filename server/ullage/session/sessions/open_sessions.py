@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from ullage.context.engines.engine import tools_wanted
 from ullage.context.entries import Logged, UserPrompt
 from ullage.models.model import EFFORT_CHOICES, EffortChoice, Model
 from ullage.session.attachments import Ref, ref_of
@@ -176,7 +175,7 @@ class OpenSessions:
             entries,
             shelf,
         )
-        return build_tools(dependencies, trusted=settings.trusted, wanted=tools_wanted(around.policy.engine))
+        return build_tools(dependencies, trusted=settings.trusted, wanted=around.policy.engine.tools)
 
     def choose_model(self, session: Session) -> None:
         """Its model is chosen anew."""

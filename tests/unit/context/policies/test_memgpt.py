@@ -13,7 +13,6 @@ from tests.unit.context.strategies import histories
 from tests.unit.context.validity import problems
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.counting.gauge import line
-from ullage.context.engines.engine import has_upkeep, sweeps, tools_wanted, wants_files
 from ullage.context.entries import Entry, Logged, ToolReturned
 from ullage.context.policies.aider.policy import AIDER
 from ullage.context.policies.lossless.policy import LOSSLESS
@@ -75,15 +74,15 @@ def test_more_goes_until_70_percent_of_the_window_are_left():
 
 
 def test_the_memory_tool_belongs_to_this_policy_alone():
-    assert tools_wanted(MEMGPT.engine) == {"memory"}
-    assert tools_wanted(ULLAGE.engine) == frozenset()
+    assert MEMGPT.engine.tools == {"memory"}
+    assert ULLAGE.engine.tools == frozenset()
 
 
 @pytest.mark.parametrize("policy", [LOSSLESS, MEMGPT, MEMORY_BLOCKS, TOKEN_PRUNE, AIDER], ids=lambda policy: policy.name)
 def test_what_these_engines_want_beside_their_answers(policy: Policy):
-    assert not has_upkeep(policy.engine)
-    assert wants_files(policy.engine) == (policy is AIDER)
-    assert sweeps(policy.engine) == (12 if policy is LOSSLESS else 1)
+    assert not policy.engine.keeps_up
+    assert policy.engine.wants_files == (policy is AIDER)
+    assert policy.engine.sweeps == (12 if policy is LOSSLESS else 1)
 
 
 def test_blocks_are_what_the_calls_in_the_log_made_of_them():

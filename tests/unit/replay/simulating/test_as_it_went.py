@@ -22,7 +22,6 @@ from ullage.context.blocks import Block, Json
 from ullage.context.compaction.decide import WINDOW_EXCEEDED
 from ullage.context.compaction.economy import ECONOMIES, Economy
 from ullage.context.compaction_entries import Compaction, Trigger
-from ullage.context.engines.engine import wants_files
 from ullage.context.entries import AssistantReply, Clipped, Logged, Notice, Prelude, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policies.ullage import ULLAGE
@@ -242,7 +241,7 @@ def check(policy: Policy, happenings: Sequence[Doing], economy: Economy = "fulle
 
     An engine that reads the repository would find later files in replay, so for it nothing is changed.
     """
-    if wants_files(policy.engine):
+    if policy.engine.wants_files:
         happenings = [replace(doing, what="read") if doing.what in CHANGING else doing for doing in happenings]
     with tempfile.TemporaryDirectory() as temporary, pytest.MonkeyPatch.context() as patch, small():
         lived = Live(Path(temporary).resolve())

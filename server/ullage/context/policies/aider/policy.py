@@ -59,7 +59,7 @@ class AiderEngine(Unchanging):
 
     numbers: AiderNumbers = AiderNumbers()
     wants_files: bool = True
-    """See `engines/engine.py`: the map is of these files, and of what the log shows."""
+    """The repository map is of these files, and of what the log shows."""
     prompt: str = ASKED
 
     def plan(self, at: Occasion) -> Plan | None:

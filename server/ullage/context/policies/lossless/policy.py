@@ -85,8 +85,8 @@ class LosslessEngine(Unchanging):
     """
 
     numbers: LosslessNumbers = LosslessNumbers()
-    clip: ClipNumbers = LARGE_RESULTS
     sweeps: int = 12
+    clip: ClipNumbers = LARGE_RESULTS
     leaf_prompt: str = LEAF
     condensed_prompt: str = CONDENSED
 
