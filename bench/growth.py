@@ -140,7 +140,7 @@ async def measure(messages: int) -> None:
         def choose(**_: object) -> Model:
             return model
 
-        settings = Settings(line_cap=NO_LINE, summary_engine="digest", store_location=location)
+        settings = Settings(threshold_cap=NO_LINE, summary_engine="digest", store_location=location)
         sessions = Sessions((folder,), NoEditor(), settings, None, None, told, lambda: None, lambda text: None, choose=choose)
         forget_estimates()
         session = await timed("open it", lambda: sessions.open(None))
@@ -211,7 +211,7 @@ def plan_and_digest(folder: Path, session_id: str) -> None:
             return
         covered = [logged for logged in entries if logged.seq <= planned.summarise_to]
         tail = entries[len(covered) :]
-        ULLAGE.engine.handoff(Covered(covered, planned, None, "", LINE // 3, tail=tail, reading=reading))
+        ULLAGE.engine.summarise(Covered(covered, planned, None, "", LINE // 3, tail=tail, reading=reading))
 
     forget_estimates()
     show("plan and digest, nothing known of any text", [_processor(both)])

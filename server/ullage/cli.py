@@ -258,7 +258,7 @@ def add_replay_options(replay: argparse.ArgumentParser) -> None:
     replay.add_argument(
         "--summary",
         choices=("recorded", "digest", "none"),
-        help="what stands for a summary that a model would write: the recorded one where there is one, the program's digest, or a blank "
+        help="what stands for a summary that a model would write: the recorded one where there is one, the program summary, or a blank "
         "of the usual size, for cost alone (default: recorded with --at recorded, else digest)",
     )
     replay.add_argument("--window", type=_window, metavar="TOKENS", help="take this for the model's window")

@@ -20,18 +20,18 @@ from ullage.context.policy import (
     FixedCharacters,
     FixedTokens,
     FullAt,
-    LineNumbers,
     Measure,
     Policy,
-    RestoreNumbers,
+    RestoreOptions,
     ShareOfWindow,
+    ThresholdOptions,
 )
 
 GROUP = "ullage.policies"
 """The group of entry points. Each gives a `Policy` or an iterable of them."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,59}")
-_ANSWERS = ("arrive", "upkeep", "plan", "handoff")
+_ANSWERS = ("arrive", "upkeep", "plan", "summarise")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +118,9 @@ def fault_in(value: object) -> str:
         return f"{who} needs a title (text) and sources (a tuple of texts)"
     if value.measure not in get_args(Measure):
         return f"the measure of {who} is {value.measure!r:.80}, which is none of " + ", ".join(map(repr, get_args(Measure)))
-    if value.restore is not None and not isinstance(cast("object", value.restore), RestoreNumbers):
-        return f"what {who} restores is neither None nor RestoreNumbers"
-    return _fault_in_line(value.line, who)
+    if value.restore is not None and not isinstance(cast("object", value.restore), RestoreOptions):
+        return f"what {who} restores is neither None nor RestoreOptions"
+    return _fault_in_threshold(value.threshold, who)
 
 
 def _fault_in_attributes(engine: Engine) -> str:
@@ -140,23 +140,23 @@ def _fault_in_attributes(engine: Engine) -> str:
     return f"has for {wrong[0]} {flags[wrong[0]]!r:.80}, which is neither True nor False" if wrong else ""
 
 
-def _fault_in_line(line: object, who: str) -> str:
-    if not isinstance(line, LineNumbers) or not isinstance(cast("object", line.full_at), get_args(FullAt)):
-        return f"the line of {who} is not LineNumbers with one of " + ", ".join(kind.__name__ for kind in get_args(FullAt))
+def _fault_in_threshold(threshold: object, who: str) -> str:
+    if not isinstance(threshold, ThresholdOptions) or not isinstance(cast("object", threshold.full_at), get_args(FullAt)):
+        return f"the threshold of {who} is not ThresholdOptions with one of " + ", ".join(kind.__name__ for kind in get_args(FullAt))
     for name in ("warn_share", "error_share", "hold_share"):
-        if not _is_share(getattr(line, name)):
-            return f"{name} of {who} is {getattr(line, name)!r:.80}: it must be over 0 and at most 1"
-    match line.full_at:
+        if not _is_share(getattr(threshold, name)):
+            return f"{name} of {who} is {getattr(threshold, name)!r:.80}: it must be over 0 and at most 1"
+    match threshold.full_at:
         case ShareOfWindow(share) if not _is_share(share):
-            return f"the line of {who} is at {share!r:.80} of the window: it must be over 0 and at most 1"
+            return f"the threshold of {who} is at {share!r:.80} of the window: it must be over 0 and at most 1"
         case FixedTokens(count) | FixedCharacters(count) if not _is_count(count):
-            return f"the line of {who} is at {count!r:.80}: it must be a whole number over 0"
+            return f"the threshold of {who} is at {count!r:.80}: it must be a whole number over 0"
         case ShareOfWindow(_, most) | BelowWindow(_, _, most) if most is not None and not _is_count(most):
-            return f"the line of {who} is at {most!r:.80} at the latest: it must be a whole number over 0"
+            return f"the threshold of {who} is at {most!r:.80} at the latest: it must be a whole number over 0"
         case ShareOfWindow(_, _, least) if not _is_count(least, 0):
-            return f"the line of {who} is not before {least!r:.80}: it must be a whole number, 0 or more"
+            return f"the threshold of {who} is not before {least!r:.80}: it must be a whole number, 0 or more"
         case BelowWindow(reserve, margin) if not (_is_count(reserve, 0) and _is_count(margin, 0)):
-            return f"the line of {who} keeps {reserve!r:.80} and {margin!r:.80} free: they must be whole numbers, 0 or more"
+            return f"the threshold of {who} keeps {reserve!r:.80} and {margin!r:.80} free: they must be whole numbers, 0 or more"
         case _:
             return ""
 

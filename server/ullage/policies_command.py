@@ -1,7 +1,7 @@
-"""`ullage policies`: which policies there are, and the whole of one in words.
+"""`ullage policies`: the policies that can be used, and what each does.
 
-In words: where its line is, what it does, its numbers with their units, its engine, its prompts, its sources, and where it differs from its
-source. Which there are is known in `installed_policies.py`.
+In words: its threshold, what it does, its options with their units, its engine, its prompts and its sources, and where it differs from its
+source. `installed_policies.py` knows which there are.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from ullage.context.summary.summary_prompt import asking
 from ullage.installed_policies import installed
 
 _LONG_CHARACTERS = 120
-"""A longer text among an engine's values is shown beside the prompts, not among the numbers."""
+"""A longer text among an engine's values is shown beside the prompts, not among the options."""
 
 _MOVES = {
-    "ClipNumbers": "clip on arrival",
-    "ClearNumbers": "clear",
-    "SnipNumbers": "snip",
-    "WindowNumbers": "window",
-    "SummaryNumbers": "summary",
+    "ClipOptions": "clip on arrival",
+    "ClearOptions": "clear",
+    "SnipOptions": "snip",
+    "WindowOptions": "window",
+    "SummaryOptions": "summary",
     "SummaryShape": "summary",
-    "PruneNumbers": "prune on arrival",
-    "LosslessNumbers": "summaries over summaries",
-    "MemgptNumbers": "summary, memory blocks",
-    "MemoryBlocksNumbers": "blocks of facts",
-    "AiderNumbers": "summary, repository map",
+    "PruneOptions": "prune on arrival",
+    "LosslessOptions": "summaries over summaries",
+    "MemgptOptions": "summary, memory blocks",
+    "MemoryBlocksOptions": "blocks of facts",
+    "AiderOptions": "summary, repository map",
 }
-"""What an engine does, by the class of its numbers. An engine of another kind is named itself."""
+"""What an engine does, by the class of its options. An engine of another kind is named itself."""
 
 _MEASURES: Mapping[Measure, str] = {
     "usage": "",
@@ -48,7 +48,7 @@ _MEASURES: Mapping[Measure, str] = {
 }
 
 _UNITS = ("tokens", "characters", "messages", "results", "turns", "lines", "files", "seconds", "words", "facts", "sections")
-"""As names of numbers end."""
+"""As names of options end."""
 
 _UNITS_BY_ENDING = {"fanout": "summaries", "factor": "times"} | dict.fromkeys(
     ("chunk", "target", "smallest", "fallback", "most", "least"), "tokens"
@@ -108,7 +108,7 @@ def _summary(policy: Policy, packages: Mapping[str, str]) -> dict[str, Any]:
     return {
         "name": policy.name,
         "title": policy.title,
-        "line": line_in_words(policy),
+        "line": threshold_in_words(policy),
         "moves": list(moves_of(policy)),
         "package": packages.get(policy.name, "ullage"),
     }
@@ -145,14 +145,14 @@ def _table(rows: list[dict[str, Any]]) -> str:
 
 def _whole(policy: Policy, summary: Mapping[str, Any]) -> str:
     columns = _columns()
-    numbers = list(numbers_of(policy))
+    numbers = list(options_of(policy))
     width = max((len(name) for name, _ in numbers), default=0) + 2
     parts = [
         f"{policy.name}: {policy.title}",
         f"Full at: {summary['line']}\nMoves: {', '.join(summary['moves'])}",
         f"Engine: {class_of(policy.engine)}\nPackage: {summary['package']}",
         textwrap.fill(" ".join(differences(policy).split()), columns),
-        "Numbers (those that are off and were not switched on are left out; `--format json` has all):\n"
+        "Options (those that are off and were not switched on are left out; `--format json` has all):\n"
         + "\n".join(f"  {name:{width}}{value}".rstrip() for name, value in numbers),
         _titled("What a model is asked:", prompts_in(policy.engine, "engine"), columns),
         _titled("What stands in messages:", other_texts_in(policy.engine, "engine"), columns),
@@ -186,9 +186,9 @@ def _write(stream: TextIO, text: str) -> None:
     stream.write(text.encode(encoding, "replace").decode(encoding))
 
 
-def line_in_words(policy: Policy) -> str:
+def threshold_in_words(policy: Policy) -> str:
     """Where the context counts as full."""
-    match policy.line.full_at:
+    match policy.threshold.full_at:
         case BelowWindow(reserve, margin, cap):
             words = f"{reserve + margin:,} tokens below the window{'' if cap is None else f', at {cap:,} at the latest'}"
         case ShareOfWindow(share, most, least):
@@ -205,7 +205,7 @@ def line_in_words(policy: Policy) -> str:
 
 
 def moves_of(policy: Policy) -> tuple[str, ...]:
-    """What it does, in few words: as far as the classes of its numbers say it."""
+    """What it does, in few words: as far as the classes of its options say it."""
     engine = policy.engine
     found = [_MOVES[kind] for kind in _classes_in(engine) if kind in _MOVES]
     if engine.keeps_up:
@@ -219,7 +219,7 @@ def moves_of(policy: Policy) -> tuple[str, ...]:
     if policy.restore is not None:
         found.append("restore files")
     if policy.saves:
-        found.append("before its line where that costs less")
+        found.append("before its threshold where that costs less")
     return tuple(dict.fromkeys(found)) or ("none",)
 
 
@@ -249,9 +249,9 @@ def differences(policy: Policy) -> str:
     return told.partition("\n\n")[2].strip()
 
 
-def numbers_of(policy: Policy) -> Iterator[tuple[str, str]]:
+def options_of(policy: Policy) -> Iterator[tuple[str, str]]:
     """Its values with their paths and units, texts aside; what is off unless it is switched on, and was not, is left out."""
-    for part, path in ((policy.line, "line"), (policy.engine, "engine"), (policy.restore, "restore")):
+    for part, path in ((policy.threshold, "threshold"), (policy.engine, "engine"), (policy.restore, "restore")):
         for where, value in _values(part, path) if part is not None else ():
             if not isinstance(value, str) or not _is_text(value, _name(where)):
                 yield where, in_words(value, _name(where))

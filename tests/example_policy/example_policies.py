@@ -1,23 +1,23 @@
-"""Two policies for Ullage: one with other numbers than its own, one with an engine of its own."""
+"""Two policies for Ullage: one with other options than its own, one with an engine of its own."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging
+from ullage.context.engines.engine import Covered, Occasion, SummaryText, Unchanging
 from ullage.context.entries import UserPrompt
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policies.ullage import UllageEngine
-from ullage.context.policy import ClearNumbers, LineNumbers, Policy, RestoreNumbers, ShareOfWindow, UllageNumbers
+from ullage.context.policy import ClearOptions, Policy, RestoreOptions, ShareOfWindow, ThresholdOptions, UllageOptions
 
 EARLY = Policy(
     name="example-early",
     title="Ullage's own moves, from half of the window on, with fewer results kept",
     sources=("An example",),
-    engine=UllageEngine(UllageNumbers(clear=ClearNumbers(keep_results=2))),
-    line=LineNumbers(ShareOfWindow(0.5)),
-    restore=RestoreNumbers(files=2),
+    engine=UllageEngine(UllageOptions(clear=ClearOptions(keep_results=2))),
+    threshold=ThresholdOptions(ShareOfWindow(0.5)),
+    restore=RestoreOptions(files=2),
 )
 
 PROMPT = "In at most ten sentences: what does the user want, what has been done, what is left? Favour this: {focus}."
@@ -49,11 +49,11 @@ class TenSentences(Unchanging):
             asked=Asked(self.prompt, self.summary_tokens),
         )
 
-    def handoff(self, covered: Covered) -> Handoff:
+    def summarise(self, covered: Covered) -> SummaryText:
         """What the model wrote; where there is none, the prompts of the user."""
         prompts = [logged.entry.text for logged in covered.entries if isinstance(logged.entry, UserPrompt)]
         told = covered.model_text or "\n".join(f"The user said: {prompt[:200]}" for prompt in prompts)
-        return Handoff(f"So far, in short:\n\n{told}")
+        return SummaryText(f"So far, in short:\n\n{told}")
 
 
 TEN_SENTENCES = Policy(
@@ -61,7 +61,7 @@ TEN_SENTENCES = Policy(
     title="The newest six messages stay, and ten sentences for the rest",
     sources=("An example",),
     engine=TenSentences(),
-    line=LineNumbers(ShareOfWindow(0.7, at_most=100_000)),
+    threshold=ThresholdOptions(ShareOfWindow(0.7, at_most=100_000)),
 )
 
 POLICIES = (EARLY, TEN_SENTENCES)

@@ -14,7 +14,7 @@ from tests.example_policy import install, install_metadata
 from ullage.context.engines.engine import Unchanging
 from ullage.context.policies.none import NONE
 from ullage.context.policies.table import BUILT_IN
-from ullage.context.policy import BelowWindow, FixedTokens, LineNumbers, ShareOfWindow
+from ullage.context.policy import BelowWindow, FixedTokens, ShareOfWindow, ThresholdOptions
 from ullage.installed_policies import Installed, fault_in, installed, policies
 
 
@@ -101,7 +101,7 @@ def wanting(**attributes: Any) -> Unchanging:
 class OfAnOlderVersion:
     """It has the four answers, but not what else an engine has."""
 
-    arrive, upkeep, plan, handoff = Unchanging.arrive, Unchanging.upkeep, Unchanging.plan, Unchanging.handoff
+    arrive, upkeep, plan, summarise = Unchanging.arrive, Unchanging.upkeep, Unchanging.plan, Unchanging.summarise
 
 
 class Raising(Unchanging):
@@ -121,8 +121,8 @@ def changed(**fields: Any) -> object:
         (changed(name="Mine"), "'Mine' is no name"),
         (changed(name="a b"), "'a b' is no name"),
         (changed(name=3), "3 is no name"),
-        (changed(engine=None), "has no arrive, upkeep, plan, handoff"),
-        (changed(engine=_HalfAnEngine()), "has no upkeep, handoff"),
+        (changed(engine=None), "has no arrive, upkeep, plan, summarise"),
+        (changed(engine=_HalfAnEngine()), "has no upkeep, summarise"),
         (changed(engine=wanting(tools={"memory"})), "has for tools {'memory'}"),
         (changed(engine=wanting(sweeps=0)), "has for sweeps 0"),
         (changed(engine=wanting(keeps_up="no")), "has for keeps_up 'no'"),
@@ -132,16 +132,16 @@ def changed(**fields: Any) -> object:
         (changed(title=None), "needs a title"),
         (changed(sources="me"), "sources (a tuple of texts)"),
         (changed(measure="words"), "'words', which is none of 'usage'"),
-        (changed(restore=True), "neither None nor RestoreNumbers"),
-        (changed(line=4), "is not LineNumbers"),
-        (changed(line=LineNumbers(90_000)), "is not LineNumbers"),  # pyright: ignore[reportArgumentType]
-        (changed(line=LineNumbers(ShareOfWindow(1.5))), "at 1.5 of the window"),
-        (changed(line=LineNumbers(ShareOfWindow(0.5, at_least=-1))), "not before -1"),
-        (changed(line=LineNumbers(ShareOfWindow(True))), "at True of the window"),
-        (changed(line=LineNumbers(ShareOfWindow(0.5, at_most=0))), "at 0 at the latest"),
-        (changed(line=LineNumbers(FixedTokens(0))), "at 0: it must be"),
-        (changed(line=LineNumbers(BelowWindow(-1))), "-1 and 13000"),
-        (changed(line=LineNumbers(hold_share=0.0)), "hold_share"),
+        (changed(restore=True), "neither None nor RestoreOptions"),
+        (changed(threshold=4), "is not ThresholdOptions"),
+        (changed(threshold=ThresholdOptions(90_000)), "is not ThresholdOptions"),  # pyright: ignore[reportArgumentType]
+        (changed(threshold=ThresholdOptions(ShareOfWindow(1.5))), "at 1.5 of the window"),
+        (changed(threshold=ThresholdOptions(ShareOfWindow(0.5, at_least=-1))), "not before -1"),
+        (changed(threshold=ThresholdOptions(ShareOfWindow(True))), "at True of the window"),
+        (changed(threshold=ThresholdOptions(ShareOfWindow(0.5, at_most=0))), "at 0 at the latest"),
+        (changed(threshold=ThresholdOptions(FixedTokens(0))), "at 0: it must be"),
+        (changed(threshold=ThresholdOptions(BelowWindow(-1))), "-1 and 13000"),
+        (changed(threshold=ThresholdOptions(hold_share=0.0)), "hold_share"),
     ],
 )
 def test_a_value_out_of_range_is_named(value: object, said: str) -> None:

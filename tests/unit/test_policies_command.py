@@ -18,8 +18,8 @@ from tests.patience import PATIENCE
 from ullage.cli import main
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policies.ullage import ULLAGE
-from ullage.context.policy import BelowWindow, FixedCharacters, FixedTokens, FullAt, LineNumbers, Measure, Never, Policy, ShareOfWindow
-from ullage.policies_command import differences, line_in_words, moves_of, numbers_of, prompts_in, unit_of
+from ullage.context.policy import BelowWindow, FixedCharacters, FixedTokens, FullAt, Measure, Never, Policy, ShareOfWindow, ThresholdOptions
+from ullage.policies_command import differences, moves_of, options_of, prompts_in, threshold_in_words, unit_of
 
 
 def run(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -54,11 +54,11 @@ def test_every_number_is_shown_with_its_unit(capsys: pytest.CaptureFixture[str])
     main(["policies", "ullage"])
     shown = " ".join(capsys.readouterr().out.split())
     for expected in (
-        "line.full_at.reserve 20,000 tokens",
-        "line.hold_share 0.98 (98 %)",
-        "engine.numbers.clip.result_characters 30,000 characters",
-        "engine.numbers.clear.answered_only yes",
-        "engine.numbers.snip.keep_last 47 messages",
+        "threshold.full_at.reserve 20,000 tokens",
+        "threshold.hold_share 0.98 (98 %)",
+        "engine.options.clip.result_characters 30,000 characters",
+        "engine.options.clear.answered_only yes",
+        "engine.options.snip.keep_last 47 messages",
         "restore.files 5 files",
         " characters): This conversation is about to outgrow",
     ):
@@ -77,7 +77,7 @@ def test_every_number_is_shown_with_its_unit(capsys: pytest.CaptureFixture[str])
     ],
 )
 def test_the_line_is_said_in_words(full_at: FullAt, measure: Measure, words: str) -> None:
-    assert line_in_words(Policy("p", "", (), ULLAGE.engine, LineNumbers(full_at), measure)) == words
+    assert threshold_in_words(Policy("p", "", (), ULLAGE.engine, ThresholdOptions(full_at), measure)) == words
 
 
 def test_names_of_numbers_say_what_they_count() -> None:
@@ -88,7 +88,7 @@ def test_names_of_numbers_say_what_they_count() -> None:
 
 @pytest.mark.parametrize("policy", BUILT_IN.values(), ids=BUILT_IN)
 def test_no_number_is_without_its_unit(policy: Policy) -> None:
-    without = [(name, value) for name, value in numbers_of(policy) if re.fullmatch(r"[\d.,]+", value)]
+    without = [(name, value) for name, value in options_of(policy) if re.fullmatch(r"[\d.,]+", value)]
     assert without == []
 
 

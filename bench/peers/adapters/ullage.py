@@ -1,4 +1,4 @@
-"""Ullage: projection, account and the trigger's comparison before each call; plan, handoff and the new view in a compaction.
+"""Ullage: projection, account and the trigger's comparison before each call; plan, summary and the new view in a compaction.
 
 The only file of `bench/peers` that touches the pipeline. It needs nothing installed: `ullage.context` imports no other package.
 """
@@ -66,7 +66,7 @@ class Pipeline:
             return 0
         to = planned.summarise_to
         covered = [logged for logged in entries if logged.seq <= to]
-        told = ENGINE.handoff(Covered(covered, planned, SUMMARY, "", line // 3))
+        told = ENGINE.summarise(Covered(covered, planned, SUMMARY, "", line // 3))
         made = Compaction(
             id="compaction",
             trigger="manual",

@@ -17,7 +17,7 @@ our estimate of the messages alone; or a quarter of the messages' characters."""
 
 
 @dataclass(frozen=True, slots=True)
-class ClipNumbers:
+class ClipOptions:
     """When a tool result is too long to be sent whole (characters)."""
 
     result_characters: int | None = 30_000
@@ -33,7 +33,7 @@ class ClipNumbers:
 
 
 @dataclass(frozen=True, slots=True)
-class ClearNumbers:
+class ClearOptions:
     """When an old result becomes a placeholder."""
 
     keep_results: int = 3
@@ -63,7 +63,7 @@ class ClearNumbers:
 
 
 @dataclass(frozen=True, slots=True)
-class SnipNumbers:
+class SnipOptions:
     """When the middle of a long conversation is cut out (messages)."""
 
     keep_first: int = 3
@@ -72,7 +72,7 @@ class SnipNumbers:
 
 
 @dataclass(frozen=True, slots=True)
-class SummaryNumbers:
+class SummaryOptions:
     """What a summary keeps beside it (tokens)."""
 
     tail_tokens: int = 5_000
@@ -90,7 +90,7 @@ class SummaryNumbers:
 
 
 @dataclass(frozen=True, slots=True)
-class RestoreNumbers:
+class RestoreOptions:
     """What is read again after a summary, and how much of it (files, tokens; Claude Code)."""
 
     files: int = 5
@@ -144,7 +144,7 @@ FullAt: TypeAlias = BelowWindow | ShareOfWindow | FixedTokens | FixedCharacters 
 
 
 @dataclass(frozen=True, slots=True)
-class LineNumbers:
+class ThresholdOptions:
     """Where the context counts as full, and what is done on the way there."""
 
     full_at: FullAt = BelowWindow(20_000, 13_000, 200_000)
@@ -163,13 +163,13 @@ paths' and names' places and most hashes. Where somebody else's numbers say othe
 
 
 @dataclass(frozen=True, slots=True)
-class UllageNumbers:
+class UllageOptions:
     """The numbers of the moves that Ullage itself makes: cheap before dear."""
 
-    clip: ClipNumbers = ClipNumbers()
-    clear: ClearNumbers = ClearNumbers()
-    snip: SnipNumbers = SnipNumbers()
-    summary: SummaryNumbers = SummaryNumbers()
+    clip: ClipOptions = ClipOptions()
+    clear: ClearOptions = ClearOptions()
+    snip: SnipOptions = SnipOptions()
+    summary: SummaryOptions = SummaryOptions()
     goal_share: float = GOAL_SHARE
 
 
@@ -184,12 +184,12 @@ class Policy:
     """Where its numbers and its order of steps come from."""
     engine: Engine
     """How it is carried out, with the numbers of its moves."""
-    line: LineNumbers = LineNumbers()
+    threshold: ThresholdOptions = ThresholdOptions()
     measure: Measure = "usage"
     saves: bool = False
     """Whether it also compacts before its threshold where that costs less than carrying on (`compaction/economy.py`); how much so is the
     user's choice."""
-    restore: RestoreNumbers | None = None
+    restore: RestoreOptions | None = None
     """Which files are read again after a summary; None: none, and nothing is said on how to go on."""
     tail_tokens: int = 20_000
     """About how many tokens stay as they are beside a summary, for the gauge's guess. Most systems keep about so many."""
@@ -205,4 +205,4 @@ class Policy:
     @property
     def never(self) -> bool:
         """Whether it has no threshold: it compacts only when it is asked to."""
-        return isinstance(self.line.full_at, Never)
+        return isinstance(self.threshold.full_at, Never)

@@ -84,7 +84,7 @@ _SETTINGS = (
     _Setting("model.baseUrl", "base_url", _is_base_url, "an http(s) address, or empty"),
     _Setting("model.provider", "provider", *_one_of("auto", "anthropic", "practice")),
     _Setting("compaction.auto", "auto_compact", lambda value: isinstance(value, bool), "true or false"),
-    _Setting("compaction.cap", "line_cap", _is_whole, f"a whole number of tokens, at least {_MINIMUM_CAP}"),
+    _Setting("compaction.cap", "threshold_cap", _is_whole, f"a whole number of tokens, at least {_MINIMUM_CAP}"),
     _Setting("compaction.policy", "policy_name", _is_policy, _a_policy),
     _Setting("compaction.economy", "economy", *_one_of("cheapest", "balanced", "fullest")),
     _Setting("compaction.summary", "summary_engine", *_one_of("model", "digest")),

@@ -176,7 +176,7 @@ def _compaction(item: session.CompactionItem) -> wire.CompactionItem:
 def _gauge(gauge: session.Gauge) -> wire.Gauge:
     return wire.Gauge(
         used=gauge.used,
-        line=gauge.line,
+        line=gauge.threshold,
         size=gauge.size,
         estimated=gauge.estimated,
         level=gauge.level,

@@ -114,7 +114,7 @@ def _preview_to_wire(preview: Preview) -> shapes.Preview:
         rung=preview.rung,
         tokens_before=preview.tokens_before,
         tokens_after=preview.tokens_after,
-        line=preview.line,
+        line=preview.threshold,
         summary=preview.summary,
         cleared=preview.counts.cleared,
         snipped=preview.counts.snipped,

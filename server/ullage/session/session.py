@@ -352,7 +352,7 @@ class Session:
         """A file of the workspace was changed by somebody else than this session's tools."""
         self._notices.changed(name)
 
-    def near_the_line(self) -> bool:
+    def near_the_threshold(self) -> bool:
         """Whether the next turn, as turns usually grow here, would cross the threshold."""
         return self._room.wants_idle_compaction()
 

@@ -25,7 +25,7 @@ class Settings:
     """`ullage.model.provider`: auto takes Anthropic where a key or a base URL is there, else practice."""
     auto_compact: bool = True
     """`ullage.compaction.auto`."""
-    line_cap: int = 200_000
+    threshold_cap: int = 200_000
     """`ullage.compaction.cap` (tokens)."""
     policy_name: str = "ullage"
     """`ullage.compaction.policy`: the name of the policy in force."""

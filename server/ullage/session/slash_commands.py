@@ -125,7 +125,7 @@ async def _search(sessions: Sessions, _: Session, words: str) -> Answer:
 async def _context(_: Sessions, session: Session, __: str) -> Answer:
     gauge = session.snapshot(0).gauge
     parts = [f"- {part.name}: {part.tokens:,}" for part in gauge.categories]
-    first = f"{gauge.used:,} of {gauge.line:,} tokens, at which it compacts; the model's window has {gauge.size:,}."
+    first = f"{gauge.used:,} of {gauge.threshold:,} tokens, at which it compacts; the model's window has {gauge.size:,}."
     return Answer("\n".join([first, *parts]))
 
 

@@ -34,7 +34,7 @@ from ullage.context.compaction_entries import (
     Snipped,
     Summarised,
 )
-from ullage.context.engines.engine import Handoff, planned_entry
+from ullage.context.engines.engine import SummaryText, planned_entry
 from ullage.context.entries import (
     AssistantReply,
     Attachment,
@@ -228,13 +228,13 @@ def _planned(draw: st.DrawFn, entries: list[Entry], number: int) -> Compaction |
     by_hand = [lambda: exclude(view, draw(seqs), characters), lambda: exclude_file(view, draw(paths), characters)]
     taken_out = draw(st.sampled_from([*by_hand, lambda: None, lambda: None]))()
     if taken_out is not None:
-        return planned_entry(f"c{number}", "manual", taken_out, Handoff(""), "moves", policy="user", tokens_before=0)
+        return planned_entry(f"c{number}", "manual", taken_out, SummaryText(""), "moves", policy="user", tokens_before=0)
     cuts = st.sampled_from(legal_cuts(view.messages))
     planned = spare(draw(_plans(view, cuts, number)), view, characters)
     if planned is None:
         return None
     blocks = st.builds(CompactionBlock, st.just(f'{{"type":"compaction","content":"Block {number}","signature":"s"}}'), st.just("practice"))
-    told = Handoff(
+    told = SummaryText(
         f"Handoff {number}",
         resume=draw(st.sampled_from(["", "Go on."])),
         acknowledgement=draw(st.sampled_from(["", "", "I have read it."])),

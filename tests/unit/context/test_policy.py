@@ -6,23 +6,23 @@ import pytest
 
 from tests.unit.context.logs import calls, prompt, returned, says, session
 from ullage.context.compaction.restore import FileEdit, choose, in_room, take
-from ullage.context.counting.gauge import level, line
+from ullage.context.counting.gauge import level, threshold_of
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Entry
 from ullage.context.moves.cheap import Arrival, clear, clip, snip
 from ullage.context.policies.ullage import ULLAGE, UllageEngine
-from ullage.context.policy import RestoreNumbers
+from ullage.context.policy import RestoreOptions
 from ullage.context.view.projection import Projection
 
 assert isinstance(ULLAGE.engine, UllageEngine)
 assert ULLAGE.restore is not None
-NUMBERS = ULLAGE.engine.numbers
-RESTORE: RestoreNumbers = ULLAGE.restore
+OPTIONS = ULLAGE.engine.options
+RESTORE: RestoreOptions = ULLAGE.restore
 
 
 def clipped(*sizes: int) -> list[bool]:
     arrivals = [Arrival(f"t{index}", "x" * size) for index, size in enumerate(sizes)]
-    return [each.clipped for each in clip(arrivals, NUMBERS.clip, lambda id: f"{id}.txt")]
+    return [each.clipped for each in clip(arrivals, OPTIONS.clip, lambda id: f"{id}.txt")]
 
 
 def test_a_result_is_clipped_over_30_000_characters():
@@ -36,7 +36,7 @@ def test_all_results_of_a_message_are_clipped_over_200_000_characters():
 
 
 def test_of_a_clipped_result_2_000_characters_stay():
-    content = clip([Arrival("t", "x" * 100_000)], NUMBERS.clip, lambda id: "")[0].content
+    content = clip([Arrival("t", "x" * 100_000)], OPTIONS.clip, lambda id: "")[0].content
     assert content.count("x") == 2_000
 
 
@@ -45,13 +45,13 @@ def test_results_over_120_characters_are_cleared_but_the_last_3(characters: int,
     steps: list[Entry] = [prompt("Go")]
     for id in ("t1", "t2", "t3", "t4", "t5"):
         steps += [calls(id), returned(id, "x" * characters)]
-    assert len(clear(Projection(session(*steps, says("Done"))), NUMBERS.clear)) == gone
+    assert len(clear(Projection(session(*steps, says("Done"))), OPTIONS.clear)) == gone
 
 
 @pytest.mark.parametrize(("messages", "taken_out"), [(50, 0), (51, 1), (80, 30)])
 def test_of_more_than_50_messages_the_first_3_and_the_last_47_stay(messages: int, taken_out: int):
     steps: list[Entry] = [prompt(f"question {n}") if n % 2 == 0 else says(f"answer {n}") for n in range(messages)]
-    snipped = snip(Projection(session(*steps)), NUMBERS.snip, lambda entries: "")
+    snipped = snip(Projection(session(*steps)), OPTIONS.snip, lambda entries: "")
     assert (snipped.last_seq - snipped.first_seq + 1 if snipped else 0) == taken_out
 
 
@@ -66,26 +66,26 @@ def test_of_each_file_5_000_tokens_are_read_again_and_of_all_50_000():
 
 
 @pytest.mark.parametrize(
-    ("numbers", "free", "expected"),
+    ("options", "free", "expected"),
     [
         (RESTORE, 200_000, 50_000),
         (RESTORE, 100_000, 50_000),
         (RESTORE, 10_000, 5_000),
         (RESTORE, 0, 0),
         (RESTORE, -3_000, 0),
-        (RestoreNumbers(), 10_000, 50_000),
+        (RestoreOptions(), 10_000, 50_000),
     ],
 )
-def test_restored_files_take_at_most_half_of_what_is_free(numbers: RestoreNumbers, free: int, expected: int) -> None:
-    assert in_room(numbers, free, 200_000).total_tokens == expected
+def test_restored_files_take_at_most_half_of_what_is_free(options: RestoreOptions, free: int, expected: int) -> None:
+    assert in_room(options, free, 200_000).total_tokens == expected
 
 
-@pytest.mark.parametrize("numbers", [RESTORE, RestoreNumbers()])
+@pytest.mark.parametrize("options", [RESTORE, RestoreOptions()])
 @pytest.mark.parametrize(("left", "ratio"), [(30_000, 1.0), (30_000, 2.0), (30_000, 4.0), (-3_000, 1.0)])
 def test_restored_files_leave_the_window_room_though_they_have_three_times_the_estimate(
-    numbers: RestoreNumbers, left: int, ratio: float
+    options: RestoreOptions, left: int, ratio: float
 ) -> None:
-    assert in_room(numbers, 100_000, left, ratio).total_tokens == max(0, int(left / max(3.0, ratio)))
+    assert in_room(options, 100_000, left, ratio).total_tokens == max(0, int(left / max(3.0, ratio)))
 
 
 def test_what_is_free_is_measured_as_the_files_are() -> None:
@@ -96,17 +96,17 @@ def test_what_is_free_is_measured_as_the_files_are() -> None:
     ("window", "expected"), [(200_000, 200_000 - 20_000 - 13_000), (233_000, 200_000), (233_001, 200_000), (1_000_000, 200_000)]
 )
 def test_the_line_leaves_20_000_and_13_000_and_is_never_over_200_000(window: int, expected: int):
-    assert line(window, ULLAGE.line) == expected
+    assert threshold_of(window, ULLAGE.threshold) == expected
 
 
 def test_it_warns_and_prepares_at_75_percent_of_the_line_and_holds_at_98_of_the_window():
-    assert [level(used, 100, ULLAGE.line) for used in (74, 75, 94, 95)] == ["normal", "warning", "warning", "error"]
-    assert (ULLAGE.line.warn_share, ULLAGE.line.hold_share) == (0.75, 0.98)
+    assert [level(used, 100, ULLAGE.threshold) for used in (74, 75, 94, 95)] == ["normal", "warning", "warning", "error"]
+    assert (ULLAGE.threshold.warn_share, ULLAGE.threshold.hold_share) == (0.75, 0.98)
 
 
 def test_a_refused_prompt_keeps_the_last_5_messages():
-    assert NUMBERS.summary.reactive_keep_messages == 5
+    assert OPTIONS.summary.reactive_keep_messages == 5
 
 
 def test_the_users_words_take_20_000_tokens():
-    assert NUMBERS.summary.user_message_tokens == 20_000
+    assert OPTIONS.summary.user_message_tokens == 20_000

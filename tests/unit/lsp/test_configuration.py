@@ -36,7 +36,7 @@ JSON = st.recursive(
         ),
         (
             {"compaction": {"auto": False, "cap": 50_000, "summary": "digest"}},
-            Settings(auto_compact=False, line_cap=50_000, summary_engine="digest"),
+            Settings(auto_compact=False, threshold_cap=50_000, summary_engine="digest"),
         ),
         ({"compaction": {"policy": "none"}}, Settings(policy_name="none")),
         ({"bash": {"timeout": 2.5, "sandbox": "off"}}, Settings(bash_timeout=2.5, bash_sandbox="off")),

@@ -38,7 +38,7 @@ async def test_they_are_taken_over_before_the_sessions_are_open(monkeypatch: pyt
     async with asyncio.TaskGroup() as tasks:
         monkeypatch.setattr(server, "_tasks", tasks)
         await server.open_sessions()
-    assert [settings.line_cap for settings in taken] == [Settings().line_cap, 12_345]
+    assert [settings.threshold_cap for settings in taken] == [Settings().threshold_cap, 12_345]
 
 
 async def test_folders_that_change_meanwhile_are_taken_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from ullage.context.blocks import Usage
 from ullage.context.compaction_entries import Summarised
 from ullage.context.engines.engine import Occasion, Unchanging
 from ullage.context.moves.plan import Plan
-from ullage.context.policy import FixedTokens, LineNumbers, Policy
+from ullage.context.policy import FixedTokens, Policy, ThresholdOptions
 from ullage.store.log_store import LogStore
 
 
@@ -155,7 +155,7 @@ def test_an_unknown_policy_is_named_and_the_others_go_on(tmp_path: Path, capsys:
 def test_a_policy_that_raises_is_named_and_the_others_go_on(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    with_policies(monkeypatch, Policy("broken", "", (), Raising(), LineNumbers(FixedTokens(50_000))))
+    with_policies(monkeypatch, Policy("broken", "", (), Raising(), ThresholdOptions(FixedTokens(50_000))))
     traces = folder(tmp_path)
     report = reported(capsys, traces, "--policy", "broken,none")
     assert report["policies"][0]["failures"] == [{"session": "s1", "why": "ValueError: oh"}]

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from ullage.context.engines.engine import Covered, Engine, Handoff, Occasion, PathOf, Unchanging
+from ullage.context.engines.engine import Covered, Engine, Occasion, PathOf, SummaryText, Unchanging
 from ullage.context.moves.cheap import Arrival, Clip, clear
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Asked, Plan
-from ullage.context.policy import ClearNumbers, FixedTokens, FullAt, LineNumbers, Policy
+from ullage.context.policy import ClearOptions, FixedTokens, FullAt, Policy, ThresholdOptions
 
 PROMPT = "Tell in few words what came of it so far."
 
 
 def policy(engine: Engine, name: str = "tried", full_at: FullAt | None = None) -> Policy:
     """A policy with that engine; by default it is full at 20,000 tokens."""
-    return Policy(name, "A policy of a test", ("the test",), engine, LineNumbers(full_at or FixedTokens(20_000)))
+    return Policy(name, "A policy of a test", ("the test",), engine, ThresholdOptions(full_at or FixedTokens(20_000)))
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class AsksModel(Unchanging):
         through = at.projection.entries[-1].seq
         return Plan(through, (), None, last, cuts[-1], at.count(messages[cuts[-1] :]), asked=self.asked)
 
-    def handoff(self, covered: Covered) -> Handoff:
-        return Handoff(f"So far: {covered.model_text or 'nobody told.'}", "Understood.")
+    def summarise(self, covered: Covered) -> SummaryText:
+        return SummaryText(f"So far: {covered.model_text or 'nobody told.'}", "Understood.")
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class KeepsUp(AsksModel):
     """Before every call all results but the newest are cleared, too."""
 
     def upkeep(self, at: Occasion) -> Plan | None:
-        cleared = clear(at.projection, ClearNumbers(keep_results=1, spares_newest_reads=False))
+        cleared = clear(at.projection, ClearOptions(keep_results=1, spares_newest_reads=False))
         if not cleared:
             return None
         return Plan(at.projection.entries[-1].seq, cleared, None, None, 0, 0)
@@ -78,9 +78,9 @@ class Raises(AsksModel):
         self._called("plan")
         return super().plan(at)
 
-    def handoff(self, covered: Covered) -> Handoff:
-        self._called("handoff")
-        return super().handoff(covered)
+    def summarise(self, covered: Covered) -> SummaryText:
+        self._called("summarise")
+        return super().summarise(covered)
 
 
 class GivesRubbish(AsksModel):

@@ -52,7 +52,7 @@ async def fill(here: Stage, session: Session, turns: int = 3) -> None:
 async def fill_to_the_line(here: Stage, session: Session) -> None:
     """Until the next turn would cross the threshold."""
     await fill(here, session, 2)
-    while not session.near_the_line():
+    while not session.near_the_threshold():
         await fill(here, session, 1)
 
 

@@ -52,11 +52,11 @@ async def test_what_could_not_be_prepared_is_not_tried_again_before_there_is_mor
         await here.say(session, "Hello")
         here.sessions.document_changed((folder / "tank.py").resolve(), "changed", 1)
         await until_no_draft_is_in_work()
-        assert not session.near_the_line()
+        assert not session.near_the_threshold()
         assert compactions(session) == []
         here.fake.enqueue(Say("More."))
         await here.say(session, "More? " * 2_000)
-        assert session.near_the_line()
+        assert session.near_the_threshold()
 
 
 async def test_a_session_that_is_closed_asks_the_model_for_nothing_more(folder: Path) -> None:

@@ -97,7 +97,7 @@ async def test_it_compacts_by_itself_between_tool_calls_at_the_line(folder: Path
         await here.say(session, "Read it four times")
         assert {card.trigger for card in compactions(session)} == {"threshold"}
         gauge = session.snapshot().gauge
-        assert gauge.used < gauge.line
+        assert gauge.used < gauge.threshold
         last = items(session)[-1]
         assert isinstance(last, AssistantItem)
         assert last.text == "Done."
@@ -199,7 +199,7 @@ async def test_the_gauge_takes_the_window_that_a_refusal_names(folder: Path) -> 
         )
         await here.say(session, "More")
         gauge = session.snapshot(1).gauge
-        assert (gauge.size, gauge.line) == (24_576, 12_288)
+        assert (gauge.size, gauge.threshold) == (24_576, 12_288)
 
 
 async def test_a_conversation_of_long_prompts_is_compacted_in_a_small_window_too(folder: Path) -> None:
@@ -213,7 +213,7 @@ async def test_a_conversation_of_long_prompts_is_compacted_in_a_small_window_too
         assert notices(session) == []
         assert {card.status for card in compactions(session)} == {"completed"}
         gauge = session.snapshot().gauge
-        assert gauge.used < gauge.line
+        assert gauge.used < gauge.threshold
 
 
 @pytest.mark.parametrize("length", range(25, 225, 25))

@@ -101,7 +101,7 @@ async def test_it_compacts_at_its_line_and_goes_on(folder: Path, policy: Policy)
         assert here.refused() == []
         assert [notice.text for notice in notices(session) if notice.level != "info"] == []
         gauge = session.snapshot().gauge
-        assert gauge.used <= max(gauge.line, gauge.size * policy.line.hold_share)
+        assert gauge.used <= max(gauge.threshold, gauge.size * policy.threshold.hold_share)
 
 
 @pytest.mark.parametrize("policy", BUILT_IN.values(), ids=lambda policy: policy.name)

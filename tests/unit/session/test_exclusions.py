@@ -168,7 +168,7 @@ async def test_what_the_api_wrote_cannot_be_changed_and_it_is_said_so(folder: Pa
         gone = await say(here, session, PLAN)
         await compact(here, session)
         assert here.made(session)[-1].rung == "api"
-        assert in_view(session).count("panel seven") > 1  # the program's record beside the block
+        assert in_view(session).count("panel seven") > 1  # the program summary beside the block
         await session.history.exclude(gone.id)
         assert "panel seven" not in in_view(session)
         [word] = compactions(session)[-1].skipped

@@ -1,4 +1,4 @@
-"""A policy of which the engine fails, or finds nothing to do, in a live session: Ullage's digest stands in for it."""
+"""A policy of which the engine fails, or finds nothing to do, in a live session: Ullage's program summary stands in for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def folder(tmp_path: Path) -> Path:
     return make_project(tmp_path)
 
 
-@pytest.mark.parametrize("engine", [Raises("plan"), Raises("handoff"), GivesRubbish()])
+@pytest.mark.parametrize("engine", [Raises("plan"), Raises("summarise"), GivesRubbish()])
 async def test_where_an_engine_fails_at_the_line_ullages_digest_stands_in(folder: Path, engine: AsksModel) -> None:
     async with stage(folder, window=WINDOW, settings=under("tried"), extra=[policy(engine)]) as here:
         here.fake.add_rules(telling())
@@ -33,12 +33,12 @@ async def test_where_an_engine_fails_at_the_line_ullages_digest_stands_in(folder
         assert here.made(session)[0].policy == "ullage"
         assert ended_well(session)
         gauge = session.snapshot().gauge
-        assert gauge.used < gauge.line
+        assert gauge.used < gauge.threshold
         assert here.refused() == []
 
 
 async def test_what_a_summary_cost_counts_though_the_engine_could_not_use_it(folder: Path) -> None:
-    async with stage(folder, window=WINDOW, settings=under("tried"), extra=[policy(Raises("handoff"))]) as here:
+    async with stage(folder, window=WINDOW, settings=under("tried"), extra=[policy(Raises("summarise"))]) as here:
         here.fake.add_rules(telling())
         session = await here.new()
         await fill(here, session, 1)

@@ -1,4 +1,4 @@
-"""Summaries from an endpoint that fails in whatever way: the program's digest stands in, and the session goes on."""
+"""Summaries from an endpoint that fails in whatever way: the program summary stands in, and the session goes on."""
 
 from __future__ import annotations
 

@@ -23,9 +23,9 @@ def source(number: int) -> str:
     return "\n".join(f"def reading_{number}_{line}(dip: int) -> int:\n    return dip + {line * 7919 % 1000}\n" for line in range(90))
 
 
-async def read_files(here: Stage, session: Session, numbers: range) -> None:
+async def read_files(here: Stage, session: Session, options: range) -> None:
     """A turn for each, in which it is read."""
-    for number in numbers:
+    for number in options:
         (here.folder / f"part_{number}.py").write_text(source(number))
         here.fake.enqueue(Call("read_file", {"path": f"part_{number}.py"}), Say(f"Part {number} adds {number} to the dip."))
         await here.say(session, f"Explain part_{number}.py")

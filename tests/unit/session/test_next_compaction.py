@@ -252,7 +252,7 @@ async def test_by_default_nothing_is_compacted_before_the_line(tmp_path: Path) -
             here.fake.add_rules(summaries())
             session = await here.new()
             await look(here, session, 3)
-            assert session.snapshot().gauge.next == NextCompaction("line", session.snapshot().gauge.line)
+            assert session.snapshot().gauge.next == NextCompaction("line", session.snapshot().gauge.threshold)
             await pause(here, session)
             await chat(here, session, 20)
             assert not compactions(session)

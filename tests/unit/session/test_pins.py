@@ -122,7 +122,7 @@ async def test_where_most_is_pinned_it_is_not_compacted_at_every_call(folder: Pa
         here.fake.add_rules(summaries())
         session = await here.new()
         gauge = session.snapshot().gauge
-        while gauge.used < gauge.line:
+        while gauge.used < gauge.threshold:
             await fill(here, session, 1)
             session.history.pin_item(calls(session)[-1].id, pinned=True)
             gauge = session.snapshot().gauge
@@ -154,7 +154,7 @@ async def test_where_only_what_was_learned_shows_that_they_are_over_the_line_it_
         session = await here.new()
         prelude = session._conversation.projection.prelude  # pyright: ignore[reportPrivateUsage]
         assert prelude is not None
-        assert estimate_prelude(prelude) < session.snapshot().gauge.line
+        assert estimate_prelude(prelude) < session.snapshot().gauge.threshold
         for _ in range(4):
             here.fake.enqueue(Say("Yes."))
             await here.say(session, "Hello")

@@ -14,7 +14,7 @@ from tests.unit.session.harness import compactions, notices, stage
 from tests.unit.session.other_policies import TOLD, asks, ended_well, one_turn_of_reads, telling, under
 from ullage.context.counting.gauge import measured
 from ullage.context.counting.tokens import Calibration
-from ullage.context.policy import FixedCharacters, FixedTokens, LineNumbers, Measure, Policy
+from ullage.context.policy import FixedCharacters, FixedTokens, Measure, Policy, ThresholdOptions
 from ullage.session.compacting import pauses
 
 
@@ -32,13 +32,13 @@ async def test_a_policy_that_is_chosen_while_a_turn_runs_decides_at_the_next_bou
         here.fake.add_rules(telling())
         session = await here.new()
         await fill(here, session, 2)
-        line = session.snapshot().gauge.line
+        line = session.snapshot().gauge.threshold
         here.fake.enqueue(Hang(Reply((Think("Hm."), Call("read_file", {"path": "tank.py"})))), Say("Done."))
         await session.prompt("And the tank")
         await here.fake.until_held()
         here.use_policy("tried")
         gauge = session.snapshot().gauge
-        assert (gauge.line, gauge.policy) == (12_000, "tried")
+        assert (gauge.threshold, gauge.policy) == (12_000, "tried")
         assert line > 12_000
         assert here.made(session) == []
         here.fake.release()
@@ -48,7 +48,7 @@ async def test_a_policy_that_is_chosen_while_a_turn_runs_decides_at_the_next_bou
         assert ended_well(session)
         assert here.refused() == []
         here.use_policy("ullage")
-        assert session.snapshot().gauge.line == line
+        assert session.snapshot().gauge.threshold == line
 
 
 async def test_a_name_that_nobody_has_leaves_the_default_in_force(folder: Path) -> None:
@@ -76,14 +76,14 @@ async def test_what_was_prepared_under_another_policy_is_given_up(folder: Path) 
 
 @pytest.mark.parametrize(("measure", "characters"), [("messages", 60_000), ("characters / 4", 24_000)])
 async def test_the_gauge_shows_the_policys_own_measure(folder: Path, measure: Measure, characters: int) -> None:
-    line = LineNumbers(FixedCharacters(characters))
+    line = ThresholdOptions(FixedCharacters(characters))
     tried = Policy("tried", "", (), AsksModel(), line, measure)
     async with stage(folder, window=WINDOW, settings=under("tried"), extra=[tried]) as here:
         here.fake.add_rules(telling())
         session = await here.new()
         await fill(here, session, 2)
         gauge = session.snapshot().gauge
-        assert (gauge.policy, gauge.measure, gauge.line) == ("tried", measure, characters // 4)
+        assert (gauge.policy, gauge.measure, gauge.threshold) == ("tried", measure, characters // 4)
         messages = session._conversation.projection.messages  # pyright: ignore[reportPrivateUsage]
         calibration = here.sessions._around.calibrations.get(here.settings.model_name, Calibration())  # pyright: ignore[reportPrivateUsage]
         assert gauge.used == measured(measure, 0, messages, calibration)
@@ -107,7 +107,7 @@ async def test_none_holds_at_the_window_and_compacts_when_it_is_asked_to(folder:
         assert "The context is full" in notice.text
         assert "choose another policy than none" in notice.text
         assert session.snapshot().gauge.next.why == "off"
-        assert not session.near_the_line()
+        assert not session.near_the_threshold()
         session.compact()
         await here.idle(session)
         [card] = compactions(session)
@@ -162,7 +162,7 @@ async def test_a_policy_that_restores_nothing_says_nothing_of_it(folder: Path) -
     [
         (AsksModel(), "tried", "model"),
         (Raises("plan"), "tried", "digest"),
-        (Raises("handoff"), "tried", "digest"),
+        (Raises("summarise"), "tried", "digest"),
         (AsksModel(), "none", "model"),
     ],
 )
@@ -179,7 +179,7 @@ async def test_a_preview_says_what_a_click_would_do(folder: Path, engine: AsksMo
         assert compactions(session)[0].rung == rung
 
 
-@pytest.mark.parametrize("where", ["plan", "handoff"])
+@pytest.mark.parametrize("where", ["plan", "summarise"])
 async def test_what_fails_in_a_preview_counts_for_nothing(folder: Path, where: str) -> None:
     engine = Raises(where)
     async with stage(folder, window=WINDOW, settings=under("tried"), extra=[policy(engine, full_at=FixedTokens(50_000))]) as here:
@@ -201,7 +201,7 @@ async def test_while_editing_another_policy_compacts_too(folder: Path, monkeypat
     async with stage(folder, window=WINDOW, settings=under("tried"), extra=[tried]) as here:
         here.fake.add_rules(telling())
         session = await here.new()
-        while not session.near_the_line():
+        while not session.near_the_threshold():
             await fill(here, session, 1)
         here.sessions.document_changed((folder / "tank.py").resolve(), "changed", 1)
         await here.watcher.until(lambda: [card.status for card in compactions(session)] == ["completed"])

@@ -1,4 +1,4 @@
-"""What a digest asks of a log is read while the session goes on, so that no compaction waits for it."""
+"""What a program summary asks of a log is read while the session goes on, so that no compaction waits for it."""
 
 from __future__ import annotations
 

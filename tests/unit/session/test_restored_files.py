@@ -90,7 +90,7 @@ async def test_in_a_small_window_they_do_not_fill_what_was_freed(folder: Path) -
         [made] = here.made(session)
         gauge = session.snapshot().gauge
         files = sum(estimate_text(file.text) for file in made.restored)
-        assert 0 < files < (gauge.line - gauge.used + files) * 0.6  # half, and a line for each that is only named
+        assert 0 < files < (gauge.threshold - gauge.used + files) * 0.6  # half, and a line for each that is only named
 
 
 async def test_a_file_that_commands_name_in_several_ways_is_read_again_once(folder: Path) -> None:

@@ -56,7 +56,7 @@ async def test_where_carrying_has_cost_more_than_compacting_it_compacts_without_
         await chat(here, session, 30)
         card = compactions(session)[0]
         assert (card.trigger, card.status, card.rung) == ("economy", "completed", "model")
-        assert full.used < 0.5 * full.line
+        assert full.used < 0.5 * full.threshold
         # The summary was asked for while a turn ran or nobody asked anything: never between a prompt and its first request.
         bodies = [request.body for request in here.fake.requests]
         assert sum(asks_for_summary(body) for body in bodies) >= 1

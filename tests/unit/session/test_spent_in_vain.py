@@ -128,7 +128,7 @@ async def test_what_could_not_be_written_down_has_cost_what_it_cost(folder: Path
 async def test_what_an_engine_could_not_use_in_the_background_has_cost_what_it_cost(folder: Path) -> None:
     from tests.unit.session.test_policies_live import telling
 
-    async with stage(folder, window=WINDOW, settings=Settings(policy_name="tried"), extra=[policy(Raises("handoff"))]) as here:
+    async with stage(folder, window=WINDOW, settings=Settings(policy_name="tried"), extra=[policy(Raises("summarise"))]) as here:
         here.fake.add_rules(telling())
         session = await here.new()
         await fill_to_the_line(here, session)

@@ -49,7 +49,7 @@ async def test_the_next_requests_are_as_if_it_had_never_been_made(folder: Path) 
         session = await compacted_at_the_line(here)
         await session.history.undo()
         gauge = session.snapshot().gauge
-        assert gauge.used > gauge.line
+        assert gauge.used > gauge.threshold
         for _ in range(3):
             await chat(here, session)
             assert "round 0" in str(here.fake.requests[-1].body["messages"][0])
@@ -65,7 +65,7 @@ async def test_nor_is_it_made_again_because_the_user_goes_on_editing(folder: Pat
         session.user_edits()
         await asyncio.sleep(0)
         await here.idle(session)
-        assert not session.near_the_line()
+        assert not session.near_the_threshold()
         assert state_of(session) == [("threshold", "undone")]
 
 
@@ -73,7 +73,7 @@ async def test_after_a_quarter_of_the_line_it_comes_again(folder: Path) -> None:
     async with stage(folder, window=WINDOW, settings=Settings(summary_engine="digest")) as here:
         session = await compacted_at_the_line(here)
         await session.history.undo()
-        undone, line = session.snapshot().gauge.used, session.snapshot().gauge.line
+        undone, line = session.snapshot().gauge.used, session.snapshot().gauge.threshold
         used = undone
         while len(compactions(session)) == 1:
             used = session.snapshot().gauge.used
@@ -91,8 +91,8 @@ async def test_in_a_full_window_it_comes_at_once(folder: Path) -> None:
         await session.history.undo()
         await chat(here, session)
         gauge = session.snapshot().gauge
-        assert gauge.line < gauge.used < 0.98 * gauge.size < gauge.used + 0.25 * gauge.line
-        await chat(here, session, int(0.2 * gauge.line))
+        assert gauge.threshold < gauge.used < 0.98 * gauge.size < gauge.used + 0.25 * gauge.threshold
+        await chat(here, session, int(0.2 * gauge.threshold))
         assert state_of(session) == [("threshold", "undone"), ("threshold", "completed")]
         assert not here.refused()
 
@@ -104,7 +104,7 @@ async def test_what_was_cleared_so_that_the_undo_fits_is_no_compaction_that_the_
         model.card = replace(model.card, window=30_000)
         await session.history.undo(fit=True)
         model.card = replace(model.card, window=WINDOW)
-        here.sessions.configure(replace(here.settings, line_cap=10_000))
+        here.sessions.configure(replace(here.settings, threshold_cap=10_000))
         for _ in range(2):
             await chat(here, session)
         assert [trigger for trigger, _ in state_of(session)] == ["threshold", "manual"]
@@ -166,11 +166,11 @@ async def test_the_gauge_says_what_it_waits_for(folder: Path) -> None:
         assert waits(session) is None
         await session.history.undo()
         gauge = session.snapshot().gauge
-        quarter = int(0.25 * gauge.line)
-        assert gauge.used > gauge.line
+        quarter = int(0.25 * gauge.threshold)
+        assert gauge.used > gauge.threshold
         assert waits(session) == quarter
         await chat(here, session)
-        assert waits(session) == pytest.approx(quarter, abs=0.01 * gauge.line)
+        assert waits(session) == pytest.approx(quarter, abs=0.01 * gauge.threshold)
         await chat(here, session, 300)
         gauge = session.snapshot().gauge
         left = waits(session)
@@ -191,5 +191,5 @@ async def test_where_the_wait_ends_below_the_line_the_gauge_says_nothing_of_it(f
         await here.idle(session)
         await session.history.undo()
         gauge = session.snapshot().gauge
-        assert gauge.used < 0.75 * gauge.line
+        assert gauge.used < 0.75 * gauge.threshold
         assert waits(session) is None

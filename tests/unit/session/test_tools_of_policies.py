@@ -13,11 +13,11 @@ from tests.fake_api import Call, Hang, Reply, Rule, Say, Think
 from tests.unit.session.engines import PROMPT, AsksModel, policy
 from tests.unit.session.filling import WINDOW, fill, make_project
 from tests.unit.session.harness import calls, compactions, stage
-from ullage.context.engines.engine import Covered, Handoff, Occasion
+from ullage.context.engines.engine import Covered, Occasion, SummaryText
 from ullage.context.entries import Prelude
 from ullage.context.moves.cheap import clear
 from ullage.context.moves.plan import Plan
-from ullage.context.policy import ClearNumbers, FixedTokens
+from ullage.context.policy import ClearOptions, FixedTokens
 from ullage.session.settings import Settings
 from ullage.tools import registry
 from ullage.tools.registry import ToolDependencies
@@ -98,12 +98,12 @@ async def test_a_session_that_is_opened_under_such_a_policy_has_its_tools_at_onc
 
 @dataclass(frozen=True)
 class WithFiles(AsksModel):
-    """Names the workspace's files in its handoff."""
+    """Names the workspace's files in its summary."""
 
     wants_files: bool = True
 
-    def handoff(self, covered: Covered) -> Handoff:
-        return Handoff("Files: " + ", ".join(f"{path} ({len(text)})" for path, text in sorted(covered.files.items())))
+    def summarise(self, covered: Covered) -> SummaryText:
+        return SummaryText("Files: " + ", ".join(f"{path} ({len(text)})" for path, text in sorted(covered.files.items())))
 
 
 async def test_a_handoff_gets_the_source_texts_that_are_not_ignored(folder: Path) -> None:
@@ -129,7 +129,7 @@ class InSweeps(AsksModel):
     sweeps: int = 2
 
     def plan(self, at: Occasion) -> Plan | None:
-        cleared = clear(at.projection, ClearNumbers(keep_results=1, spares_newest_reads=False))[:1]
+        cleared = clear(at.projection, ClearOptions(keep_results=1, spares_newest_reads=False))[:1]
         return Plan(at.projection.entries[-1].seq, cleared, None, None, 0, 0) if cleared else None
 
 

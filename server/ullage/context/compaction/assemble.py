@@ -12,10 +12,10 @@ from typing import TypeAlias
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction_entries import Compaction, Rung, Trigger
-from ullage.context.counting.gauge import line as full_at
 from ullage.context.counting.gauge import measured
+from ullage.context.counting.gauge import threshold_of as full_at
 from ullage.context.counting.tokens import Calibration, estimate_message
-from ullage.context.engines.engine import Covered, Handoff, Occasion, handoff_room, is_in_force, planned_entry
+from ullage.context.engines.engine import Covered, Occasion, SummaryText, is_in_force, planned_entry, summary_room
 from ullage.context.entries import Logged
 from ullage.context.moves.plan import Count, Plan, spare
 from ullage.context.policies.ullage import ULLAGE
@@ -56,12 +56,12 @@ class Draft:
     wanted: Wanted
     plan: Plan
     rung: Rung
-    handoff: Handoff
+    summary: SummaryText
     usage: Usage | None
     cost: float | None
     skipped: tuple[str, ...]
     tokens_before: int
-    line: int
+    threshold: int
     """Tokens at which the context counts as full, as it was planned for."""
     epoch: EpochKey
     """Without upkeep, which leaves a draft as good as it was."""
@@ -95,7 +95,7 @@ def entry_of(draft: Draft) -> Compaction:
         wanted.id,
         wanted.trigger,
         draft.plan,
-        draft.handoff,
+        draft.summary,
         draft.rung,
         policy=draft.policy.name,
         tokens_before=draft.tokens_before,
@@ -110,7 +110,7 @@ class Sizes:
 
     used: int
     """The one number of the whole context."""
-    line: int
+    threshold: int
     """Where it counts as full."""
     window: int
     calibration: Calibration
@@ -134,7 +134,7 @@ def planned(policy: Policy, view: Projection, wanted: Wanted, sizes: Sizes) -> D
     """
     count, upkeep = counting(sizes.calibration), wanted.trigger == "upkeep"
     full = measured(policy.measure, sizes.used, view.messages, sizes.calibration)
-    occasion = Occasion(view, wanted.trigger, full, sizes.line, sizes.window, count)
+    occasion = Occasion(view, wanted.trigger, full, sizes.threshold, sizes.window, count)
     plan = policy.engine.upkeep(occasion) if upkeep else policy.engine.plan(occasion)
     if plan is None:
         return None
@@ -145,7 +145,7 @@ def planned(policy: Policy, view: Projection, wanted: Wanted, sizes: Sizes) -> D
     spared = spare(plan, view, count)
     if spared is None or (upkeep and is_in_force(spared, view)):
         return None
-    draft = Draft(wanted, spared, "moves", Handoff(""), None, None, (), sizes.used, sizes.line, epoch_of(view), policy, view.key)
+    draft = Draft(wanted, spared, "moves", SummaryText(""), None, None, (), sizes.used, sizes.threshold, epoch_of(view), policy, view.key)
     return draft if upkeep or spared.summarise_to is not None or _takes_out(draft, view, count) else None
 
 
@@ -158,7 +158,7 @@ def _takes_out(draft: Draft, view: Projection, count: Count) -> bool:
 def standing_in(wanted: Wanted, sizes: Sizes) -> tuple[Wanted, Sizes]:
     """What Ullage's own engine is asked where it stands in for another policy: to compact in any case, by its own threshold at most."""
     asking = wanted if wanted.trigger == "reactive" else replace(wanted, trigger="manual")
-    return asking, replace(sizes, line=min(sizes.line, full_at(sizes.window, ULLAGE.line)))
+    return asking, replace(sizes, threshold=min(sizes.threshold, full_at(sizes.window, ULLAGE.threshold)))
 
 
 def ways(plan: Plan, wanted: Wanted) -> Iterator[Rung]:
@@ -171,7 +171,7 @@ def ways(plan: Plan, wanted: Wanted) -> Iterator[Rung]:
 
 
 def covered_by(
-    view: Projection, plan: Plan, model_text: str | None, focus: str, line: int, files: Mapping[str, str] | None = None
+    view: Projection, plan: Plan, model_text: str | None, focus: str, threshold: int, files: Mapping[str, str] | None = None
 ) -> Covered:
     """What a summary is to be written of. `view` may hold more than there was when it was planned."""
     entries = view.entries
@@ -179,14 +179,14 @@ def covered_by(
     if is_anything_excluded(view):
         whole = log_without_excluded(view, whole)
     cut = place_of(whole, (plan.summarise_to or 0) + 1)
-    return Covered(whole[:cut], plan, model_text, focus, handoff_room(line), files or {}, whole[cut:])
+    return Covered(whole[:cut], plan, model_text, focus, summary_room(threshold), files or {}, whole[cut:])
 
 
-def handoff_by(policy: Policy, covered: Covered) -> Handoff:
+def summary_by(policy: Policy, covered: Covered) -> SummaryText:
     """The text of a summary, by the policy's engine, without secrets. Raises what the engine raises, and `TypeError`."""
-    told = policy.engine.handoff(covered)
-    if not isinstance(told, Handoff):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
-        raise TypeError(f"its handoff is {type(told).__name__}")
+    told = policy.engine.summarise(covered)
+    if not isinstance(told, SummaryText):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
+        raise TypeError(f"its summary is {type(told).__name__}")
     # Whoever wrote it: what a model tells may hold what it read.
     return replace(told, text=redact(told.text), acknowledgement=redact(told.acknowledgement), resume=redact(told.resume))
 

@@ -76,7 +76,7 @@ class Fullness:
     counted: Counted
     used: int
     """The one number: by the measure of the policy in force."""
-    line: int
+    threshold: int
     """Where the context counts as full, by the same measure."""
     window: int
     hold: int
@@ -129,15 +129,15 @@ class State:
         """
         if not self.policy.waits_for_gain or not self.left_by_newest:
             return 0
-        return ceil(self.left_by_newest + self.full.line * ASK_AGAIN_SHARE)
+        return ceil(self.left_by_newest + self.full.threshold * ASK_AGAIN_SHARE)
 
     def undone_left(self, share: float) -> int:
         """Tokens that have to come yet after an undo, until that share of the threshold has; 0 where nothing was undone."""
-        return 0 if self.grown_since_undo is None else max(0, int(self.full.line * share) - self.grown_since_undo)
+        return 0 if self.grown_since_undo is None else max(0, int(self.full.threshold * share) - self.grown_since_undo)
 
     def is_held(self, more: int) -> bool:
         """Whether the window itself, whatever the threshold, is as good as full with `more` tokens to come."""
-        return self.full.counted.used + more >= self.full.hold * self.policy.line.hold_share
+        return self.full.counted.used + more >= self.full.hold * self.policy.threshold.hold_share
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +193,11 @@ def decide(state: State, more: int = 0, *, tried: bool = False) -> Decision:
     `tried`: a compaction was made at this boundary, or did not come about.
     """
     full, held = state.full, state.is_held(more)
-    below = full.used + more < full.line and not held
+    below = full.used + more < full.threshold and not held
     if tried and not below:
         return _held(state, more) if held else Wait("it was tried")
     if below:
-        return ahead(state) if tried else _below_the_line(state, more)
+        return ahead(state) if tried else _below_the_threshold(state, more)
     refused = _where_nothing_helps(state)
     if refused is not None:
         return refused
@@ -245,15 +245,15 @@ def next_compaction(state: State) -> NextCompaction:
         return NextCompaction("off", None)
     full = state.full
     counted = full.counted.used
-    window = full.used + max(0, ceil(full.hold * state.policy.line.hold_share) - counted)
+    window = full.used + max(0, ceil(full.hold * state.policy.threshold.hold_share) - counted)
     undone = state.undone_left(TAKEN_BACK_SHARE)
     grown = full.used + max(0, state.has_to_hold - counted)
-    why, at = decided(full.line, window, full.used + undone if undone else 0, grown if grown > full.line else 0)
+    why, at = decided(full.threshold, window, full.used + undone if undone else 0, grown if grown > full.threshold else 0)
     if state.rests > 0:
         return NextCompaction("failed", at)
     if not state.replied:
         return NextCompaction("unanswered", at)
-    near = full.used + state.usual_growth >= full.line and not undone and counted >= state.has_to_hold
+    near = full.used + state.usual_growth >= full.threshold and not undone and counted >= state.has_to_hold
     return NextCompaction(why, at, near and not state.in_vain, state.saving)
 
 
@@ -268,9 +268,9 @@ def early_saving(outlook: Outlook, token: float, postponed: Postponed, *, prepar
     return EarlySaving("prompt" if ready else "pause", max(0.0, outlook.saved * token), postponed, outlook.when)
 
 
-def decided(line: int, window: int, undone: int, grown: int) -> tuple[Why, int]:
+def decided(threshold: int, window: int, undone: int, grown: int) -> tuple[Why, int]:
     """Why and where, of what may decide (tokens; 0 where it does not): the latest of line, undo and growth, but the window at last."""
-    reasons: tuple[tuple[Why, int], ...] = (("line", line), ("grown", grown), ("undone", undone))
+    reasons: tuple[tuple[Why, int], ...] = (("line", threshold), ("grown", grown), ("undone", undone))
     why, at = max(reasons, key=lambda each: each[1])
     return ("window", window) if window < at and why == "line" else (why, min(at, window))
 
@@ -285,7 +285,7 @@ def ways_out(state: State) -> str:
     return f"{', '.join(ways)}, or begin a new session"
 
 
-def _below_the_line(state: State, more: int) -> Decision:
+def _below_the_threshold(state: State, more: int) -> Decision:
     """One that saves is made with a prompt only, where it was told before and nobody has to wait."""
     saving = next_compaction(state).saving
     if more and saving is not None and saving.postponed == "none" and saving.when == "prompt":
@@ -295,7 +295,7 @@ def _below_the_line(state: State, more: int) -> Decision:
 
 def ahead(state: State) -> Decision:
     """Whether one is prepared, where none is made now."""
-    if state.full.used < state.full.line * PREPARED_FROM:
+    if state.full.used < state.full.threshold * PREPARED_FROM:
         return Wait("there is room")
     if not state.by_itself or not state.by_model:
         return Wait("none is made by itself, or nobody would have to wait for it")
@@ -316,15 +316,15 @@ def _held(state: State, more: int) -> Hold:
 def _where_nothing_helps(state: State) -> Refuse | None:
     """Where system and tools alone are over the threshold or the window no compaction brings the context under it."""
     full, fixed = state.full, state.full.counted.fixed
-    if fixed >= full.hold * state.policy.line.hold_share:
+    if fixed >= full.hold * state.policy.threshold.hold_share:
         return Refuse(
             f"The instructions, rules and tools alone take about {fixed:,} tokens; the model has {full.hold:,} in all. "
             "Shorten AGENTS.md or CLAUDE.md, or choose a model with a larger window."
         )
-    if fixed < full.line or full.is_hearsay or state.policy.measure != "usage" or not state.by_itself:
+    if fixed < full.threshold or full.is_hearsay or state.policy.measure != "usage" or not state.by_itself:
         return None
     return Refuse(
-        f"The instructions, rules and tools alone take about {fixed:,} tokens, more than the {full.line:,} at which "
+        f"The instructions, rules and tools alone take about {fixed:,} tokens, more than the {full.threshold:,} at which "
         "the context counts as full. Shorten AGENTS.md or CLAUDE.md, raise the setting "
         '"Ullage › Compaction: Cap" if it is low, or choose a model with a larger window.'
     )

@@ -57,7 +57,7 @@ class Terms:
 
 
 @dataclass(frozen=True, slots=True)
-class EconomyNumbers:
+class EconomyOptions:
     """How one way of saving weighs. `patience` is how many times its price a compaction must have been paid for in carrying; None: it is
     never made for this reason alone."""
 
@@ -66,10 +66,10 @@ class EconomyNumbers:
     """Whether it compacts when the cache has gone cold or is about to."""
 
 
-ECONOMIES: Mapping[Economy, EconomyNumbers] = {
-    "cheapest": EconomyNumbers(1.0, when_cold=True),
-    "balanced": EconomyNumbers(2.0, when_cold=True),
-    "fullest": EconomyNumbers(None, when_cold=False),
+ECONOMIES: Mapping[Economy, EconomyOptions] = {
+    "cheapest": EconomyOptions(1.0, when_cold=True),
+    "balanced": EconomyOptions(2.0, when_cold=True),
+    "fullest": EconomyOptions(None, when_cold=False),
 }
 
 
@@ -116,11 +116,11 @@ def since(active: Sequence[Compaction], fixed: int) -> Carried:
     return Carried(0, newest.estimated_after if newest else fixed + USUAL_LEFT)
 
 
-def pays(used: int, fixed: int, so_far: Carried, terms: Terms, numbers: EconomyNumbers, *, by_model: bool) -> bool:
+def pays(used: int, fixed: int, so_far: Carried, terms: Terms, options: EconomyOptions, *, by_model: bool) -> bool:
     """Whether carrying has cost enough by now. `used` is what the context holds, `by_model` whether a model would write the summary."""
-    if numbers.patience is None or used - so_far.left < SMALLEST_GAIN:
+    if options.patience is None or used - so_far.left < SMALLEST_GAIN:
         return False
-    return terms.read * so_far.beyond >= numbers.patience * in_all(used, fixed, so_far.left, terms, by_model=by_model)
+    return terms.read * so_far.beyond >= options.patience * in_all(used, fixed, so_far.left, terms, by_model=by_model)
 
 
 def in_all(used: int, fixed: int, left: int, terms: Terms, *, by_model: bool) -> float:
@@ -140,12 +140,12 @@ def price(used: int, fixed: int, left: int, terms: Terms, *, by_model: bool) -> 
     return summary + (terms.write - terms.read) * max(0, left - fixed)
 
 
-def pays_when_cold(used: int, so_far: Carried, terms: Terms, numbers: EconomyNumbers) -> bool:
+def pays_when_cold(used: int, so_far: Carried, terms: Terms, options: EconomyOptions) -> bool:
     """Whether to compact because the cache is gone: the prefix has to be written anew, and less of it is cheaper at once.
 
     That holds for a summary that no model writes; reading the cold prefix for it would cost what is saved.
     """
-    if not numbers.when_cold or used - so_far.left < SMALLEST_GAIN:
+    if not options.when_cold or used - so_far.left < SMALLEST_GAIN:
         return False
     return saved_when_cold(used, so_far.left, terms) >= 0
 
@@ -165,9 +165,9 @@ def saved_by_carrying_less(used: int, fixed: int, so_far: Carried, terms: Terms,
     return terms.read * so_far.beyond - in_all(used, fixed, so_far.left, terms, by_model=by_model)
 
 
-def pays_before_cold(used: int, fixed: int, so_far: Carried, terms: Terms, numbers: EconomyNumbers, *, by_model: bool) -> bool:
+def pays_before_cold(used: int, fixed: int, so_far: Carried, terms: Terms, options: EconomyOptions, *, by_model: bool) -> bool:
     """Whether to compact because the cache is about to go, while it still serves the summary: the next request then writes less."""
-    if not numbers.when_cold or used - so_far.left < SMALLEST_GAIN:
+    if not options.when_cold or used - so_far.left < SMALLEST_GAIN:
         return False
     return saved_before_cold(used, fixed, so_far.left, terms, by_model=by_model) >= 0
 
@@ -182,9 +182,9 @@ def cools_after(lives: float | None = None) -> float:
     return COOLING_SECONDS if lives is None else lives * COOLING_SECONDS / CACHE_SECONDS
 
 
-def line_before_step(line: int, long_prompt: int | None, numbers: EconomyNumbers) -> int:
+def threshold_before_step(threshold: int, long_prompt: int | None, options: EconomyOptions) -> int:
     """The line (tokens) where every token of a longer prompt costs more: not beyond `long_prompt`, unless nothing is to be saved."""
-    return line if long_prompt is None or numbers.patience is None else min(line, long_prompt)
+    return threshold if long_prompt is None or options.patience is None else min(threshold, long_prompt)
 
 
 When: TypeAlias = Literal["now", "pause", "cold", "cold later"]
@@ -200,14 +200,14 @@ class Outlook:
     """In prices of one uncached input token."""
 
 
-def outlook(used: int, fixed: int, so_far: Carried, terms: Terms, numbers: EconomyNumbers, *, by_model: bool, cold: bool) -> Outlook | None:
+def outlook(used: int, fixed: int, so_far: Carried, terms: Terms, options: EconomyOptions, *, by_model: bool, cold: bool) -> Outlook | None:
     """What a compaction before the threshold would save; None where it would not. `cold`: the cache is gone."""
     if cold:
-        return Outlook("cold", saved_when_cold(used, so_far.left, terms)) if pays_when_cold(used, so_far, terms, numbers) else None
-    if pays(used, fixed, so_far, terms, numbers, by_model=by_model):
+        return Outlook("cold", saved_when_cold(used, so_far.left, terms)) if pays_when_cold(used, so_far, terms, options) else None
+    if pays(used, fixed, so_far, terms, options, by_model=by_model):
         return Outlook("now", saved_by_carrying_less(used, fixed, so_far, terms, by_model=by_model))
-    if pays_before_cold(used, fixed, so_far, terms, numbers, by_model=by_model):
+    if pays_before_cold(used, fixed, so_far, terms, options, by_model=by_model):
         return Outlook("pause", saved_before_cold(used, fixed, so_far.left, terms, by_model=by_model))
-    if pays_when_cold(used, so_far, terms, numbers):
+    if pays_when_cold(used, so_far, terms, options):
         return Outlook("cold later", saved_when_cold(used, so_far.left, terms))
     return None

@@ -27,9 +27,9 @@ from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT, Fil
 
 
 def exclude(projection: Projection, seq: int, count: Count) -> Plan | None:
-    """The moves that take entry `seq` out of the view: a result gives way to a line that says so; of a prompt or a reply the whole
-    goes, a reply with the results of its calls. What a summary or a snip covers by now can be taken out as well, since a record may tell of
-    it. None where it is out already, or is nothing that can be taken out.
+    """The moves that take entry `seq` out of the view. A result gives way to a line that says so. A prompt goes as a whole, a reply with
+    the results of its calls. What a summary or a snip covers can be taken out, too: a program summary may tell of it. None if it is
+    out already, or cannot be taken out.
     """
     entries, entry = projection.entries, entry_at(projection.entries, seq)
     if seq in excluded(projection):
@@ -110,7 +110,7 @@ def _with_results(entries: Sequence[Logged], seq: int, reply: AssistantReply) ->
 def rewordings(after: Projection, engine: Engine, room: int) -> Iterator[Reworded]:
     """What has to be logged before the change that `after` has already: the texts in view that tell of what is taken out then.
 
-    `engine` is Ullage's own, `room` how many tokens there are for its record.
+    `engine` is Ullage's own, `room` how many tokens there are for its program summary.
     """
     for seq, without in after.to_reword.items():
         made = entry_at(after.entries, seq)
@@ -159,12 +159,12 @@ def _by_path(parts: Iterable[FilePart]) -> tuple[FileTakenOut, ...]:
 
 
 def _written_anew(made: Compaction, told: Summarised, entries: Sequence[Logged], engine: Engine, room: int) -> str:
-    """The record of a compaction that is Ullage's own, of `entries` alone."""
+    """The program summary of a compaction that is Ullage's own, of `entries` alone."""
     plan = Plan(made.through, made.cleared, None, told.last_seq, told.messages, 0, carried=told.carried)
     cut = place_of(entries, told.last_seq + 1)
     covered, tail = entries[:cut], entries[cut:]
     by_model = ELSEWHERE if told.block is not None else _part_of_a_model(told.text) if made.rung == "model" else None
-    text = engine.handoff(Covered(covered, plan, by_model, made.focus, room, tail=tail)).text
+    text = engine.summarise(Covered(covered, plan, by_model, made.focus, room, tail=tail)).text
     return completing(text) if told.block is not None else text
 
 

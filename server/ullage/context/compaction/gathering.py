@@ -17,14 +17,14 @@ from ullage.context.compaction.economy import (
     Terms,
     cools_after,
     is_cold,
-    line_before_step,
     outlook,
     since,
+    threshold_before_step,
 )
 from ullage.context.compaction.undoing import TakenBack, left_by_newest, replied_since
 from ullage.context.compaction_entries import SpentInVain
 from ullage.context.counting.accounting import Counted
-from ullage.context.counting.gauge import USUAL_GROWTH, growth, line
+from ullage.context.counting.gauge import USUAL_GROWTH, growth, threshold_of
 from ullage.context.entries import Logged, SizeStated
 from ullage.context.policy import Policy
 from ullage.context.view.epoch import EpochKey
@@ -91,8 +91,8 @@ class Circumstances:
 
 def full_at(policy: Policy, window: int, economy: Economy, long_prompt: int | None, cap: int | None = None) -> int:
     """Where the context counts as full (tokens). `long_prompt`: the size over which every token costs more; `cap`: the user's own limit."""
-    full = line(window, policy.line, cap)
-    return line_before_step(full, long_prompt, ECONOMIES[economy]) if policy.saves else full
+    full = threshold_of(window, policy.threshold, cap)
+    return threshold_before_step(full, long_prompt, ECONOMIES[economy]) if policy.saves else full
 
 
 class Gathering:
@@ -138,8 +138,8 @@ class Gathering:
         counted = state.full.counted
         so_far = self._up_to_date(view, counted)
         cold = is_cold(now, so_far.last_at, around.cache_lives)
-        numbers = ECONOMIES[around.economy]
-        return outlook(counted.used, counted.fixed, so_far, around.terms, numbers, by_model=around.by_model, cold=cold)
+        options = ECONOMIES[around.economy]
+        return outlook(counted.used, counted.fixed, so_far, around.terms, options, by_model=around.by_model, cold=cold)
 
     def cools_at(self, view: Projection, counted: Counted, idle_since: float, cache_lives: float | None = None) -> float:
         """When the cache is about to go cold, if nobody asks anything from `idle_since` on (Unix seconds)."""
@@ -177,7 +177,7 @@ class Gathering:
             self.gave_nothing(seq)  # the same log would give nothing again, and a summary each time would not save
         if compact.trigger == "threshold":
             nothing = not made and policy.has_stand_in
-            self._nothing_below = full.used + int(full.line * ASK_AGAIN_SHARE) if nothing else 0
+            self._nothing_below = full.used + int(full.threshold * ASK_AGAIN_SHARE) if nothing else 0
         if compact.trigger == "economy":
             return
         if made:

@@ -20,7 +20,7 @@ from ullage.context.compaction.outline import outline, parts
 from ullage.context.compaction_entries import DELETED, NO_ROOM, ONLY_NAME, RestoredFile
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
-from ullage.context.policy import RestoreNumbers
+from ullage.context.policy import RestoreOptions
 from ullage.context.quoting import in_a_line
 from ullage.context.view.fates import whole_in_view
 from ullage.context.view.log_places import said_of
@@ -161,10 +161,10 @@ class FileEdit:
     """Where in the file, counted from 1; None where that is not known."""
 
 
-def choose(edits: Sequence[FileEdit], numbers: RestoreNumbers) -> tuple[str, ...]:
-    """The paths to read again: last edited first, each once, at most `numbers.files`."""
+def choose(edits: Sequence[FileEdit], options: RestoreOptions) -> tuple[str, ...]:
+    """The paths to read again: last edited first, each once, at most `options.files`."""
     ranked = sorted(edits, key=lambda edit: (-_when(edit), edit.by == "disk", edit.path))
-    return tuple(dict.fromkeys(edit.path for edit in ranked))[: numbers.files]
+    return tuple(dict.fromkeys(edit.path for edit in ranked))[: options.files]
 
 
 def _when(edit: FileEdit) -> float:
@@ -202,11 +202,11 @@ class FileNow:
 
 
 def candidates(
-    signs: Iterable[Sign], edits: Sequence[FileEdit], numbers: RestoreNumbers, pinned: Collection[str] = (), out: Collection[str] = ()
+    signs: Iterable[Sign], edits: Sequence[FileEdit], options: RestoreOptions, pinned: Collection[str] = (), out: Collection[str] = ()
 ) -> tuple[str, ...]:
     """The likeliest first; more than are read again where some of them are in view already. `out`: what the user took out."""
-    if numbers.by == "last edited":
-        return choose([edit for edit in edits if edit.path not in out], numbers)
+    if options.by == "last edited":
+        return choose([edit for edit in edits if edit.path not in out], options)
     found = likely((sign for sign in signs if sign.path not in out), CONSIDERED)
     return tuple(path for path in dict.fromkeys((*sorted(pinned), *found)) if path not in out)
 
@@ -214,18 +214,18 @@ def candidates(
 class Choosing:
     """The files to be read again after one compaction. `after` is the view that it leaves, `edited` what is known to have been edited."""
 
-    def __init__(self, after: Projection, candidates: Sequence[str], edited: Collection[str], numbers: RestoreNumbers) -> None:
+    def __init__(self, after: Projection, candidates: Sequence[str], edited: Collection[str], options: RestoreOptions) -> None:
         self._in_view = whole_in_view(after)
         self._left = list(reversed(candidates))
         self._edited = edited
-        self._numbers = numbers
-        self._budget = numbers.total_tokens
+        self._options = options
+        self._budget = options.total_tokens
         self.files: tuple[RestoredFile, ...] = ()
         """What was taken so far."""
 
     def wants(self) -> str | None:
         """The path whose text is to be given next; None where enough was taken or nothing is left."""
-        return self._left[-1] if self._left and len(self.files) < self._numbers.files else None
+        return self._left[-1] if self._left and len(self.files) < self._options.files else None
 
     def give(self, now: FileNow | None) -> None:
         """The file that was wanted; None where it has no text that could be shown, or nothing is known of it."""
@@ -235,24 +235,24 @@ class Choosing:
         if now.text is not None and now.sha256 is not None and self._in_view.get(path) == now.sha256:
             return
         lines = [now.near_line] if now.near_line else []
-        file = take(path, now.text, lines, self._numbers, self._budget, now.sha256 or "")
+        file = take(path, now.text, lines, self._options, self._budget, now.sha256 or "")
         self._budget -= estimate_text(file.text)
         self.files += (file,)
 
 
-def in_room(numbers: RestoreNumbers, free: int, left: float, ratio: float = 1.0) -> RestoreNumbers:
-    """The numbers where so many tokens are free before any file is read again: `free` below the threshold, `left` where calls are held.
+def in_room(options: RestoreOptions, free: int, left: float, ratio: float = 1.0) -> RestoreOptions:
+    """The options where so many tokens are free before any file is read again: `free` below the threshold, `left` where calls are held.
 
     Files are measured by the estimate, so what is free is, too: by `ratio`, which is learned, and in no case by less than `MOST_OFF` says.
     """
     most = left / max(MOST_OFF, ratio)
-    if numbers.room_share is not None:
-        most = min(most, numbers.room_share * free / max(1.0, ratio))
-    return replace(numbers, total_tokens=min(numbers.total_tokens, max(0, int(most))))
+    if options.room_share is not None:
+        most = min(most, options.room_share * free / max(1.0, ratio))
+    return replace(options, total_tokens=min(options.total_tokens, max(0, int(most))))
 
 
-def take(path: str, text: str | None, near_lines: Sequence[int], numbers: RestoreNumbers, budget: int, sha256: str = "") -> RestoredFile:
-    """What the model gets of one file, in about `budget` tokens and never more than `numbers.file_tokens`.
+def take(path: str, text: str | None, near_lines: Sequence[int], options: RestoreOptions, budget: int, sha256: str = "") -> RestoredFile:
+    """What the model gets of one file, in about `budget` tokens and never more than `options.file_tokens`.
 
     The whole text where it fits; else an outline and the parts around `near_lines` (where it was edited, counted from 1; its beginning
     where there are none); else only its name.
@@ -260,7 +260,7 @@ def take(path: str, text: str | None, near_lines: Sequence[int], numbers: Restor
     """
     if text is None:
         return RestoredFile(path, _empty(path, "deleted or renamed since"), DELETED, sha256, whole=False)
-    room = min(numbers.file_tokens, budget) - FRAME_TOKENS
+    room = min(options.file_tokens, budget) - FRAME_TOKENS
     if estimate_text(text) <= room:
         return RestoredFile(path, _framed(path, "read again now, whole", text), "whole", sha256)
     if room < SMALLEST_ROOM:

@@ -21,7 +21,7 @@ from ullage.context.moves.cheap import between, clear
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Count, Digest, Plan, spare
 from ullage.context.moves.preview import preview
-from ullage.context.policy import UllageNumbers
+from ullage.context.policy import UllageOptions
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import gone_by
 
@@ -29,12 +29,12 @@ TRIES = 4
 """The marker of what is cut out says in a few lines what that was, so how long it is shows only when it is written."""
 
 
-def fitting(view: Projection, too_many: int, numbers: UllageNumbers, count: Count, digest: Digest) -> Plan | None:
+def fitting(view: Projection, too_many: int, options: UllageOptions, count: Count, digest: Digest) -> Plan | None:
     """The plan that makes the messages of `view` at least `too_many` tokens fewer: old results are cleared, and where that is not enough
     the middle is cut out, as little of it as serves. None where even that is not enough, or what is pinned is too much.
     """
     before = count(view.messages)
-    for plan in _plans(view, before - too_many, numbers, count, digest):
+    for plan in _plans(view, before - too_many, options, count, digest):
         spared = spare(plan, view, count)
         if spared is not None:
             after = count(preview(view, spared.cleared, spared.snipped).messages)
@@ -43,22 +43,22 @@ def fitting(view: Projection, too_many: int, numbers: UllageNumbers, count: Coun
     return None
 
 
-def _plans(view: Projection, room: int, numbers: UllageNumbers, count: Count, digest: Digest) -> Sequence[Plan]:
+def _plans(view: Projection, room: int, options: UllageOptions, count: Count, digest: Digest) -> Sequence[Plan]:
     through = view.entries[-1].seq
-    cleared = clear(view, numbers.clear)
+    cleared = clear(view, options.clear)
     alone = Plan(through, cleared, None, None, 0, 0)
     shown = preview(view, cleared)
-    snipped = _middle(shown, count(shown.messages) - room, numbers, count, digest)
+    snipped = _middle(shown, count(shown.messages) - room, options, count, digest)
     return [*([alone] if cleared else []), *([replace(alone, snipped=snipped)] if snipped is not None else [])]
 
 
-def _middle(view: Projection, too_many: int, numbers: UllageNumbers, count: Count, digest: Digest) -> Snipped | None:
+def _middle(view: Projection, too_many: int, options: UllageOptions, count: Count, digest: Digest) -> Snipped | None:
     """The shortest range from after the first few messages on that takes so many tokens with it, marker and all; the last few stay."""
     messages: Sequence[Message] = tuple(view.messages)
     cuts = legal_cuts(messages)
-    first = min((cut for cut in cuts if cut >= numbers.snip.keep_first), default=len(messages))
+    first = min((cut for cut in cuts if cut >= options.snip.keep_first), default=len(messages))
     before = list(accumulate((count([message]) for message in messages), initial=0))
-    latest = len(messages) - numbers.summary.reactive_keep_messages
+    latest = len(messages) - options.summary.reactive_keep_messages
     needed = too_many
     for _ in range(TRIES):
         last = next((cut for cut in cuts if first < cut <= latest and before[cut] - before[first] >= needed), None)

@@ -14,7 +14,7 @@ from ullage.context.compaction_entries import Compaction, CompactionRedone, Comp
 from ullage.context.counting.media import shown_tokens
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.entries import AssistantReply, Logged, TurnEnded, UserPrompt
-from ullage.context.policy import BelowWindow, FixedCharacters, FixedTokens, LineNumbers, Measure, Never, ShareOfWindow
+from ullage.context.policy import BelowWindow, FixedCharacters, FixedTokens, Measure, Never, ShareOfWindow, ThresholdOptions
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.projection import Projection
 
@@ -32,13 +32,13 @@ USUAL_GROWTH = 8_000
 """Tokens a turn adds where the session has no history yet."""
 
 
-def line(window: int, numbers: LineNumbers, cap: int | None = None) -> int:
+def threshold_of(window: int, options: ThresholdOptions, cap: int | None = None) -> int:
     """Tokens at which the context counts as full, where it compacts. At least 1.
 
     `cap` is the user's (tokens): it takes the place of the policy's own, where that has one. Reserve and margin leave at least half of a
     window. Where nothing is compacted by itself, the whole window.
     """
-    match numbers.full_at:
+    match options.full_at:
         case BelowWindow(reserve, margin, own_cap):
             headroom = min(reserve + margin, int(window * LARGEST_HEADROOM_SHARE))
             at_most = own_cap if own_cap is None or cap is None else cap
@@ -54,12 +54,12 @@ def line(window: int, numbers: LineNumbers, cap: int | None = None) -> int:
     return max(1, full)
 
 
-def level(used: int, line: int, numbers: LineNumbers) -> Level:
+def level(used: int, threshold: int, options: ThresholdOptions) -> Level:
     """How the gauge is coloured at `used` of `line` tokens."""
-    share = used / line
-    if share >= numbers.error_share:
+    share = used / threshold
+    if share >= options.error_share:
         return "error"
-    return "warning" if share >= numbers.warn_share else "normal"
+    return "warning" if share >= options.warn_share else "normal"
 
 
 def growth(entries: Sequence[Logged]) -> int:

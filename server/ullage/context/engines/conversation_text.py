@@ -14,7 +14,7 @@ from ullage.context.blocks import Block, Document, Image, Message, RedactedThink
 from ullage.context.calls import one_line
 from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.engines.staged_numbers import OwnText
+from ullage.context.engines.staged_options import OwnText
 from ullage.context.entries import Entry, Logged, Notice, UserPrompt
 from ullage.context.quoting import beginning_of_quoted, end_of_quoted, quoted
 from ullage.context.redact import redact

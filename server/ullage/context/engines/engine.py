@@ -23,7 +23,7 @@ from ullage.context.view.projection import Projection
 PathOf: TypeAlias = Callable[[str], str]
 """The path of the file that holds the whole output of a tool use id."""
 
-HANDOFF_SHARE = 1 / 3
+SUMMARY_SHARE = 1 / 3
 """Of the threshold, for the summary: the rest is for the tail, the restored files and the turns to come."""
 
 
@@ -35,7 +35,7 @@ class Occasion:
     trigger: Trigger
     used: int
     """How much the context holds, by the policy's own measure."""
-    line: int
+    threshold: int
     """Where it counts as full, by the same measure."""
     window: int
     """The model's."""
@@ -59,13 +59,13 @@ class Covered:
     files: Mapping[str, str] = field(default_factory=dict[str, str])
     """The source texts of the workspace by path (relative, with `/`), for an engine that wants them; none in replay."""
     tail: Sequence[Logged] = ()
-    """The entries after those, up to when it was planned: they stay in view, and the record may speak of them all the same."""
+    """The entries after those, up to when it was planned: they stay in view, and the program summary may speak of them all the same."""
     reading: Reading | None = None
     """What was read of this log for an earlier program summary: it saves time and changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Handoff:
+class SummaryText:
     """The text that takes the place of what is summarised."""
 
     text: str
@@ -118,7 +118,7 @@ class Engine(Protocol):
         """
         ...
 
-    def handoff(self, covered: Covered) -> Handoff:
+    def summarise(self, covered: Covered) -> SummaryText:
         """The text of a planned summary, with what the model wrote for it or, without that, by program."""
         ...
 
@@ -147,20 +147,20 @@ class Unchanging:
         """Nothing."""
         return None
 
-    def handoff(self, covered: Covered) -> Handoff:
+    def summarise(self, covered: Covered) -> SummaryText:
         """The model's text as it came."""
-        return Handoff(covered.model_text or "")
+        return SummaryText(covered.model_text or "")
 
 
 def planned_entry(
-    id: str, trigger: Trigger, plan: Plan, handoff: Handoff, rung: Rung, *, policy: str, tokens_before: int, focus: str = ""
+    id: str, trigger: Trigger, plan: Plan, summary: SummaryText, rung: Rung, *, policy: str, tokens_before: int, focus: str = ""
 ) -> Compaction:
     """The entry before files are read again and before its size is known (`estimated_after` is 0). Tokens of the whole context."""
     summarised, snipped = None, plan.snipped
     if plan.summarise_to is not None and plan.summarise_from:
-        snipped = Snipped(plan.summarise_from, plan.summarise_to, handoff.text, plan.carried)
+        snipped = Snipped(plan.summarise_from, plan.summarise_to, summary.text, plan.carried)
     elif plan.summarise_to is not None:
-        summarised = Summarised(plan.summarise_to, handoff.text, plan.covers, handoff.acknowledgement, plan.carried, handoff.block)
+        summarised = Summarised(plan.summarise_to, summary.text, plan.covers, summary.acknowledgement, plan.carried, summary.block)
     return Compaction(
         id=id,
         trigger=trigger,
@@ -170,7 +170,7 @@ def planned_entry(
         snipped=snipped,
         summarised=summarised,
         restored=(),
-        resume=handoff.resume,
+        resume=summary.resume,
         focus=focus,
         policy=policy,
         tokens_before=tokens_before,
@@ -193,6 +193,6 @@ def summary_up_to(cut: int, at: Occasion, estimated_after: int, asked: Asked) ->
     return Plan(at.projection.entries[-1].seq, (), None, to, covers, estimated_after, asked=asked)
 
 
-def handoff_room(line: int) -> int:
-    """Tokens that there are for the handoff."""
-    return int(line * HANDOFF_SHARE)
+def summary_room(threshold: int) -> int:
+    """Tokens that there are for the summary."""
+    return int(threshold * SUMMARY_SHARE)

@@ -1,6 +1,6 @@
-"""The staged engine: cheap moves before every call and at the threshold, then a summary. Each system that works so is a set of its numbers.
+"""The staged engine: cheap moves before every call and at the threshold, then a summary. Each system that works so is a set of its options.
 
-The numbers are in `staged_numbers.py`, the summary is in `staged_summary.py`, and what the model reads is in `conversation_text.py`.
+The options are in `staged_options.py`, the summary is in `staged_summary.py`, and what the model reads is in `conversation_text.py`.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from dataclasses import dataclass, replace
 
 from ullage.context.blocks import ToolResult
 from ullage.context.compaction_entries import Cleared, Snipped
-from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
-from ullage.context.engines.staged_numbers import CheapMove, SummaryShape, Upkeep, WindowNumbers
-from ullage.context.engines.staged_summary import SHORTER_TAIL, first_cut, handoff_text, summarised
+from ullage.context.engines.engine import Covered, Occasion, PathOf, SummaryText, Unchanging
+from ullage.context.engines.staged_options import CheapMove, SummaryShape, Upkeep, WindowOptions
+from ullage.context.engines.staged_summary import SHORTER_TAIL, first_cut, staged_text, summarised
 from ullage.context.entries import AssistantReply, Logged
 from ullage.context.moves.cheap import Arrival, Clip, between, clear, clip, snip
 from ullage.context.moves.cuts import Tail, begins_turn, cut_before
 from ullage.context.moves.plan import Plan
 from ullage.context.moves.preview import preview
-from ullage.context.policy import ClearNumbers, ClipNumbers, SnipNumbers
+from ullage.context.policy import ClearOptions, ClipOptions, SnipOptions
 from ullage.context.view.projection import Projection
 
 NO_UPKEEP = Upkeep()
@@ -27,9 +27,9 @@ NO_TAIL = Tail()
 
 @dataclass(frozen=True, slots=True)
 class Staged(Unchanging):
-    """Cheap moves before dear ones, by numbers."""
+    """Cheap moves before dear ones, by options."""
 
-    arrival: ClipNumbers | None = None
+    arrival: ClipOptions | None = None
     """What of a result is sent at all; None: all of it."""
     every_call: Upkeep = NO_UPKEEP
     at_line: tuple[CheapMove, ...] = ()
@@ -44,7 +44,7 @@ class Staged(Unchanging):
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """Results over their limit give way to a part of them."""
-        return clip(arrivals, self.arrival or ClipNumbers(None, None), path_of)
+        return clip(arrivals, self.arrival or ClipOptions(None, None), path_of)
 
     def upkeep(self, at: Occasion) -> Plan | None:
         """The cheap moves of every call."""
@@ -56,14 +56,14 @@ class Staged(Unchanging):
         """The cheap moves of the threshold, and the summary."""
         if self.summary is None:
             return _cheap_alone(at, _made(at, self.at_line))
-        cleared = _made(at, tuple(move for move in self.at_line if isinstance(move, ClearNumbers))).cleared
+        cleared = _made(at, tuple(move for move in self.at_line if isinstance(move, ClearOptions))).cleared
         return summarised(at, cleared, self.summary) or _cheap_alone(at, _Cheap(cleared, None))
 
-    def handoff(self, covered: Covered) -> Handoff:
+    def summarise(self, covered: Covered) -> SummaryText:
         """The summary in its shape, by the model or by program."""
         if self.summary is None:
-            return Handoff(covered.model_text or "")
-        return Handoff(handoff_text(self.summary, covered), self.summary.acknowledgement)
+            return SummaryText(covered.model_text or "")
+        return SummaryText(staged_text(self.summary, covered), self.summary.acknowledgement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,18 +99,18 @@ def _made(at: Occasion, moves: Sequence[CheapMove]) -> _Cheap:
     for move in moves:
         view = preview(at.projection, cleared, snipped) if cleared or snipped else at.projection
         match move:
-            case ClearNumbers():
+            case ClearOptions():
                 cleared += clear(view, move)
-            case SnipNumbers():
+            case SnipOptions():
                 snipped = snip(view, move, _says_nothing) or snipped
-            case WindowNumbers():
+            case WindowOptions():
                 snipped = _window(at, view, move) or snipped
     return _Cheap(cleared, snipped)
 
 
-def _window(at: Occasion, view: Projection, numbers: WindowNumbers) -> Snipped | None:
-    first = first_cut(view, numbers.keep_first)
-    cuts = (cut_before(tail, view, at.line, at.count) for tail in (numbers.tail, SHORTER_TAIL, NO_TAIL))
+def _window(at: Occasion, view: Projection, options: WindowOptions) -> Snipped | None:
+    first = first_cut(view, options.keep_first)
+    cuts = (cut_before(tail, view, at.threshold, at.count) for tail in (options.tail, SHORTER_TAIL, NO_TAIL))
     return next((snipped for cut in cuts if (snipped := between(view, first, cut, _says_nothing))), None)
 
 

@@ -14,8 +14,8 @@ from ullage.context.blocks import Message, Text
 from ullage.context.compaction_entries import Cleared, Compaction, CompactionRedone, CompactionUndone
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.conversation_text import FITS, conversation_text
-from ullage.context.engines.engine import Covered, Occasion, handoff_room
-from ullage.context.engines.staged_numbers import OwnText, SummaryShape
+from ullage.context.engines.engine import Covered, Occasion, summary_room
+from ullage.context.engines.staged_options import OwnText, SummaryShape
 from ullage.context.entries import Logged, UserPrompt
 from ullage.context.moves.cheap import messages_in, seq_after
 from ullage.context.moves.cuts import Tail, cut_before, has_news, legal_cuts
@@ -40,7 +40,7 @@ EARLIER_SUMMARY = "[summary so far]"
 BY_PROGRAM = "(Written by program from the log: no model was asked, or what it wrote could not be used.)"
 EARLIER = "# What a model wrote for an earlier summary"
 USER_SHARE, PROGRAM_SHARE, EARLIER_SHARE = 0.5, 0.25, 0.15
-"""Of the room, for a summary by program; its ceilings are those of Ullage's own digest."""
+"""Of the room, for a summary by program; its ceilings are those of Ullage's own program summary."""
 USER_TOKENS, EARLIER_TOKENS = 20_000, 4_000
 BRIEF_BELOW = 1_500
 """Tokens of room. With less a program summary would not fit, and a few lines must do."""
@@ -75,11 +75,11 @@ def _ranges(at: Occasion, view: Projection, shape: SummaryShape, staying: frozen
         usual = replace(usual, unanswered=True)
     none = Tail(unanswered=usual.unanswered)
     for tail in (usual, replace(usual, at_prompts=False), SHORTER_TAIL, none):
-        cut = cut_before(tail, view, at.line, at.count)
-        if at.trigger != "reactive" or at.count(view.messages[:head]) + at.count(view.messages[cut:]) < at.line:
+        cut = cut_before(tail, view, at.threshold, at.count)
+        if at.trigger != "reactive" or at.count(view.messages[:head]) + at.count(view.messages[cut:]) < at.threshold:
             yield head, cut
-    yield head, cut_before(none, view, at.line, at.count)
-    yield 0, cut_before(none, view, at.line, at.count)
+    yield head, cut_before(none, view, at.threshold, at.count)
+    yield 0, cut_before(none, view, at.threshold, at.count)
 
 
 def _with_summary(
@@ -100,7 +100,7 @@ def _with_summary(
     stays = at.count((*view.messages[:head], *carried_before)) + at.count(view.messages[cut:])
     stays += at.count(_only(view.messages, lambda seq: seq in carried))
     if shape.user_message_tokens:
-        said = verbatim(entries, min(shape.user_message_tokens, handoff_room(at.line)))
+        said = verbatim(entries, min(shape.user_message_tokens, summary_room(at.threshold)))
         stays += at.count([Message("user", tuple(map(Text, said)), (0,) * len(said))]) if said else 0
     return Plan(
         through=at.projection.entries[-1].seq,
@@ -176,7 +176,7 @@ def _only(messages: Iterable[Message], wanted: Callable[[int], bool]) -> list[Me
     return said
 
 
-def handoff_text(shape: SummaryShape, covered: Covered) -> str:
+def staged_text(shape: SummaryShape, covered: Covered) -> str:
     """The whole text: the user's own messages where they are kept, the preface, the summary."""
     said = ""
     if shape.user_message_tokens:

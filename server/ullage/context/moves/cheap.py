@@ -18,7 +18,7 @@ from ullage.context.counting.media import in_words, media_tokens
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.moves.cuts import has_news, legal_cuts, start_of_turns
-from ullage.context.policy import ClearNumbers, ClipNumbers, SnipNumbers
+from ullage.context.policy import ClearOptions, ClipOptions, SnipOptions
 from ullage.context.view.log_places import clipped_to, entry_at, place_of, said_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import is_anything_excluded, without_excluded
@@ -53,7 +53,7 @@ class Clip:
     characters: int
 
 
-def clip(arrivals: Sequence[Arrival], numbers: ClipNumbers, path_of: Callable[[str], str]) -> tuple[Clip, ...]:
+def clip(arrivals: Sequence[Arrival], options: ClipOptions, path_of: Callable[[str], str]) -> tuple[Clip, ...]:
     """What the model gets of each result of one message, in the same order.
 
     Clipped are those over the limit of a result, then the largest ones while all together are over the limit of a message.
@@ -64,9 +64,9 @@ def clip(arrivals: Sequence[Arrival], numbers: ClipNumbers, path_of: Callable[[s
     largest_first = sorted(range(len(arrivals)), key=lambda index: -clips[index].characters)
     total = sum(clip.characters for clip in clips)
     for index in largest_first:
-        if not _is_too_long(clips[index].characters, total, numbers):
+        if not _is_too_long(clips[index].characters, total, options):
             break
-        clips[index] = _clipped(arrivals[index], numbers, path_of)
+        clips[index] = _clipped(arrivals[index], options, path_of)
         total += len(clips[index].content) - clips[index].characters
     return tuple(clips)
 
@@ -75,17 +75,17 @@ def _whole(arrival: Arrival) -> Clip:
     return Clip(arrival.content, clipped=False, characters=len(arrival.content))
 
 
-def _is_too_long(characters: int, total: int, numbers: ClipNumbers) -> bool:
-    if numbers.result_characters is not None and characters > numbers.result_characters:
+def _is_too_long(characters: int, total: int, options: ClipOptions) -> bool:
+    if options.result_characters is not None and characters > options.result_characters:
         return True
-    is_over = numbers.message_characters is not None and total > numbers.message_characters
-    return is_over and characters > numbers.smallest_characters
+    is_over = options.message_characters is not None and total > options.message_characters
+    return is_over and characters > options.smallest_characters
 
 
-def _clipped(arrival: Arrival, numbers: ClipNumbers, path_of: Callable[[str], str]) -> Clip:
+def _clipped(arrival: Arrival, options: ClipOptions, path_of: Callable[[str], str]) -> Clip:
     content = arrival.content
-    tail_length = int(numbers.preview_characters * numbers.tail_share)
-    head = _head(content, numbers.preview_characters - tail_length)
+    tail_length = int(options.preview_characters * options.tail_share)
+    head = _head(content, options.preview_characters - tail_length)
     tail = _tail(content, tail_length)
     left_out = len(content) - len(head) - len(tail)
     lines = len(content.splitlines())
@@ -119,53 +119,53 @@ CALL_CHARACTERS = 100
 """Of a placeholder, for what the tool was called with."""
 
 
-def clear(projection: Projection, numbers: ClearNumbers, start: int = 0) -> tuple[Cleared, ...]:
+def clear(projection: Projection, options: ClearOptions, start: int = 0) -> tuple[Cleared, ...]:
     """The results that can go, in log order; those of the messages from `start`, a legal cut, on.
 
-    Kept is what the numbers spare, what is short, what is cleared already, and what its placeholder would not make shorter.
+    Kept is what the options spare, what is short, what is cleared already, and what its placeholder would not make shorter.
     """
     shown = _results_in_view(projection, start)
-    kept = {cleared.seq for compaction in projection.active for cleared in compaction.cleared} | _kept(projection, shown, numbers)
+    kept = {cleared.seq for compaction in projection.active for cleared in compaction.cleared} | _kept(projection, shown, options)
     cleared: list[Cleared] = []
     gain = 0
     for result in shown:
-        if result.seq in kept or (len(result.text) <= numbers.minimum_characters and not result.media):
+        if result.seq in kept or (len(result.text) <= options.minimum_characters and not result.media):
             continue
-        placeholder = _placeholder(projection.entries, result, numbers)
+        placeholder = _placeholder(projection.entries, result, options)
         if estimate_text(placeholder) >= _tokens(result) if result.media else len(placeholder) >= len(result.text):
             continue
         cleared.append(Cleared(result.seq, placeholder))
-        if numbers.minimum_gain:
+        if options.minimum_gain:
             gain += _tokens(result) - estimate_text(placeholder)
-    return tuple(cleared) if gain >= numbers.minimum_gain else ()
+    return tuple(cleared) if gain >= options.minimum_gain else ()
 
 
 def _tokens(result: Shown) -> int:
     return estimate_text(result.text) + sum(map(media_tokens, result.media))
 
 
-def _kept(projection: Projection, shown: Sequence[Shown], numbers: ClearNumbers) -> set[int]:
-    """The seqs of the results that the numbers spare."""
-    kept = {result.seq for result in shown if not result.answered} if numbers.answered_only else set[int]()
-    if numbers.spares_newest_reads:
+def _kept(projection: Projection, shown: Sequence[Shown], options: ClearOptions) -> set[int]:
+    """The seqs of the results that the options spare."""
+    kept = {result.seq for result in shown if not result.answered} if options.answered_only else set[int]()
+    if options.spares_newest_reads:
         kept |= _newest_reads(shown)
-    if numbers.keep_results:
-        counted = [result for result in shown if result.answered] if numbers.counts_answered else shown
-        kept |= {result.seq for result in counted[max(len(counted) - numbers.keep_results, 0) :]}
-    spared = set(_spared(projection, shown, numbers))
+    if options.keep_results:
+        counted = [result for result in shown if result.answered] if options.counts_answered else shown
+        kept |= {result.seq for result in counted[max(len(counted) - options.keep_results, 0) :]}
+    spared = set(_spared(projection, shown, options))
     kept |= spared
-    if numbers.keep_tokens:
-        kept |= set(_within(numbers.keep_tokens, (result for result in reversed(shown) if result.seq not in spared)))
+    if options.keep_tokens:
+        kept |= set(_within(options.keep_tokens, (result for result in reversed(shown) if result.seq not in spared)))
     return kept
 
 
-def _spared(projection: Projection, shown: Sequence[Shown], numbers: ClearNumbers) -> Iterator[int]:
+def _spared(projection: Projection, shown: Sequence[Shown], options: ClearOptions) -> Iterator[int]:
     """Those of tools, newest messages and newest turns that are never cleared."""
-    if numbers.spared_tools:
-        yield from (result.seq for result in shown if result.returned.tool in numbers.spared_tools)
-    first = len(projection.messages) - numbers.spared_messages
-    if numbers.spared_turns:  # results in the message that begins a turn are those of the turn before
-        first = min(first, start_of_turns(projection, numbers.spared_turns) + 1)
+    if options.spared_tools:
+        yield from (result.seq for result in shown if result.returned.tool in options.spared_tools)
+    first = len(projection.messages) - options.spared_messages
+    if options.spared_turns:  # results in the message that begins a turn are those of the turn before
+        first = min(first, start_of_turns(projection, options.spared_turns) + 1)
     yield from (result.seq for result in shown if result.message >= first)
 
 
@@ -183,11 +183,11 @@ def _newest_reads(shown: Sequence[Shown]) -> set[int]:
     return set(reads.values())
 
 
-def _placeholder(entries: Sequence[Logged], result: Shown, numbers: ClearNumbers) -> str:
-    head = numbers.placeholder.replace("{tool}", result.returned.tool) if numbers.placeholder else _how_to_get_it_back(entries, result)
-    if not numbers.kept_lines:
+def _placeholder(entries: Sequence[Logged], result: Shown, options: ClearOptions) -> str:
+    head = options.placeholder.replace("{tool}", result.returned.tool) if options.placeholder else _how_to_get_it_back(entries, result)
+    if not options.kept_lines:
         return head
-    return "\n".join([head, *result.text.splitlines()[-numbers.kept_lines :]])
+    return "\n".join([head, *result.text.splitlines()[-options.kept_lines :]])
 
 
 def _how_to_get_it_back(entries: Sequence[Logged], result: Shown) -> str:
@@ -263,17 +263,17 @@ def _whole_output(entries: Sequence[Logged], result: Shown) -> str | None:
 # Snip
 
 
-def snip(projection: Projection, numbers: SnipNumbers, digest: Callable[[Sequence[Logged]], str]) -> Snipped | None:
+def snip(projection: Projection, options: SnipOptions, digest: Callable[[Sequence[Logged]], str]) -> Snipped | None:
     """The range that can go; None where the conversation is short or no legal cuts leave anything new between them.
 
     `digest` says in a few lines what stands in a range of the log: the user's words, the files touched.
     """
     messages = projection.messages
-    if len(messages) <= numbers.keep_first + numbers.keep_last:
+    if len(messages) <= options.keep_first + options.keep_last:
         return None
     cuts = legal_cuts(messages)
-    first = min((cut for cut in cuts if cut >= numbers.keep_first), default=len(messages))
-    last = max(cut for cut in cuts if cut <= len(messages) - numbers.keep_last)
+    first = min((cut for cut in cuts if cut >= options.keep_first), default=len(messages))
+    last = max(cut for cut in cuts if cut <= len(messages) - options.keep_last)
     return between(projection, first, last, digest)
 
 

@@ -108,7 +108,7 @@ def carried(projection: Projection) -> frozenset[int]:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """What stays: all that any of the numbers asks for, and no more than the limit allows. The default: only what is unanswered."""
+    """What stays: all that any of the options asks for, and no more than the limit allows. The default: only what is unanswered."""
 
     messages: int = 0
     """So many of the newest; more where a call would be parted from its result."""
@@ -116,12 +116,12 @@ class Tail:
     """So many of the user's newest turns, each whole."""
     tokens: int = 0
     """The newest that take no more than this together."""
-    share_of_line: float = 0.0
+    share_of_threshold: float = 0.0
     """The newest that take no more than this share of the threshold."""
     share_of_view: float = 0.0
     """The newest that take no more than this share of all messages in view."""
     limit: TokenRange | None = None
-    """However much the other numbers ask for, no more than this stays."""
+    """However much the other options ask for, no more than this stays."""
     with_summary: bool = False
     """Whether the summary that stands before it counts for it."""
     at_prompts: bool = False
@@ -138,26 +138,28 @@ class TokenRange:
     least: int
     most: int
 
-    def of(self, line: int) -> int:
+    def of(self, threshold: int) -> int:
         """Tokens."""
-        return min(self.most, max(self.least, int(line * self.share_of_line)))
+        return min(self.most, max(self.least, int(threshold * self.share_of_line)))
 
 
-def cut_before(tail: Tail, projection: Projection, line: int, count: Count) -> int:
+def cut_before(tail: Tail, projection: Projection, threshold: int, count: Count) -> int:
     """The legal cut before the tail; everything is tail at 0. `line` in tokens."""
     messages = projection.messages
     cuts = possible_cuts(tail, projection)
     if tail.at_prompts:
         cuts = [cut for cut in cuts if cut in (0, len(messages)) or begins_turn(projection, messages[cut])]
     by_number = min(len(messages) - tail.messages, start_of_turns(projection, tail.turns) if tail.turns else len(messages))
-    tokens = max(tail.tokens, int(line * tail.share_of_line), int(count(messages) * tail.share_of_view) if tail.share_of_view else 0)
+    tokens = max(
+        tail.tokens, int(threshold * tail.share_of_threshold), int(count(messages) * tail.share_of_view) if tail.share_of_view else 0
+    )
     if tail.with_summary and not has_news(projection, messages[:1]):
         tokens -= count(messages[:1])
     by_number = max(cut for cut in cuts if cut <= max(by_number, 0))
     cut = min(by_number, _first_from(cuts, _start_within(messages, tokens, count)))
     if tail.limit is None:
         return cut
-    return max(cut, _first_from(possible_cuts(tail, projection), _start_within(messages, tail.limit.of(line), count)))
+    return max(cut, _first_from(possible_cuts(tail, projection), _start_within(messages, tail.limit.of(threshold), count)))
 
 
 def possible_cuts(tail: Tail, projection: Projection) -> list[int]:

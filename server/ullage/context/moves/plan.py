@@ -17,7 +17,7 @@ from ullage.context.entries import Logged, UserPrompt
 from ullage.context.moves.cheap import clear, messages_in, snip
 from ullage.context.moves.cuts import has_news, is_legal, legal_cuts
 from ullage.context.moves.preview import Count, Sizes, preview, sizes_after, sizes_now
-from ullage.context.policy import SummaryNumbers, UllageNumbers
+from ullage.context.policy import SummaryOptions, UllageOptions
 from ullage.context.view.log_places import place_of, said_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import messages_taken_out
@@ -80,8 +80,8 @@ class Plan:
 
 def plan(
     projection: Projection,
-    numbers: UllageNumbers,
-    line: int,
+    options: UllageOptions,
+    threshold: int,
     count: Count,
     digest: Digest,
     *,
@@ -93,40 +93,40 @@ def plan(
     tokens at which the context counts as full, `goal` by default the policy's share of it (both with system and tools);
     0 means that a summary is wanted in any case.
     """
-    wanted = int(numbers.goal_share * line) if goal is None else goal
+    wanted = int(options.goal_share * threshold) if goal is None else goal
     prelude = _prelude_tokens(projection, count)
-    usual_tail = min(numbers.summary.tail_tokens, int(numbers.summary.tail_share * line))
-    if wanted <= prelude and (planned := _from_the_newest(projection, numbers, usual_tail, count)):
+    usual_tail = min(options.summary.tail_tokens, int(options.summary.tail_share * threshold))
+    if wanted <= prelude and (planned := _from_the_newest(projection, options, usual_tail, count)):
         return planned
     view = _View(projection, count)
-    cleared = view.with_moves(clear(projection, numbers.clear))
+    cleared = view.with_moves(clear(projection, options.clear))
     if wanted > prelude:
-        cheap = _with_snip(view, cleared, numbers, digest)
+        cheap = _with_snip(view, cleared, options, digest)
         if prelude + cheap.tokens <= wanted:
             return _alone(cheap, view)
     # Where the usual tail leaves nothing to summarise it must be shorter.
-    tails = (usual_tail, int(numbers.summary.tail_share * cleared.tokens), 0)
+    tails = (usual_tail, int(options.summary.tail_share * cleared.tokens), 0)
     cuts = (view.cut_from(cleared.sizes.start_of_tail(tail)) for tail in tails)
-    return _with_summary(view, cleared, cuts, numbers.summary) or _alone(_with_snip(view, cleared, numbers, digest), view)
+    return _with_summary(view, cleared, cuts, options.summary) or _alone(_with_snip(view, cleared, options, digest), view)
 
 
-def _from_the_newest(projection: Projection, numbers: UllageNumbers, tail: int, count: Count) -> Plan | None:
+def _from_the_newest(projection: Projection, options: UllageOptions, tail: int, count: Count) -> Plan | None:
     """The summary that is planned of the whole view, from its newest messages alone; None where these do not tell.
 
     In a very long view nearly all is covered by the summary. How much that would take with its results cleared makes no difference any more
     once the summary is as long as one gets, so nothing of it need be looked at.
     """
-    summary = numbers.summary
+    summary = options.summary
     longest = summary.user_message_tokens + summary.output_tokens
     newest = NEWEST * (tail + max(longest, int(summary.output_tokens / SUMMARY_SHARE)))
     start = len(projection.messages)
     while start and (newest > 0 or not is_legal(projection.messages, start)):
         start -= 1
         newest -= count((projection.messages[start],))
-    if not start or numbers.clear.minimum_gain:
+    if not start or options.clear.minimum_gain:
         return None
     view = _View(projection, count, start)
-    cleared = view.with_moves(clear(projection, numbers.clear, start))
+    cleared = view.with_moves(clear(projection, options.clear, start))
     cut = view.cut_from(cleared.sizes.start_of_tail(tail))
     covered = cleared.sizes.before[cut]
     if covered <= longest or int(SUMMARY_SHARE * covered) < summary.output_tokens:
@@ -136,8 +136,8 @@ def _from_the_newest(projection: Projection, numbers: UllageNumbers, tail: int, 
 
 def reactive_plan(
     projection: Projection,
-    numbers: UllageNumbers,
-    line: int,
+    options: UllageOptions,
+    threshold: int,
     count: Count,
     digest: Digest,
 ) -> Plan | None:
@@ -147,13 +147,13 @@ def reactive_plan(
     are all there is, fewer stay.
     """
     view = _View(projection, count)
-    cleared = view.with_moves(clear(projection, numbers.clear))
-    usual = max(cut for cut in view.cuts if cut <= max(len(view.messages) - numbers.summary.reactive_keep_messages, 0))
+    cleared = view.with_moves(clear(projection, options.clear))
+    usual = max(cut for cut in view.cuts if cut <= max(len(view.messages) - options.summary.reactive_keep_messages, 0))
     later = [cut for cut in view.cuts if cut >= usual]
-    room = line - _prelude_tokens(projection, count)
+    room = threshold - _prelude_tokens(projection, count)
     fitting = [cut for cut in later if cleared.sizes.total - cleared.sizes.before[cut] <= room]
-    summarised = _with_summary(view, cleared, fitting or later[-1:], numbers.summary)
-    return summarised or _alone(_with_snip(view, cleared, numbers, digest), view)
+    summarised = _with_summary(view, cleared, fitting or later[-1:], options.summary)
+    return summarised or _alone(_with_snip(view, cleared, options, digest), view)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,12 +199,12 @@ class _View:
         return min((cut for cut in self.cuts if cut >= start), default=self.cuts[-1])
 
 
-def _with_snip(view: _View, cleared: _Moves, numbers: UllageNumbers, digest: Digest) -> _Moves:
+def _with_snip(view: _View, cleared: _Moves, options: UllageOptions, digest: Digest) -> _Moves:
     """Snip, then clear; clearing alone where nothing can be snipped or the marker is longer than what it stands for."""
-    snipped = snip(view.projection, numbers.snip, digest)
+    snipped = snip(view.projection, options.snip, digest)
     if snipped is None:
         return cleared
-    then = clear(preview(view.projection, snipped=snipped), numbers.clear)
+    then = clear(preview(view.projection, snipped=snipped), options.clear)
     tokens = view.count(preview(view.projection, then, snipped).messages)
     return replace(cleared, cleared=then, snipped=snipped, tokens=tokens) if tokens < cleared.tokens else cleared
 
@@ -216,36 +216,36 @@ def _alone(moves: _Moves, view: _View) -> Plan | None:
     return Plan(view.through, moves.cleared, moves.snipped, None, 0, moves.tokens)
 
 
-def _with_summary(view: _View, cleared: _Moves, cuts: Iterable[int], numbers: SummaryNumbers) -> Plan | None:
+def _with_summary(view: _View, cleared: _Moves, cuts: Iterable[int], options: SummaryOptions) -> Plan | None:
     """A summary of what is before the first of `cuts` that has anything new before it, and what is cleared after it.
 
     Nothing is snipped beside it: it takes the place of the middle too. None where there is no such cut with which the summary
     would make the context smaller than clearing alone does.
     """
-    tried = (_with_summary_to(view, cleared, cut, numbers) for cut in cuts if has_news(view.projection, view.messages[:cut]))
+    tried = (_with_summary_to(view, cleared, cut, options) for cut in cuts if has_news(view.projection, view.messages[:cut]))
     return next((each for each in tried if each is not None), None)
 
 
-def _with_summary_to(view: _View, cleared: _Moves, cut: int, numbers: SummaryNumbers) -> Plan | None:
+def _with_summary_to(view: _View, cleared: _Moves, cut: int, options: SummaryOptions) -> Plan | None:
     to = view.last_seq_before(cut)
     entries = view.projection.entries
     covered = entries[: place_of(entries, to + 1)]
     left = cleared.sizes.total - cleared.sizes.before[cut]
-    tokens = left + _summary_tokens(covered, cleared.sizes.before[cut], numbers, view.count)
+    tokens = left + _summary_tokens(covered, cleared.sizes.before[cut], options, view.count)
     if tokens >= cleared.tokens:
         return None
     kept = tuple(each for each in cleared.cleared if each.seq > to)
-    return Plan(view.through, kept, None, to, messages_in(covered), tokens, asked=Asked("", numbers.output_tokens))
+    return Plan(view.through, kept, None, to, messages_in(covered), tokens, asked=Asked("", options.output_tokens))
 
 
-def _summary_tokens(covered: Sequence[Logged], tokens: int, numbers: SummaryNumbers, count: Count) -> int:
+def _summary_tokens(covered: Sequence[Logged], tokens: int, options: SummaryOptions, count: Count) -> int:
     """What the summary will take, as far as can be said before it is written: the user's words and a share of the rest."""
     newest = max(len(covered) - WEIGHED, 0)
     words = tuple(Text(logged.entry.text) for logged in covered[newest:] if isinstance(logged.entry, UserPrompt))
     said = count([Message("user", words, (0,) * len(words))]) if words else 0
     said += sum(said_of(covered[:newest], _words_of_the_user))
     rest = max(SMALLEST_SUMMARY, int(SUMMARY_SHARE * tokens))
-    return min(numbers.user_message_tokens, said) + min(numbers.output_tokens, rest)
+    return min(options.user_message_tokens, said) + min(options.output_tokens, rest)
 
 
 def _words_of_the_user(entries: Sequence[Logged]) -> int:

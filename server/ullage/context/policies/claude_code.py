@@ -10,9 +10,9 @@ after three failures in a row, as Ullage does with any policy.
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.staged_numbers import SummaryShape, SummaryTokens, Upkeep
+from ullage.context.engines.staged_options import SummaryShape, SummaryTokens, Upkeep
 from ullage.context.moves.cuts import Tail
-from ullage.context.policy import BelowWindow, ClearNumbers, ClipNumbers, LineNumbers, Policy, RestoreNumbers
+from ullage.context.policy import BelowWindow, ClearOptions, ClipOptions, Policy, RestoreOptions, ThresholdOptions
 
 PROMPT = """\
 Do not call any tool now. Write a summary of this conversation, from which a model that sees nothing else of it will continue the work. \
@@ -39,10 +39,10 @@ CLAUDE_CODE = Policy(
         "Another: https://kenhuangus.substack.com/p/chapter-6-context-management-at-scale",
     ),
     engine=Staged(
-        arrival=ClipNumbers(result_characters=50_000, message_characters=200_000, preview_characters=2_000, tail_share=0.0),
+        arrival=ClipOptions(result_characters=50_000, message_characters=200_000, preview_characters=2_000, tail_share=0.0),
         every_call=Upkeep(
             (
-                ClearNumbers(
+                ClearOptions(
                     keep_results=5,
                     minimum_characters=0,
                     answered_only=False,
@@ -54,6 +54,6 @@ CLAUDE_CODE = Policy(
         ),
         summary=SummaryShape(prompt=PROMPT, sections=9, tokens=SummaryTokens(20_000), tail=Tail(unanswered=False)),
     ),
-    line=LineNumbers(BelowWindow(reserve=20_000, margin=13_000, cap=None)),
-    restore=RestoreNumbers(files=5, file_tokens=5_000, total_tokens=50_000, by="last edited"),
+    threshold=ThresholdOptions(BelowWindow(reserve=20_000, margin=13_000, cap=None)),
+    restore=RestoreOptions(files=5, file_tokens=5_000, total_tokens=50_000, by="last edited"),
 )

@@ -10,9 +10,9 @@ Ullage's own digest: prompts verbatim, files, commands.
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens
+from ullage.context.engines.staged_options import OwnText, SummaryShape, SummaryTokens
 from ullage.context.moves.cuts import Tail
-from ullage.context.policy import ClipNumbers, LineNumbers, Policy, ShareOfWindow
+from ullage.context.policy import ClipOptions, Policy, ShareOfWindow, ThresholdOptions
 
 SECTIONS = (
     "Headings: Goal (one sentence); State (done, in progress, blocked); Highlights (technical choices and findings, if any); Next; Files "
@@ -29,7 +29,7 @@ CLINE = Policy(
         "Why 1,024 tokens of summary were too few: https://github.com/cline/cline/issues/13127",
     ),
     engine=Staged(
-        arrival=ClipNumbers(result_characters=50_000, message_characters=None, preview_characters=50_000, tail_share=0.5),
+        arrival=ClipOptions(result_characters=50_000, message_characters=None, preview_characters=50_000, tail_share=0.5),
         summary=SummaryShape(
             prompt=PROMPT,
             update=UPDATE,
@@ -41,5 +41,5 @@ CLINE = Policy(
             preface="Context summary:",
         ),
     ),
-    line=LineNumbers(ShareOfWindow(0.9)),
+    threshold=ThresholdOptions(ShareOfWindow(0.9)),
 )

@@ -1,4 +1,4 @@
-"""`codex`: at 90 % of the window a handoff memo, with the user's own messages verbatim before it, up to 20,000 tokens, newest first.
+"""`codex`: at 90 % of the window a summary memo, with the user's own messages verbatim before it, up to 20,000 tokens, newest first.
 
 This is the path for any provider; with OpenAI's own a service writes the summary. The memo is asked for on the conversation as it is; where
 that would not fit with the answer the oldest messages are left out. Codex sets no ceiling to the memo, so Ullage's own stands here. A
@@ -9,9 +9,9 @@ memo are messages of their own there, and one here.
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.staged_numbers import SummaryShape, SummaryTokens
+from ullage.context.engines.staged_options import SummaryShape, SummaryTokens
 from ullage.context.moves.cuts import Tail
-from ullage.context.policy import ClipNumbers, LineNumbers, Policy, ShareOfWindow, SummaryNumbers
+from ullage.context.policy import ClipOptions, Policy, ShareOfWindow, SummaryOptions, ThresholdOptions
 
 PROMPT = (
     "This is a checkpoint: the context is about to be compacted. Without calling a tool, write a memo that hands the task over to "
@@ -28,14 +28,14 @@ CODEX = Policy(
         "codex-rs/protocol/src/openai_models.rs (90 %): https://github.com/openai/codex",
     ),
     engine=Staged(
-        arrival=ClipNumbers(result_characters=40_000, message_characters=None, preview_characters=40_000, tail_share=0.5),
+        arrival=ClipOptions(result_characters=40_000, message_characters=None, preview_characters=40_000, tail_share=0.5),
         summary=SummaryShape(
             prompt=PROMPT,
-            tokens=SummaryTokens(SummaryNumbers().output_tokens),
+            tokens=SummaryTokens(SummaryOptions().output_tokens),
             tail=Tail(unanswered=False),
             preface=PREFACE,
             user_message_tokens=20_000,
         ),
     ),
-    line=LineNumbers(ShareOfWindow(0.9)),
+    threshold=ThresholdOptions(ShareOfWindow(0.9)),
 )

@@ -11,9 +11,9 @@ beginning and three from the end; the article's steps stand here.
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens, Upkeep
+from ullage.context.engines.staged_options import OwnText, SummaryShape, SummaryTokens, Upkeep
 from ullage.context.moves.cuts import Tail
-from ullage.context.policy import ClearNumbers, ClipNumbers, FixedCharacters, LineNumbers, Policy, SnipNumbers
+from ullage.context.policy import ClearOptions, ClipOptions, FixedCharacters, Policy, SnipOptions, ThresholdOptions
 
 PROMPT = (
     "Summarise the coding session above so that the work can continue. Keep (1) the goal, (2) findings and decisions, (3) files read and "
@@ -28,13 +28,13 @@ FOUR_LAYER = Policy(
         "An article that walks through its lesson S08",
     ),
     engine=Staged(
-        arrival=ClipNumbers(
+        arrival=ClipOptions(
             result_characters=None, message_characters=200_000, preview_characters=2_000, tail_share=0.0, smallest_characters=30_000
         ),
         every_call=Upkeep(
             (
-                SnipNumbers(keep_first=3, keep_last=47),
-                ClearNumbers(
+                SnipOptions(keep_first=3, keep_last=47),
+                ClearOptions(
                     keep_results=3,
                     minimum_characters=120,
                     answered_only=False,
@@ -52,6 +52,6 @@ FOUR_LAYER = Policy(
             preface="[Compacted]",
         ),
     ),
-    line=LineNumbers(FixedCharacters(50_000)),
+    threshold=ThresholdOptions(FixedCharacters(50_000)),
     measure="characters / 4",
 )

@@ -9,9 +9,9 @@ CLI waits for the end of the turn, and Ullage cuts between two calls. It has no 
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens
+from ullage.context.engines.staged_options import OwnText, SummaryShape, SummaryTokens
 from ullage.context.moves.cuts import Tail
-from ullage.context.policy import ClearNumbers, ClipNumbers, LineNumbers, Policy, ShareOfWindow, SummaryNumbers
+from ullage.context.policy import ClearOptions, ClipOptions, Policy, ShareOfWindow, SummaryOptions, ThresholdOptions
 
 PARTS = (
     "Put in: the overall goal; constraints that are in force; knowledge that matters; files with what was done to them and why; the "
@@ -37,9 +37,9 @@ GEMINI_CLI = Policy(
         "The earlier threshold of 70 %: https://github.com/google-gemini/gemini-cli/issues/12068",
     ),
     engine=Staged(
-        arrival=ClipNumbers(),
+        arrival=ClipOptions(),
         at_line=(
-            ClearNumbers(
+            ClearOptions(
                 keep_results=0,
                 minimum_characters=0,
                 answered_only=False,
@@ -53,12 +53,12 @@ GEMINI_CLI = Policy(
             prompt=PROMPT,
             update=UPDATE,
             check=CHECK,
-            tokens=SummaryTokens(SummaryNumbers().output_tokens),
+            tokens=SummaryTokens(SummaryOptions().output_tokens),
             reads=OwnText(uncleared=True),
             tail=Tail(share_of_view=0.3, at_prompts=True),
             preface="[Snapshot of the conversation before this]",
             acknowledgement="Thank you, I have the state of things and go on.",
         ),
     ),
-    line=LineNumbers(ShareOfWindow(0.5)),
+    threshold=ThresholdOptions(ShareOfWindow(0.5)),
 )

@@ -8,9 +8,9 @@ switched on (ten calls with their results become a note each), is left out.
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens
+from ullage.context.engines.staged_options import OwnText, SummaryShape, SummaryTokens
 from ullage.context.moves.cuts import Tail
-from ullage.context.policy import ClipNumbers, LineNumbers, Policy, ShareOfWindow, SummaryNumbers
+from ullage.context.policy import ClipOptions, Policy, ShareOfWindow, SummaryOptions, ThresholdOptions
 
 PROMPT = (
     "The text above is the history of a conversation with a coding agent. Write a summary of it with which the agent can go on as if it "
@@ -26,15 +26,15 @@ GOOSE = Policy(
         "https://goose-docs.ai/docs/guides/sessions/smart-context-management",
     ),
     engine=Staged(
-        arrival=ClipNumbers(result_characters=200_000, message_characters=None),
+        arrival=ClipOptions(result_characters=200_000, message_characters=None),
         summary=SummaryShape(
             prompt=PROMPT,
-            tokens=SummaryTokens(SummaryNumbers().output_tokens),
+            tokens=SummaryTokens(SummaryOptions().output_tokens),
             reads=OwnText(dropped_shares=(0.1, 0.2, 0.5, 1.0)),
             tail=Tail(unanswered=False),
             acknowledgement="I continue from the summary, without mentioning it, and call tools where the task needs them.",
             carries_last_prompt=True,
         ),
     ),
-    line=LineNumbers(ShareOfWindow(0.8)),
+    threshold=ThresholdOptions(ShareOfWindow(0.8)),
 )

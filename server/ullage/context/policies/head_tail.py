@@ -11,9 +11,9 @@ line is.
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens
+from ullage.context.engines.staged_options import OwnText, SummaryShape, SummaryTokens
 from ullage.context.moves.cuts import Tail
-from ullage.context.policy import ClipNumbers, FixedTokens, LineNumbers, Policy
+from ullage.context.policy import ClipOptions, FixedTokens, Policy, ThresholdOptions
 
 PROMPT = (
     "Summarise the conversation above. What counts: decisions that were made, what was found out about the project, how far the task is, "
@@ -29,7 +29,7 @@ HEAD_TAIL = Policy(
         "learn-claude-code: https://github.com/shareAI-lab/learn-claude-code",
     ),
     engine=Staged(
-        arrival=ClipNumbers(result_characters=1_000, message_characters=None, preview_characters=1_000, tail_share=0.5),
+        arrival=ClipOptions(result_characters=1_000, message_characters=None, preview_characters=1_000, tail_share=0.5),
         summary=SummaryShape(
             prompt=PROMPT,
             tokens=SummaryTokens(2_000),
@@ -39,6 +39,6 @@ HEAD_TAIL = Policy(
             acknowledgement="I know from the summary where things stand and continue.",
         ),
     ),
-    line=LineNumbers(FixedTokens(120_000)),
+    threshold=ThresholdOptions(FixedTokens(120_000)),
     measure="characters / 4",
 )

@@ -12,9 +12,9 @@ published numbers stand here.
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens
+from ullage.context.engines.staged_options import OwnText, SummaryShape, SummaryTokens
 from ullage.context.moves.cuts import Tail
-from ullage.context.policy import ClearNumbers, ClipNumbers, LineNumbers, Policy, ShareOfWindow
+from ullage.context.policy import ClearOptions, ClipOptions, Policy, ShareOfWindow, ThresholdOptions
 
 SECTIONS = (
     "Sections: Goal; Constraints and preferences; Progress (done, in progress, blocked); Key decisions; Relevant files; Next steps; "
@@ -35,9 +35,9 @@ HERMES = Policy(
         "https://hermes-agent.nousresearch.com/docs/developer-guide/context-compression-and-caching",
     ),
     engine=Staged(
-        arrival=ClipNumbers(),
+        arrival=ClipOptions(),
         at_line=(
-            ClearNumbers(
+            ClearOptions(
                 keep_results=0,
                 minimum_characters=200,
                 answered_only=False,
@@ -54,12 +54,12 @@ HERMES = Policy(
             tokens=SummaryTokens(12_000, share_of_window=0.05, share_of_covered=0.2, least=2_000),
             reads=OwnText(characters=160_000),
             keep_first=3,
-            tail=Tail(messages=20, share_of_line=0.2),
+            tail=Tail(messages=20, share_of_threshold=0.2),
             preface=(
                 "[Record of the earlier middle of this conversation, for reference. What it mentions was dealt with unless the messages "
                 "after it say otherwise; what the user asks there is what counts.]"
             ),
         ),
     ),
-    line=LineNumbers(ShareOfWindow(0.5)),
+    threshold=ThresholdOptions(ShareOfWindow(0.5)),
 )

@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 
 from ullage.context.blocks import Json, Message, ToolUse
 from ullage.context.engines.conversation_text import written_out
-from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging, summary_up_to
+from ullage.context.engines.engine import Covered, Occasion, SummaryText, Unchanging, summary_up_to
 from ullage.context.entries import AssistantReply, Logged, ToolReturned
 from ullage.context.moves.cuts import has_news, legal_cuts
 from ullage.context.moves.plan import Asked, Plan
-from ullage.context.policy import LineNumbers, Policy, ShareOfWindow, SummaryNumbers
+from ullage.context.policy import Policy, ShareOfWindow, SummaryOptions, ThresholdOptions
 from ullage.context.redact import redact
 from ullage.context.summary.facts import Facts, facts
 from ullage.context.summary.whole_summary import whole_summary
@@ -118,7 +118,7 @@ def blocks_of(entries: Sequence[Logged]) -> Blocks:
 
 
 @dataclass(frozen=True, slots=True)
-class MemgptNumbers:
+class MemgptOptions:
     """Letta's numbers (`settings.py`, `services/summarizer/`, `prompts/summarizer_prompt.py`)."""
 
     keep_share: float = 0.7
@@ -139,7 +139,7 @@ class MemgptNumbers:
 class MemgptEngine(Unchanging):
     """First in, first out."""
 
-    numbers: MemgptNumbers = MemgptNumbers()
+    options: MemgptOptions = MemgptOptions()
     tools: frozenset[str] = frozenset({TOOL})
     """See `engines/engine.py`: the model is offered `memory` under this engine alone. It pages in with `recall`, which it always has."""
     prompt: str = ASKED
@@ -148,7 +148,7 @@ class MemgptEngine(Unchanging):
         """The oldest share of the messages goes, up to an answer of the assistant; where that is not enough, all that can."""
         messages = at.projection.messages
         cuts = legal_cuts(messages)
-        goal = self.numbers.keep_share * at.window
+        goal = self.options.keep_share * at.window
         for share in self._shares():
             upto = round(share * len(messages))
             cut = max((cut for cut in cuts if 0 < cut <= upto and cut < len(messages) and messages[cut].role == "assistant"), default=0)
@@ -157,33 +157,33 @@ class MemgptEngine(Unchanging):
                 return planned
         return self._evicted(at, cuts[-1])
 
-    def handoff(self, covered: Covered) -> Handoff:
+    def summarise(self, covered: Covered) -> SummaryText:
         """The blocks as they are at the end of what is covered, then the summary."""
         if covered.model_text is not None:
-            summary = redact(covered.model_text.strip())[: self.numbers.summary_characters]
+            summary = redact(covered.model_text.strip())[: self.options.summary_characters]
         else:
-            words = SummaryNumbers(user_message_tokens=4_000)
+            words = SummaryOptions(user_message_tokens=4_000)
             summary = whole_summary(covered.entries, None, covered.focus, words, covered.room // 2, covered.reading)
-        return Handoff("\n\n".join([*_shown(covered), SUMMARY, summary]))
+        return SummaryText("\n\n".join([*_shown(covered), SUMMARY, summary]))
 
     def _shares(self) -> Iterator[float]:
-        share = self.numbers.first_share
+        share = self.options.first_share
         while share < 1:
             yield share
-            share = round(share + self.numbers.share_step, 3)
+            share = round(share + self.options.share_step, 3)
 
     def _evicted(self, at: Occasion, cut: int) -> Plan | None:
         messages = at.projection.messages
         size = self._size(at, messages[:cut])
         if cut == 0 or not has_news(at.projection, messages[:cut]) or at.count(messages[:cut]) <= size:
             return None
-        prompt = self.prompt.replace("{words}", f"{self.numbers.words:,}")
-        asked = Asked(prompt, self.numbers.output_tokens, written_out(messages[:cut], at.projection.entries))
+        prompt = self.prompt.replace("{words}", f"{self.options.words:,}")
+        asked = Asked(prompt, self.options.output_tokens, written_out(messages[:cut], at.projection.entries))
         return summary_up_to(cut, at, at.count(messages[cut:]) + size, asked)
 
     def _size(self, at: Occasion, gone: Sequence[Message]) -> int:
         """What stands in their place, about (tokens)."""
-        return SMALLEST + min(self.numbers.output_tokens // 2, at.count(gone) // 4)
+        return SMALLEST + min(self.options.output_tokens // 2, at.count(gone) // 4)
 
 
 def _shown(covered: Covered) -> list[str]:
@@ -213,5 +213,5 @@ MEMGPT = Policy(
         "github.com/letta-ai/letta before it was archived: letta/constants.py, letta/settings.py, letta/services/summarizer/ (2026)",
     ),
     engine=MemgptEngine(),
-    line=LineNumbers(ShareOfWindow(0.9)),
+    threshold=ThresholdOptions(ShareOfWindow(0.9)),
 )

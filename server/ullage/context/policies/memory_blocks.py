@@ -18,11 +18,11 @@ from ullage.context.blocks import Message, Text
 from ullage.context.calls import one_line
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.conversation_text import written_out
-from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging, summary_up_to
+from ullage.context.engines.engine import Covered, Occasion, SummaryText, Unchanging, summary_up_to
 from ullage.context.entries import AssistantReply, Logged, UserPrompt
 from ullage.context.moves.cuts import begins_turn, legal_cuts
 from ullage.context.moves.plan import Asked, Plan
-from ullage.context.policy import FixedTokens, LineNumbers, Policy
+from ullage.context.policy import FixedTokens, Policy, ThresholdOptions
 from ullage.context.redact import redact
 from ullage.context.summary.facts import facts
 from ullage.context.view.projection import Projection
@@ -46,7 +46,7 @@ OUTPUT_TOKENS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class MemoryBlocksNumbers:
+class MemoryBlocksOptions:
     """LlamaIndex's defaults (`memory/memory.py`, `memory_blocks/fact.py`, `memory_blocks/vector.py`)."""
 
     limit_tokens: int = 30_000
@@ -85,7 +85,7 @@ class MemoryBlocksEngine(Unchanging):
     written: what an engine keeps stands in the log and the plan alone.
     """
 
-    numbers: MemoryBlocksNumbers = MemoryBlocksNumbers()
+    options: MemoryBlocksOptions = MemoryBlocksOptions()
     prompt: str = ASKED
 
     def plan(self, at: Occasion) -> Plan | None:
@@ -94,35 +94,35 @@ class MemoryBlocksEngine(Unchanging):
         if not messages:
             return None
         memory = at.count(messages[:1]) - at.count(_without_memory(messages[:1]))
-        wanted = at.used - memory - self.numbers.history_tokens
+        wanted = at.used - memory - self.options.history_tokens
         asked_for = at.trigger in ("manual", "tool", "reactive")
         if wanted <= 0 and not asked_for:
             return None
         cuts = [cut for cut in legal_cuts(messages) if cut > 0]
         between = [len(messages)] if at.trigger == "manual" else []
         whole = [cut for cut in cuts if cut in between or (cut < len(messages) and begins_turn(at.projection, messages[cut]))]
-        must = asked_for or at.used > at.window * self.numbers.turn_share
+        must = asked_for or at.used > at.window * self.options.turn_share
         return self._flush(at, whole, wanted) or (self._flush(at, cuts, wanted) if must else None)
 
-    def handoff(self, covered: Covered) -> Handoff:
+    def summarise(self, covered: Covered) -> SummaryText:
         """The blocks."""
         read = covered.plan.asked.text or "" if covered.plan.asked is not None else ""
         known = _Known.read(read)
         entries = covered.entries
         static = one_line(_first_prompt(entries), STATIC_CHARACTERS)
-        passages = _recalled(entries, f"{known.now or _last_prompt(entries)} {covered.focus}", self.numbers.recalled)
+        passages = _recalled(entries, f"{known.now or _last_prompt(entries)} {covered.focus}", self.options.recalled)
         parts = [TITLE, PREFACE, *([STATIC, static] if static else [])]
         recalled = [RECALLED, *(f"Entry {seq}: {one_line(text, PASSAGE_CHARACTERS)}" for seq, text in passages)] if passages else []
         new = _new_facts([logged for logged in entries if logged.seq > known.upto], covered.model_text)
-        newest = list(dict.fromkeys([*known.facts, *new]))[-self.numbers.most_facts :]
-        room = min(self.numbers.block_tokens, covered.room) - estimate_text("\n\n".join([*parts, *recalled]))
+        newest = list(dict.fromkeys([*known.facts, *new]))[-self.options.most_facts :]
+        room = min(self.options.block_tokens, covered.room) - estimate_text("\n\n".join([*parts, *recalled]))
         lines = _fitting([f"<fact>{fact}</fact>" for fact in newest], room)
-        return Handoff(redact("\n\n".join([*parts, *([FACTS, "\n".join(lines)] if lines else []), *recalled])))
+        return SummaryText(redact("\n\n".join([*parts, *([FACTS, "\n".join(lines)] if lines else []), *recalled])))
 
     def _flush(self, at: Occasion, cuts: Sequence[int], wanted: int) -> Plan | None:
         """The blocks for all up to the first of `cuts` before which enough goes; up to the last where there is none."""
         messages = at.projection.messages
-        least = max(wanted, self.numbers.flush_tokens)
+        least = max(wanted, self.options.flush_tokens)
         cut, tokens = 0, 0
         for following in cuts:
             tokens += at.count(_without_memory(messages[cut:following]))
@@ -136,7 +136,7 @@ class MemoryBlocksEngine(Unchanging):
         asked = Asked(self.prompt, OUTPUT_TOKENS, text, holds="<fact>")
         empty = summary_up_to(cut, at, 0, asked)
         entries = [logged for logged in at.projection.entries if logged.seq <= at.projection.last_seq_before(cut)]
-        blocks = Text(self.handoff(Covered(entries, empty, None, "", self.numbers.block_tokens)).text)
+        blocks = Text(self.summarise(Covered(entries, empty, None, "", self.options.block_tokens)).text)
         size = at.count([Message("user", (blocks,), (0,))]) + FACT_CHARACTERS // 3
         if size >= at.count(messages[:cut]):
             return None
@@ -268,6 +268,6 @@ MEMORY_BLOCKS = Policy(
         "developers.llamaindex.ai: Memory",
     ),
     engine=MemoryBlocksEngine(),
-    line=LineNumbers(FixedTokens(MemoryBlocksNumbers().history_tokens)),
+    threshold=ThresholdOptions(FixedTokens(MemoryBlocksOptions().history_tokens)),
     measure="messages",
 )

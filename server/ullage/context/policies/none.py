@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ullage.context.engines.engine import Unchanging
-from ullage.context.policy import LineNumbers, Never, Policy
+from ullage.context.policy import Never, Policy, ThresholdOptions
 
 NONE = Policy(
     name="none",
     title="No compaction: everything stays until the window is full",
     sources=("The baseline",),
     engine=Unchanging(),
-    line=LineNumbers(Never()),
+    threshold=ThresholdOptions(Never()),
 )

@@ -10,9 +10,9 @@ again OpenCode tells the model to go on; here it goes on with the tail.
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens, Upkeep
+from ullage.context.engines.staged_options import OwnText, SummaryShape, SummaryTokens, Upkeep
 from ullage.context.moves.cuts import Tail, TokenRange
-from ullage.context.policy import BelowWindow, ClearNumbers, ClipNumbers, LineNumbers, Policy
+from ullage.context.policy import BelowWindow, ClearOptions, ClipOptions, Policy, ThresholdOptions
 
 SECTIONS = (
     "Use these sections: Goal; Constraints and preferences; Progress (done, in progress, blocked); Key decisions; Next steps; Critical "
@@ -33,10 +33,10 @@ OPENCODE = Policy(
         "https://justin3go.com/en/posts/2026/04/09-context-compaction-in-codex-claude-code-and-opencode",
     ),
     engine=Staged(
-        arrival=ClipNumbers(result_characters=51_200, message_characters=None, preview_characters=51_200, tail_share=0.0),
+        arrival=ClipOptions(result_characters=51_200, message_characters=None, preview_characters=51_200, tail_share=0.0),
         every_call=Upkeep(
             (
-                ClearNumbers(
+                ClearOptions(
                     keep_results=0,
                     minimum_characters=0,
                     spares_newest_reads=False,
@@ -60,5 +60,5 @@ OPENCODE = Policy(
             carries_last_prompt=True,
         ),
     ),
-    line=LineNumbers(BelowWindow(reserve=20_000, margin=0, cap=None)),
+    threshold=ThresholdOptions(BelowWindow(reserve=20_000, margin=0, cap=None)),
 )

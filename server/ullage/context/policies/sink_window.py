@@ -7,13 +7,13 @@ and the newest within half of the threshold, so that the window rolls on in few 
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.staged_numbers import WindowNumbers
+from ullage.context.engines.staged_options import WindowOptions
 from ullage.context.moves.cuts import Tail
-from ullage.context.policy import ClipNumbers, Policy
+from ullage.context.policy import ClipOptions, Policy
 
 SINK_WINDOW = Policy(
     name="sink-window",
     title="The first 4 messages and a rolling window over the newest stay; nothing is summarised",
     sources=("Efficient Streaming Language Models with Attention Sinks: https://arxiv.org/abs/2309.17453",),
-    engine=Staged(arrival=ClipNumbers(), at_line=(WindowNumbers(keep_first=4, tail=Tail(share_of_line=0.5)),)),
+    engine=Staged(arrival=ClipOptions(), at_line=(WindowOptions(keep_first=4, tail=Tail(share_of_threshold=0.5)),)),
 )

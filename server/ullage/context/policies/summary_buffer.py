@@ -8,9 +8,9 @@ stands here.
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens
+from ullage.context.engines.staged_options import OwnText, SummaryShape, SummaryTokens
 from ullage.context.moves.cuts import Tail
-from ullage.context.policy import ClipNumbers, FixedTokens, LineNumbers, Policy
+from ullage.context.policy import ClipOptions, FixedTokens, Policy, ThresholdOptions
 
 PROMPT = "Summarise the lines of conversation above, in the order in which things happened. Answer with the summary alone."
 UPDATE = (
@@ -22,7 +22,7 @@ SUMMARY_BUFFER = Policy(
     title="A running summary and the newest messages, together within 2,000 tokens",
     sources=("langchain/memory/summary_buffer.py: https://github.com/langchain-ai/langchain",),
     engine=Staged(
-        arrival=ClipNumbers(),
+        arrival=ClipOptions(),
         summary=SummaryShape(
             prompt=PROMPT,
             update=UPDATE,
@@ -32,6 +32,6 @@ SUMMARY_BUFFER = Policy(
             preface="[Summary of the conversation before this]",
         ),
     ),
-    line=LineNumbers(FixedTokens(2_000)),
+    threshold=ThresholdOptions(FixedTokens(2_000)),
     measure="messages",
 )

@@ -9,8 +9,8 @@ from files, give the model the last 80,000 characters and leave the acknowledgem
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens, Upkeep
-from ullage.context.policy import ClearNumbers, ClipNumbers, FixedTokens, LineNumbers, Policy
+from ullage.context.engines.staged_options import OwnText, SummaryShape, SummaryTokens, Upkeep
+from ullage.context.policy import ClearOptions, ClipOptions, FixedTokens, Policy, ThresholdOptions
 
 PROMPT = (
     "The text above is a conversation between a user and a coding agent. Summarise it so that the agent can carry on with nothing but your "
@@ -27,10 +27,10 @@ THREE_LAYER = Policy(
         "An article that takes its lesson s06 apart",
     ),
     engine=Staged(
-        arrival=ClipNumbers(result_characters=50_000, message_characters=None, preview_characters=50_000, tail_share=0.0),
+        arrival=ClipOptions(result_characters=50_000, message_characters=None, preview_characters=50_000, tail_share=0.0),
         every_call=Upkeep(
             (
-                ClearNumbers(
+                ClearOptions(
                     keep_results=3,
                     minimum_characters=100,
                     answered_only=False,
@@ -47,6 +47,6 @@ THREE_LAYER = Policy(
             acknowledgement="I have read the summary and go on from there.",
         ),
     ),
-    line=LineNumbers(FixedTokens(50_000)),
+    threshold=ThresholdOptions(FixedTokens(50_000)),
     measure="characters / 4",
 )

@@ -11,9 +11,9 @@ characters stands in the lesson, not in the article.
 from __future__ import annotations
 
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens, Upkeep
+from ullage.context.engines.staged_options import OwnText, SummaryShape, SummaryTokens, Upkeep
 from ullage.context.moves.cuts import Tail
-from ullage.context.policy import ClearNumbers, ClipNumbers, FixedTokens, LineNumbers, Policy
+from ullage.context.policy import ClearOptions, ClipOptions, FixedTokens, Policy, ThresholdOptions
 
 PROMPT = (
     "Summarise the conversation above for whoever continues it: what was accomplished, the present state, the main decisions. Keep it "
@@ -29,10 +29,10 @@ THREE_LAYER_PRESERVING = Policy(
         "learn-claude-code: https://github.com/shareAI-lab/learn-claude-code",
     ),
     engine=Staged(
-        arrival=ClipNumbers(result_characters=50_000, message_characters=None, preview_characters=50_000, tail_share=0.0),
+        arrival=ClipOptions(result_characters=50_000, message_characters=None, preview_characters=50_000, tail_share=0.0),
         every_call=Upkeep(
             (
-                ClearNumbers(
+                ClearOptions(
                     keep_results=3,
                     counts_answered=True,
                     minimum_characters=100,
@@ -50,6 +50,6 @@ THREE_LAYER_PRESERVING = Policy(
             preface=PREFACE,
         ),
     ),
-    line=LineNumbers(FixedTokens(50_000)),
+    threshold=ThresholdOptions(FixedTokens(50_000)),
     measure="characters / 4",
 )

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import log2
 
-from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
+from ullage.context.engines.engine import Covered, Occasion, PathOf, SummaryText, Unchanging
 from ullage.context.moves.cheap import Arrival, Clip, clip
 from ullage.context.moves.plan import Plan
 from ullage.context.policies.ullage import UllageEngine
-from ullage.context.policy import Policy, RestoreNumbers
+from ullage.context.policy import Policy, RestoreOptions
 
 FENCE = re.compile(r"^\s*(?:```|~~~)")
 NUMBERED = re.compile(r"^\s*+\d++[\t→:|]|^\S{0,300}[/\\.]\S{0,300}:\d++[:-]")
@@ -56,7 +56,7 @@ TURNING = _words(
 
 
 @dataclass(frozen=True, slots=True)
-class PruneNumbers:
+class PruneOptions:
     """How much is left out."""
 
     rate: float = 0.5
@@ -67,7 +67,7 @@ class PruneNumbers:
     """Of the characters. Where less would go the result stays whole (ours)."""
 
 
-PRUNE = PruneNumbers()
+PRUNE = PruneOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +78,17 @@ class TokenPruneEngine(Unchanging):
     words that turn a sentence around stay.
     """
 
-    numbers: PruneNumbers = PRUNE
+    options: PruneOptions = PRUNE
     rest: UllageEngine = REST
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
         """Long results without the words that say little; head and tail of what is too long even so."""
-        longest = self.rest.numbers.clip.result_characters
+        longest = self.rest.options.clip.result_characters
         arrived: list[Clip] = []
         for arrival in arrivals:
-            shown = pruned(arrival, self.numbers, path_of)
+            shown = pruned(arrival, self.options, path_of)
             if longest is not None and len(shown.content) > longest:
-                (shown,) = clip([arrival], self.rest.numbers.clip, path_of)
+                (shown,) = clip([arrival], self.rest.options.clip, path_of)
             arrived.append(shown)
         return tuple(arrived)
 
@@ -96,20 +96,20 @@ class TokenPruneEngine(Unchanging):
         """As `ullage`."""
         return self.rest.plan(at)
 
-    def handoff(self, covered: Covered) -> Handoff:
+    def summarise(self, covered: Covered) -> SummaryText:
         """As `ullage`."""
-        return self.rest.handoff(covered)
+        return self.rest.summarise(covered)
 
 
-def pruned(arrival: Arrival, numbers: PruneNumbers, path_of: Callable[[str], str]) -> Clip:
+def pruned(arrival: Arrival, options: PruneOptions, path_of: Callable[[str], str]) -> Clip:
     """A result without the words that say least, and a line on where the whole is; whole where it is short or hardly anything can go."""
     content = arrival.content
     whole = Clip(content, clipped=False, characters=len(content))
-    if len(content) <= numbers.smallest_characters:
+    if len(content) <= options.smallest_characters:
         return whole
-    shorter = _without(content, int(len(content) * (1 - numbers.rate)))
+    shorter = _without(content, int(len(content) * (1 - options.rate)))
     gone = len(content) - len(shorter)
-    if gone < len(content) * numbers.smallest_gain_share:
+    if gone < len(content) * options.smallest_gain_share:
         return whole
     note = (
         f"[Words that say little are left out here and there, {gone:,} of {len(content):,} characters; code is untouched. "
@@ -199,5 +199,5 @@ TOKEN_PRUNE = Policy(
         "how much a word says is estimated from the text itself instead of by a small model",
     ),
     engine=TokenPruneEngine(),
-    restore=RestoreNumbers(),
+    restore=RestoreOptions(),
 )

@@ -55,7 +55,7 @@ class Section:
     lines: tuple[str, ...]
 
     def markdown(self) -> str:
-        """As it stands in the digest."""
+        """As it stands in the program summary."""
         return "\n".join((f"## {self.heading}", *self.lines))
 
 

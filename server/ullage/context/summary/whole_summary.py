@@ -16,7 +16,7 @@ from ullage.context.calls import strings_of
 from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, Notice, ToolReturned, UserPrompt
-from ullage.context.policy import SummaryNumbers
+from ullage.context.policy import SummaryOptions
 from ullage.context.redact import redact
 from ullage.context.summary import wording
 from ullage.context.summary.command_history import last_open
@@ -76,7 +76,7 @@ def whole_summary(
     entries: Sequence[Logged],
     model_text: str | None,
     focus: str,
-    numbers: SummaryNumbers,
+    options: SummaryOptions,
     room: int = ROOM,
     reading: Reading | None = None,
     staying: str = "",
@@ -89,7 +89,7 @@ def whole_summary(
     earlier summary; it saves time and changes nothing. `staying` is the text of messages that stay in view beside it.
     """
     found = facts(entries, reading)
-    quotes = quote(found.asked, min(numbers.user_message_tokens, int(room * USER_SHARE)))
+    quotes = quote(found.asked, min(options.user_message_tokens, int(room * USER_SHARE)))
     sections = program_sections(found, quotes, focus, min(PROGRAM_TOKENS, int(room * PROGRAM_SHARE)), staying)
     if model_text is not None:
         sections = tuple(section for section in sections if section.heading not in BY_PROGRAM_ALONE)

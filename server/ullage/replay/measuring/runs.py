@@ -21,7 +21,7 @@ Places: TypeAlias = Literal["policy", "recorded"]
 """Where compactions are made: where the policy would, or where the transcript recorded one."""
 
 Summaries: TypeAlias = Literal["recorded", "digest", "none"]
-"""What stands for a model-written summary: the recorded one, the program's digest, or a blank of fixed size (for cost alone)."""
+"""What stands for a model-written summary: the recorded one, the program summary, or a blank of fixed size (for cost alone)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Run:
     violations: tuple[str, ...] = ()
     """Rules of the API that requests would have broken, in words; none where all is well."""
     seconds: float = 0.0
-    """That the policy's own work took (planning, digests, folding), all turns together."""
+    """That the policy's own work took (planning, program summaries, folding), all turns together."""
     failure: str = ""
     line: int = 0
     """Tokens at which the policy would compact, in the session's (largest) window; 0: it has none, or it is not known."""

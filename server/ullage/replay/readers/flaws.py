@@ -54,7 +54,7 @@ MICRO = Flaw("clearings of old tool results by Claude Code", "recorded input is 
 NO_SUMMARY = Flaw("compactions whose summary is not recorded", "what they kept cannot be measured")
 SEALED_SUMMARY = Flaw(
     "compactions whose summary is sealed by the provider",
-    "what it kept cannot be told; under a policy at recorded places the program's digest stands for it",
+    "what it kept cannot be told; under a policy at recorded places the program summary stands for it",
 )
 KEPT_MESSAGES = Flaw("compactions that kept some messages as they were", "beside the summary more was in view than is shown")
 SMALL = Flaw(

@@ -19,22 +19,22 @@ from ullage.context.compaction.assemble import (
     entry_of,
     epoch_of,
     fitted,
-    handoff_by,
     is_of_use,
     planned,
     shrinks,
     sparing,
     standing_in,
+    summary_by,
     ways,
     with_resume,
 )
 from ullage.context.compaction.restore import in_room, resume_text
 from ullage.context.compaction_entries import Compaction, RestoredFile, Trigger
-from ullage.context.engines.engine import Handoff
+from ullage.context.engines.engine import SummaryText
 from ullage.context.moves.cuts import newest_turn
 from ullage.context.moves.plan import Asked, leaves_alone
 from ullage.context.policies.ullage import ULLAGE
-from ullage.context.policy import Policy, RestoreNumbers
+from ullage.context.policy import Policy, RestoreOptions
 from ullage.context.summary.facts import Reading
 from ullage.context.summary.whole_summary import tail_note
 from ullage.context.view.projection import Projection
@@ -59,7 +59,7 @@ class Around:
     """What stands for the answer to a question; it is charged by whoever gives this."""
     with_entry: Callable[[Compaction], Projection]
     weigh: Callable[[Projection], int]
-    files: Callable[[Projection, RestoreNumbers], tuple[RestoredFile, ...]]
+    files: Callable[[Projection, RestoreOptions], tuple[RestoredFile, ...]]
     sources: Mapping[str, str]
     """The texts of the repository, as far as they are known."""
 
@@ -167,12 +167,12 @@ class Drafting:
         """The entry as it is logged, its files read again; None where pins have left nothing of it."""
         around, prepared = self._look(), drafted.draft
         entry = replace(entry_of(prepared), tokens_before=around.sizes.used)
-        numbers = prepared.policy.restore
-        if prepared.plan.summarise_to is not None and numbers is not None:
+        options = prepared.policy.restore
+        if prepared.plan.summarise_to is not None and options is not None:
             after = around.with_entry(entry)
             taken, sizes = around.weigh(after), around.sizes
-            held = sizes.window * prepared.policy.line.hold_share
-            room = in_room(numbers, prepared.line - taken, held - taken, sizes.calibration.ratio)
+            held = sizes.window * prepared.policy.threshold.hold_share
+            room = in_room(options, prepared.threshold - taken, held - taken, sizes.calibration.ratio)
             restored = around.files(after, room)
             entry = replace(with_resume(entry, prepared.policy, resume(at_work=at_work)), restored=restored)
         weigh = self._weighing(around)
@@ -203,17 +203,17 @@ class Drafting:
                 if what == "digest":
                     continue  # it was just tried in the model's place
                 what = "digest"
-            handoff = Handoff(tail_note(draft.plan.covers)) if way == "tail" else self._handoff(draft, text, around)
-            written = replace(draft, rung=way, handoff=handoff)
+            summary = SummaryText(tail_note(draft.plan.covers)) if way == "tail" else self._summary(draft, text, around)
+            written = replace(draft, rung=way, summary=summary)
             if shrinks(written, resume(at_work=True), weigh, around.sizes.used):
                 return Drafted(written, what)
         if what:
             self._spend_in_vain()
         return None
 
-    def _handoff(self, draft: Draft, by_model: str | None, around: Around) -> Handoff:
-        told = covered_by(around.view, draft.plan, by_model, draft.wanted.focus, draft.line, around.sources)
-        return handoff_by(draft.policy, replace(told, reading=self._reading))
+    def _summary(self, draft: Draft, by_model: str | None, around: Around) -> SummaryText:
+        told = covered_by(around.view, draft.plan, by_model, draft.wanted.focus, draft.threshold, around.sources)
+        return summary_by(draft.policy, replace(told, reading=self._reading))
 
     @staticmethod
     def _weighing(around: Around) -> Callable[[Compaction], int]:

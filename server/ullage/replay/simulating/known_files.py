@@ -17,7 +17,7 @@ from ullage.context.calls import files_printed, strings_of
 from ullage.context.compaction.restore import Choosing, FileNow, Sign, candidates, logged_edits, signs_in
 from ullage.context.compaction_entries import RestoredFile
 from ullage.context.entries import AssistantReply, FileTouch, Logged, ToolReturned
-from ullage.context.policy import RestoreNumbers
+from ullage.context.policy import RestoreOptions
 from ullage.context.view.projection import Projection
 from ullage.replay.readers.entries import PATCH_START, PATCHED
 
@@ -174,12 +174,12 @@ def _changes_in(patch: str) -> Iterator[Change]:
                 new.append(line[1:])
 
 
-def put_back(after: Projection, files: KnownFiles, numbers: RestoreNumbers) -> tuple[RestoredFile, ...]:
+def put_back(after: Projection, files: KnownFiles, options: RestoreOptions) -> tuple[RestoredFile, ...]:
     """The files that `after` does not show whole, as many as `numbers` say; none of whose text nothing is known."""
     entries = after.entries
     edits = logged_edits(entries, by_seq=True)  # a transcript may tell no times
-    signs = () if numbers.by == "last edited" else _by_one_name(list(signs_in(entries)))
-    choosing = Choosing(after, candidates(signs, edits, numbers), {edit.path for edit in edits}, numbers)
+    signs = () if options.by == "last edited" else _by_one_name(list(signs_in(entries)))
+    choosing = Choosing(after, candidates(signs, edits, options), {edit.path for edit in edits}, options)
     lines = {edit.path: edit.line for edit in edits}
     while (path := choosing.wants()) is not None:
         choosing.give(_now(path, files, lines.get(path)))

@@ -29,7 +29,7 @@ class Measures:
     """Of one session under one policy. `largest_line` and `largest_window` are the largest that were asked for."""
 
     def __init__(self, session: Prepared, policy: Policy, settings: Settings, carried: Carried) -> None:
-        self.largest_line = 0
+        self.largest_threshold = 0
         self.largest_window = 0
         self._policy = policy
         self._settings = settings
@@ -66,7 +66,7 @@ class Measures:
         calibration, window = self.calibration(model), self.window(model)
         counted = self.counted(model)
         used = self._measuring.measured(self._policy.measure, counted.used, self._carried.projection, calibration)
-        return Fullness(counted, used, self.line(model), window, window)
+        return Fullness(counted, used, self.threshold(model), window, window)
 
     # Tokens
 
@@ -84,7 +84,7 @@ class Measures:
 
     def sizes(self, model: str) -> Sizes:
         """What a compaction is planned by."""
-        return Sizes(self.counted(model).used, self.line(model), self.window(model), self.calibration(model))
+        return Sizes(self.counted(model).used, self.threshold(model), self.window(model), self.calibration(model))
 
     def refused(self, model: str, tokens: int) -> None:
         """The API has refused the request as too long, and named its size."""
@@ -111,11 +111,11 @@ class Measures:
 
     # The threshold
 
-    def line(self, model: str) -> int:
+    def threshold(self, model: str) -> int:
         """Where the policy compacts."""
         prices = prices_of(model)
         full = full_at(self._policy, self.window(model), self._settings.economy, prices.long_prompt if prices is not None else None)
-        self.largest_line = max(self.largest_line, full)
+        self.largest_threshold = max(self.largest_threshold, full)
         return full
 
     def window(self, model: str) -> int:

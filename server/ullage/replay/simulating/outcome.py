@@ -48,7 +48,7 @@ class Question:
 
 @dataclass(slots=True)
 class Ledger:
-    """One session's. Requests are charged in their order; a request shares with those before it what their digests say."""
+    """One session's. Requests are charged in their order; a request shares with those before it what their program summaries say."""
 
     habits: Habits
     cache: PromptCache = field(default_factory=PromptCache)
@@ -123,7 +123,7 @@ def _holds(end: Prefix, part: Prefix) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class StandIn:
-    """`text` is None where the program's digest stands in; `what` is its name in `CompactionPoint.stood_in`. `tokens` by our estimate."""
+    """`text` is None where the program summary stands in; `what` is its name in `CompactionPoint.stood_in`. `tokens` by our estimate."""
 
     text: str | None
     what: str

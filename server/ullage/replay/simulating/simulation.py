@@ -235,7 +235,7 @@ class _Simulation:
             retained=self._session.needed.retained(making.made.left),
             violations=tuple(making.made.violations),
             seconds=making.seconds,
-            line=making.measures.largest_line,
+            line=making.measures.largest_threshold,
             window=making.measures.largest_window,
         )
 

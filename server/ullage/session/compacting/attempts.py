@@ -242,29 +242,29 @@ class Attempts:
             return made
 
     def _draft(self, wanted: Wanted, planned: Callable[[Draft], None] | None = None) -> Coroutine[None, None, Draft]:
-        return self._compactor.draft(wanted, self._model.model, self._model.card, self._fullness().line, planned)
+        return self._compactor.draft(wanted, self._model.model, self._model.card, self._fullness().threshold, planned)
 
     async def _draft_or_stand_in(self, wanted: Wanted, *, must: bool) -> Draft:
         """A draft by the policy in force. Where its engine fails, or has nothing to do though something `must` be done, by Ullage's own."""
         policy, card = self._policy.policy, self._model.card
-        line = self._fullness().line
+        threshold = self._fullness().threshold
         try:
             return await self._draft(wanted)
         except PolicyFailed as failure:
-            return await self._compactor.stand_in(wanted, card, line, why=str(failure), usage=failure.usage)
+            return await self._compactor.stand_in(wanted, card, threshold, why=str(failure), usage=failure.usage)
         except NothingToCompact:
             if self._policy.policy.never and wanted.trigger in ("manual", "tool"):  # it has no way of its own, and somebody asks for one
-                return await self._compactor.stand_in(wanted, card, line, model=self._model.model)
+                return await self._compactor.stand_in(wanted, card, threshold, model=self._model.model)
             if not must or not policy.has_stand_in:
                 raise
-            return await self._compactor.stand_in(wanted, card, line, why=f"The policy {policy.name} found nothing to do")
+            return await self._compactor.stand_in(wanted, card, threshold, why=f"The policy {policy.name} found nothing to do")
 
     async def keep_up(self) -> None:
         """What the policy does before every call, without a sign but a line in the timeline that counts."""
         wanted = Wanted(new_id("c"), "upkeep")
         card = self._model.card
         try:
-            draft = await self._compactor.upkeep(wanted, card, self._fullness().line)
+            draft = await self._compactor.upkeep(wanted, card, self._fullness().threshold)
             await self._compactor.commit(draft, card, at_work=True)
         except NothingToCompact:
             return

@@ -59,43 +59,43 @@ class Compactor:
         self.ahead = self._rungs.ahead
 
     async def draft(
-        self, wanted: Wanted, model: Model, card: ModelCard, line: int, planned: Callable[[Draft], None] | None = None
+        self, wanted: Wanted, model: Model, card: ModelCard, threshold: int, planned: Callable[[Draft], None] | None = None
     ) -> Draft:
         """Plans a compaction and has its summary written. Raises `NothingToCompact` and `PolicyFailed`.
 
         The session may go on meanwhile: what the draft is made of is taken at once, all of it. `planned` is told of it before its summary
         is written.
         """
-        draft = await self._drafted(wanted, self._policy.policy, model, card, line, planned)
+        draft = await self._drafted(wanted, self._policy.policy, model, card, threshold, planned)
         self._policy.succeeded()
         return draft
 
-    async def upkeep(self, wanted: Wanted, card: ModelCard, line: int) -> Draft:
+    async def upkeep(self, wanted: Wanted, card: ModelCard, threshold: int) -> Draft:
         """What the policy does before every call. Raises `NothingToCompact` and `PolicyFailed`."""
-        draft = await self._planned(wanted, self._policy.policy, card, line)
+        draft = await self._planned(wanted, self._policy.policy, card, threshold)
         self._policy.succeeded()
         return draft
 
     async def stand_in(
-        self, wanted: Wanted, card: ModelCard, line: int, *, why: str = "", usage: Usage | None = None, model: Model | None = None
+        self, wanted: Wanted, card: ModelCard, threshold: int, *, why: str = "", usage: Usage | None = None, model: Model | None = None
     ) -> Draft:
         """The same by Ullage's own engine, where the policy in force does not serve (`why`, for the user). Raises `NothingToCompact`.
 
         With a summary in any case, by the program where no `model` is given. `usage` is what was spent in vain before.
         """
         try:
-            return await self._stood_in(wanted, card, line, why, usage, model)
+            return await self._stood_in(wanted, card, threshold, why, usage, model)
         except BaseException:
             spend_in_vain(self._conversation, usage, spent_on(card, usage))
             raise
 
-    async def _stood_in(self, wanted: Wanted, card: ModelCard, line: int, why: str, usage: Usage | None, model: Model | None) -> Draft:
-        asking, sizes = standing_in(wanted, self._sizes(card, line))
-        line = sizes.line
+    async def _stood_in(self, wanted: Wanted, card: ModelCard, threshold: int, why: str, usage: Usage | None, model: Model | None) -> Draft:
+        asking, sizes = standing_in(wanted, self._sizes(card, threshold))
+        threshold = sizes.threshold
         if model is not None:
-            draft = await self._drafted(asking, ULLAGE, model, card, line)
+            draft = await self._drafted(asking, ULLAGE, model, card, threshold)
         else:
-            draft = await self._planned(asking, ULLAGE, card, line)
+            draft = await self._planned(asking, ULLAGE, card, threshold)
             if draft.plan.summarise_to is not None:
                 draft = await self._rungs.by_program(draft, (), self._surroundings.calibration(card))
         skipped = (why, *draft.skipped) if why else draft.skipped
@@ -103,13 +103,13 @@ class Compactor:
         return replace(draft, wanted=wanted, skipped=skipped, usage=spent, cost=spent_on(card, spent))
 
     async def _drafted(
-        self, wanted: Wanted, policy: Policy, model: Model, card: ModelCard, line: int, planned: Callable[[Draft], None] | None = None
+        self, wanted: Wanted, policy: Policy, model: Model, card: ModelCard, threshold: int, planned: Callable[[Draft], None] | None = None
     ) -> Draft:
         if not self._conversation.projection.messages:
             raise NothingToCompact
         projection = self._conversation.projection
         request, entries = request_so_far(projection), projection.entries[:]
-        empty = await self._planned(wanted, policy, card, line)
+        empty = await self._planned(wanted, policy, card, threshold)
         if planned is not None:
             planned(empty)
         if empty.plan.summarise_to is None:
@@ -117,7 +117,7 @@ class Compactor:
         return await self._rungs.with_summary(empty, request, entries, model, card, self._surroundings.calibration(card))
 
     async def forecast(
-        self, wanted: Wanted, card: ModelCard, line: int, prepared: Draft | None = None, in_work: Draft | None = None
+        self, wanted: Wanted, card: ModelCard, threshold: int, prepared: Draft | None = None, in_work: Draft | None = None
     ) -> Forecast:
         """What a compaction would do now: `prepared` is the draft that it would take, `in_work` the one that it would wait for, as planned.
 
@@ -132,14 +132,14 @@ class Compactor:
             if in_work is not None:
                 draft, rung = await self._as_if_written(in_work.as_wanted(wanted), card)
             else:
-                draft, rung = await self._foreseen(wanted, self._policy.policy, card, line)
+                draft, rung = await self._foreseen(wanted, self._policy.policy, card, threshold)
         except PolicyFailed as failure:
-            draft = await self.stand_in(wanted, card, line, why=str(failure))
+            draft = await self.stand_in(wanted, card, threshold, why=str(failure))
             rung = draft.rung
         except NothingToCompact:
             if not self._policy.policy.never:
                 raise
-            draft, rung = await self._foreseen(wanted, ULLAGE, card, standing_in(wanted, self._sizes(card, line))[1].line)
+            draft, rung = await self._foreseen(wanted, ULLAGE, card, standing_in(wanted, self._sizes(card, threshold))[1].threshold)
         return await self._foretold(draft, rung, card)
 
     async def _foretold(self, draft: Draft, rung: Rung, card: ModelCard) -> Forecast:
@@ -149,9 +149,9 @@ class Compactor:
         entry = self._sparing(entry, draft, calibration)
         return Forecast(fitted(entry, self._weigh(calibration)), rung)
 
-    async def _foreseen(self, wanted: Wanted, policy: Policy, card: ModelCard, line: int) -> tuple[Draft, Rung]:
-        """The draft by that policy, as the program would write it, and the rung that would be tried first."""
-        return await self._as_if_written(await self._planned(wanted, policy, card, line), card)
+    async def _foreseen(self, wanted: Wanted, policy: Policy, card: ModelCard, threshold: int) -> tuple[Draft, Rung]:
+        """The draft by that policy, as the program would write it, and the way that would be tried first."""
+        return await self._as_if_written(await self._planned(wanted, policy, card, threshold), card)
 
     async def _as_if_written(self, draft: Draft, card: ModelCard) -> tuple[Draft, Rung]:
         if draft.plan.summarise_to is None:
@@ -165,33 +165,33 @@ class Compactor:
         draft = await self._rungs.by_program(draft, [], calibration)
         return draft, "model" if asks and self._rungs.may_ask_model(draft, card, []) else draft.rung
 
-    async def _planned(self, wanted: Wanted, policy: Policy, card: ModelCard, line: int) -> Draft:
+    async def _planned(self, wanted: Wanted, policy: Policy, card: ModelCard, threshold: int) -> Draft:
         """A draft without its summary. Raises `NothingToCompact` and `PolicyFailed`."""
         projection = self._conversation.projection
         if not projection.messages:
             raise NothingToCompact
-        sizes, view = self._sizes(card, line), projection.copy()
+        sizes, view = self._sizes(card, threshold), projection.copy()
         # In another thread: for a long log planning takes a second, and nobody's typing may wait for it.
         draft = await self._policy.ask(policy, lambda: planned(policy, view, wanted, sizes), counts=not wanted.foreseen)
         if draft is None:
             raise NothingToCompact
         return draft
 
-    def _sizes(self, card: ModelCard, line: int) -> Sizes:
+    def _sizes(self, card: ModelCard, threshold: int) -> Sizes:
         calibration = self._surroundings.calibration(card)
-        return Sizes(self._conversation.counted(calibration).used, line, card.window, calibration)
+        return Sizes(self._conversation.counted(calibration).used, threshold, card.window, calibration)
 
     def still_fits(self, draft: Draft) -> bool:
         """Whether the draft speaks of the policy and the epoch in force."""
         projection = self._conversation.projection
-        if draft.handoff.block is not None and (draft.key != projection.key or not self.spares(draft)):
+        if draft.summary.block is not None and (draft.key != projection.key or not self.spares(draft)):
             return False
         in_force = draft.policy is self._policy.policy or not draft.policy.has_stand_in
         return in_force and draft.epoch == epoch_of(projection)
 
     def spares(self, draft: Draft) -> bool:
         """Whether the draft leaves alone all that is pinned by now. One with a text of its own is put right when it is committed."""
-        if draft.handoff.block is None or draft.plan.summarise_to is None:
+        if draft.summary.block is None or draft.plan.summarise_to is None:
             return True
         projection = self._conversation.projection
         pinned = projection.pinned_entries
@@ -237,12 +237,12 @@ class Compactor:
         return replace(entry, counts=await asyncio.to_thread(counts, view, entry))
 
     async def _with_restored(self, entry: Compaction, draft: Draft, card: ModelCard, *, at_work: bool) -> Compaction:
-        numbers, calibration = draft.policy.restore, self._surroundings.calibration(card)
-        if draft.plan.summarise_to is None or numbers is None:
+        options, calibration = draft.policy.restore, self._surroundings.calibration(card)
+        if draft.plan.summarise_to is None or options is None:
             return entry
         logged = Logged(self._conversation.entries[-1].seq + 1, 0.0, entry)
         after = self._rungs.tokens_after(entry, calibration)
-        room = in_room(numbers, draft.line - after, card.window * draft.policy.line.hold_share - after, calibration.ratio)
+        room = in_room(options, draft.threshold - after, card.window * draft.policy.threshold.hold_share - after, calibration.ratio)
         restored = await self._restoring.files(self._conversation.projection.with_appended(logged), room)
         return replace(with_resume(entry, draft.policy, self._restoring.resume(at_work=at_work)), restored=restored)
 

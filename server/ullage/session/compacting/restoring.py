@@ -27,7 +27,7 @@ from ullage.context.compaction.restore import (
 )
 from ullage.context.compaction_entries import Compaction, RestoredFile
 from ullage.context.entries import AssistantReply, Logged
-from ullage.context.policy import RestoreNumbers
+from ullage.context.policy import RestoreOptions
 from ullage.context.quoting import in_a_line
 from ullage.context.view.fates import touches_in_view
 from ullage.context.view.projection import Projection
@@ -58,14 +58,14 @@ class Restoring:
         self._reads = reads
         self._rules = rules
 
-    async def files(self, after: Projection, numbers: RestoreNumbers) -> tuple[RestoredFile, ...]:
+    async def files(self, after: Projection, options: RestoreOptions) -> tuple[RestoredFile, ...]:
         """The files that are likely to be needed, as they are now, unsaved text included, that `after` does not hold whole already."""
         edits = await self._edits()
         lines = {edit.path: edit.line for edit in edits}
-        projection, last_edited = self._conversation.projection, numbers.by == "last edited"
+        projection, last_edited = self._conversation.projection, options.by == "last edited"
         signs = () if last_edited else await gathered(self._conversation.entries, self._surroundings)
-        likely = candidates(signs, edits, numbers, projection.pins.paths, files_out(projection))
-        choosing = Choosing(after, likely, {edit.path for edit in edits}, numbers)
+        likely = candidates(signs, edits, options, projection.pins.paths, files_out(projection))
+        choosing = Choosing(after, likely, {edit.path for edit in edits}, options)
         while (path := choosing.wants()) is not None:
             known = await self._text_of(path)
             choosing.give(None if known is None else FileNow(*known, lines.get(path) or 0))
@@ -80,9 +80,9 @@ class Restoring:
         if known is None or known[0] is None:
             return None
         text, sha256 = known
-        numbers = self._surroundings.policy.restore or RestoreNumbers()
+        options = self._surroundings.policy.restore or RestoreOptions()
         line = next((edit.line for edit in self._surroundings.recent.latest() if edit.path == path), None)
-        return take(path, text, [line] if line else [], numbers, numbers.file_tokens, sha256)
+        return take(path, text, [line] if line else [], options, options.file_tokens, sha256)
 
     async def _edits(self) -> list[FileEdit]:
         """Edits seen since the server started, and those of the agent that only the log still knows (read in another thread)."""

@@ -80,14 +80,14 @@ class Room:
         counted = self._conversation.counted(calibration)
         used = self._measuring.measured(policy.measure, counted.used, self._conversation.projection, calibration)
         settings, long_prompt = self._surroundings.settings, card.prices.long_prompt if card.prices is not None else None
-        full = full_at(policy, card.window, settings.economy, long_prompt, settings.line_cap)
+        full = full_at(policy, card.window, settings.economy, long_prompt, settings.threshold_cap)
         return Fullness(counted, used, full, card.window, card.hold_window)
 
     def fits_alone(self) -> int:
         """Tokens, as they are estimated, that fit into the window beside what is always there: system prompt, rules and tools."""
         prelude, card = self._conversation.projection.prelude, self._model.card
         fixed = estimate_prelude(prelude) if prelude else 0
-        room = card.window * self._policy.policy.line.hold_share
+        room = card.window * self._policy.policy.threshold.hold_share
         return max(0, int(room / self._surroundings.calibration(card).ratio) - fixed)
 
     def tokens_with(self, entry: Compaction | CompactionUndone | CompactionRedone) -> int:

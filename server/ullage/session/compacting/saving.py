@@ -23,9 +23,9 @@ FIXED = ("system", "rules", "tools")
 FILES = ("files", f"{RESULTS}read_file")
 """The categories that hold texts of files, the likely ones to be read again."""
 
-RECORD_TOKENS = 4_500
-"""What a record takes ..."""
-RECORD_SHARE = 0.12
+PROGRAM_SUMMARY_TOKENS = 4_500
+"""What a program summary takes ..."""
+PROGRAM_SUMMARY_SHARE = 0.12
 """... or this share of the messages. As the two of restored files, from 263 places in recorded sessions: the median of what was to be told
 is 4 % off there, nine of ten are less than 22 % off; without regard to files it was 50 %."""
 RESTORED_TOKENS = 12_000
@@ -79,14 +79,14 @@ class LeftOver:
 
 
 def _guess(full: Fullness, policy: Policy) -> int:
-    """What is fixed, the tail, a usual record and the files that are usually read again (tokens)."""
+    """What is fixed, the tail, a usual program summary and the files that are usually read again (tokens)."""
     policy = ULLAGE if policy.never else policy  # asked, that compacts by Ullage's own engine
     used, categories = full.counted.used, dict(full.counted.categories)
     fixed = sum(categories.get(name, 0) for name in FIXED)
-    record = min(RECORD_TOKENS, int(RECORD_SHARE * max(0, used - fixed)))
+    record = min(PROGRAM_SUMMARY_TOKENS, int(PROGRAM_SUMMARY_SHARE * max(0, used - fixed)))
     in_view = sum(categories.get(name, 0) for name in FILES)
     left = fixed + min(policy.tail_tokens, used // 4) + record
     if policy.restore is None:
         return left
-    room = in_room(policy.restore, full.line - left, full.window - left).total_tokens
+    room = in_room(policy.restore, full.threshold - left, full.window - left).total_tokens
     return left + min(RESTORED_TOKENS, int(RESTORED_SHARE * in_view), room)

@@ -21,7 +21,7 @@ from ullage.workspace.ignore import IgnoreRules, walk_files
 from ullage.workspace.text_file import NotText, TooLarge, read_text
 
 BATCH = 32
-"""Entries. So many or fewer a digest reads itself, in a few milliseconds; a thread for each would cost more."""
+"""Entries. So many or fewer a program summary reads itself, in a few milliseconds; a thread for each would cost more."""
 
 PATIENCE = 20.0
 """Seconds: longer than it takes to read a log of 100,000 entries. An engine of some other package that never gives back what was read must
@@ -72,7 +72,7 @@ class ReadingAhead:
 
     @property
     def unread(self) -> int:
-        """Entries that a digest would have to read itself."""
+        """Entries that a program summary would have to read itself."""
         return len(self._conversation.entries) - self._read
 
     async def _go(self) -> None:

@@ -1,6 +1,6 @@
-"""Having the summary of a planned compaction written, by the first rung that works: the API, the model, the program, a short note.
+"""Having the summary of a planned compaction written, by the first way that works: the API, the model, the program, a short note.
 
-A rung that fails has changed nothing. The draft says why it failed. Planning, reading files again and logging: `compaction.py`.
+A way that fails has changed nothing. The draft says why it failed. Planning, reading files again and logging: `compaction.py`.
 
 The API is asked first, where the model's capabilities say that it writes summaries (anthropic-api.md 2.4). It summarises what it is sent
 and gives a signed block. The turns after that stay as they are, with their thinking. The API gets the beginning of a request that was sent
@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 
 from ullage.context.blocks import CompactionBlock, Message, Usage
 from ullage.context.compaction.api_summary import ELSEWHERE, completing, for_the_api, instructions, judged, keeps_turns
-from ullage.context.compaction.assemble import Draft, NothingToCompact, covered_by, entry_of, handoff_by, shrinks, ways
+from ullage.context.compaction.assemble import Draft, NothingToCompact, covered_by, entry_of, shrinks, summary_by, ways
 from ullage.context.compaction.gathering import Breaker
 from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.tokens import Calibration, estimate_message
-from ullage.context.engines.engine import Covered, Handoff
+from ullage.context.engines.engine import Covered, SummaryText
 from ullage.context.entries import Logged
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policy import Policy
@@ -80,7 +80,7 @@ class Rungs:
     async def with_summary(
         self, draft: Draft, request: Request, entries: Sequence[Logged], model: Model, card: ModelCard, calibration: Calibration
     ) -> Draft:
-        """The draft with its handoff, by the first rung that works, and with what was spent on it. Raises `PolicyFailed` and
+        """The draft with its summary, by the first way that works, and with what was spent on it. Raises `PolicyFailed` and
         `NothingToCompact`."""
         spent = Spent()
         try:
@@ -125,12 +125,12 @@ class Rungs:
         return await self.by_program(draft, skipped, calibration)
 
     async def by_program(self, draft: Draft, skipped: Sequence[str], calibration: Calibration) -> Draft:
-        """The draft with a handoff that no model had a part in. Raises `NothingToCompact`."""
-        digest = replace(draft, rung="digest", handoff=await self._handoff(draft, None), skipped=tuple(skipped))
+        """The draft with a summary that no model had a part in. Raises `NothingToCompact`."""
+        digest = replace(draft, rung="digest", summary=await self._summary(draft, None), skipped=tuple(skipped))
         if self._shrinks(digest, calibration):
             return digest
         why = (*skipped, "The summary written from the log was not shorter than what it would replace")
-        tail = replace(draft, rung="tail", handoff=Handoff(tail_note(draft.plan.covers)), skipped=why)
+        tail = replace(draft, rung="tail", summary=SummaryText(tail_note(draft.plan.covers)), skipped=why)
         if self._shrinks(tail, calibration):
             return tail
         raise NothingToCompact
@@ -156,7 +156,7 @@ class Rungs:
         calibration: Calibration,
         spent: Spent,
     ) -> Draft:
-        """The draft with the API's block and the program's record to complete it.
+        """The draft with the API's block and the program summary to complete it.
 
         Raises `SummaryFailed` and `NotForTheApi`; `NothingToCompact` where the epoch has passed meanwhile, for which no draft serves.
         """
@@ -166,9 +166,9 @@ class Rungs:
         if draft.key != self._conversation.projection.key:
             raise NothingToCompact
         planned = replace(draft, plan=summary.plan)
-        record = await self._handoff(planned, ELSEWHERE)
+        record = await self._summary(planned, ELSEWHERE)
         told = replace(record, text=completing(record.text), block=summary.block)
-        written = replace(planned, rung="api", handoff=told)
+        written = replace(planned, rung="api", summary=told)
         after = self._conversation.projection.with_appended(Logged(self._conversation.entries[-1].seq + 1, 0.0, entry_of(written)))
         if not keeps_turns(request.messages, summary.cut, after.complete_messages):
             raise SummaryFailed("The API's summary did not fit the messages after it")
@@ -206,26 +206,26 @@ class Rungs:
         skipped: tuple[str, ...],
         spent: Spent,
     ) -> Draft:
-        """The draft with the model's part in its handoff. Raises `SummaryFailed` and `PolicyFailed`."""
+        """The draft with the model's part in its summary. Raises `SummaryFailed` and `PolicyFailed`."""
         asked = replace(asked, output_tokens=min(asked.output_tokens, card.max_output))
         self._spending.called(self._surroundings.clock())
         summary = await write_summary(model, request, draft.wanted.focus, asked)
         spent.add(summary.usage)
-        written = replace(draft, rung="model", handoff=await self._handoff(draft, summary.text), skipped=skipped)
+        written = replace(draft, rung="model", summary=await self._summary(draft, summary.text), skipped=skipped)
         if not self._shrinks(written, calibration):
             raise SummaryFailed("The model's summary was not shorter than what it would replace")
         self.model_breaker.succeeded()
         return written
 
-    async def _handoff(self, draft: Draft, model_text: str | None) -> Handoff:
+    async def _summary(self, draft: Draft, model_text: str | None) -> SummaryText:
         """Written in another thread: reading the facts out of a long log takes a quarter of a second. Raises `PolicyFailed`."""
         projection = self._conversation.projection
         files: Mapping[str, str] = await source_texts(self._surroundings.folders) if draft.policy.engine.wants_files else {}
         if left_out := files_out(projection) if files else ():
             files = {path: text for path, text in files.items() if path not in left_out}
-        told = covered_by(projection, draft.plan, model_text, draft.wanted.focus, draft.line, files)
+        told = covered_by(projection, draft.plan, model_text, draft.wanted.focus, draft.threshold, files)
         counts = not draft.wanted.foreseen
-        return await self._policy.ask(draft.policy, lambda: _handoff_of(draft.policy, told, self.ahead), counts=counts)
+        return await self._policy.ask(draft.policy, lambda: _summary_of(draft.policy, told, self.ahead), counts=counts)
 
     def _shrinks(self, draft: Draft, calibration: Calibration) -> bool:
         resume = self._restoring.resume(at_work=True)
@@ -237,9 +237,9 @@ class Rungs:
         return self._conversation.counted_with(entry, calibration).used
 
 
-def _handoff_of(policy: Policy, covered: Covered, ahead: ReadingAhead) -> Handoff:
+def _summary_of(policy: Policy, covered: Covered, ahead: ReadingAhead) -> SummaryText:
     with ahead.lent() as reading:
-        return handoff_by(policy, replace(covered, reading=reading))
+        return summary_by(policy, replace(covered, reading=reading))
 
 
 @dataclass(frozen=True, slots=True)

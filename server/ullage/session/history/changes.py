@@ -17,11 +17,11 @@ from ullage.context.compaction.exclusion import rewordings, tells_in_own_words
 from ullage.context.compaction.undoing import again, fitting
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Reworded
 from ullage.context.counting.tokens import estimate_message
-from ullage.context.engines.engine import handoff_room
+from ullage.context.engines.engine import summary_room
 from ullage.context.entries import EntryPinned, FilePinned, FileTouch, Logged
 from ullage.context.moves.plan import Plan
 from ullage.context.policies.ullage import ULLAGE
-from ullage.context.policy import UllageNumbers
+from ullage.context.policy import UllageOptions
 from ullage.context.summary.program_summary import brief
 from ullage.context.view.fates import counts, touches_in_view
 from ullage.context.view.projection import EpochKey, Projection
@@ -46,7 +46,7 @@ PINNED_MEANWHILE = "This compaction would hide what was pinned since it was undo
 
 FIT_SHARE = 0.95
 """Of the window, that an undo is made to fit: the next prompt needs room, too, and calls are held at 98 %."""
-ULLAGE_NUMBERS = UllageNumbers()
+ULLAGE_OPTIONS = UllageOptions()
 
 _Change = TypeVar("_Change", bound=Change)
 
@@ -191,7 +191,7 @@ class Changes:
 
     def _fitted(self, view: Projection, tokens: int, window: int) -> Compaction | None:
         """The compaction that makes `view`, which holds so many tokens, fit the window with some room to go on; None where none does."""
-        planned = fitting(view, tokens - int(window * FIT_SHARE), ULLAGE_NUMBERS, self.count, brief)
+        planned = fitting(view, tokens - int(window * FIT_SHARE), ULLAGE_OPTIONS, self.count, brief)
         if planned is None:
             return None
         after = tokens - self.count(view.messages) + planned.estimated_after
@@ -208,7 +208,7 @@ class Changes:
         made = (entry, *projection.active, *projection.undone)
         if not any(gone_by(each) for each in made if isinstance(each, Compaction)):
             return
-        view, last, room = projection.copy(), projection.entries[-1].seq, handoff_room(self._room.fullness().line)
+        view, last, room = projection.copy(), projection.entries[-1].seq, summary_room(self._room.fullness().threshold)
 
         def write() -> Sequence[Reworded]:
             view.append(Logged(last + 1, 0.0, entry))
@@ -219,7 +219,7 @@ class Changes:
 
     def _reword(self, entry: Change) -> None:
         """Logs, before `entry`, how the records in view read without what is taken out once it is in force."""
-        room = handoff_room(self._room.fullness().line)
+        room = summary_room(self._room.fullness().threshold)
         for reworded in rewordings(self._with(entry), ULLAGE.engine, room):
             self._conversation.append(reworded)
 

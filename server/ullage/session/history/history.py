@@ -67,11 +67,11 @@ class History:
         wanted = Wanted(new_id("c"), "manual", focus)
         prepared, in_work = self._room.attempts.prepared(wanted), self._room.attempts.in_work(wanted)
         try:
-            forecast = await self._compactor.forecast(wanted, card, full.line, prepared, in_work)
+            forecast = await self._compactor.forecast(wanted, card, full.threshold, prepared, in_work)
         except NothingToCompact:
             used = full.counted.used
             self._foretold(key, full, used)
-            return Preview(policy, "moves", used, used, full.line, "", MessageCounts(0, 0, 0), (), (), None, NOTHING_TO_COMPACT)
+            return Preview(policy, "moves", used, used, full.threshold, "", MessageCounts(0, 0, 0), (), (), None, NOTHING_TO_COMPACT)
         entry = forecast.entry
         self._foretold(key, full, entry.estimated_after)
         before = self._conversation.projection.copy()
@@ -83,7 +83,7 @@ class History:
             rung=forecast.rung,
             tokens_before=entry.tokens_before,
             tokens_after=entry.estimated_after,
-            line=full.line,
+            threshold=full.threshold,
             summary=entry.summarised.text if entry.summarised else entry.snipped.marker if entry.snipped else "",
             counts=entry.message_counts,
             lines=await asyncio.to_thread(lines_of, before, after, calibration, self._conversation.timeline),

@@ -66,7 +66,7 @@ class Preview:
     rung: Rung
     tokens_before: int
     tokens_after: int
-    line: int
+    threshold: int
     summary: str
     """As the program would write it."""
     counts: MessageCounts
@@ -104,7 +104,7 @@ def lines_of(before: Projection, after: Projection, calibration: Calibration, ti
     for seq, tokens in _tokens_by_part(before, shown_by).items():
         logged = entries[place_of(entries, seq)]
         remaining = calibration.apply(left.get(seq, 0))
-        fate = become[seq].kind if seq in become else _fate_of_record(remaining)
+        fate = become[seq].kind if seq in become else _fate_of_summary(remaining)
         part, title = part_of(logged.entry), title_of_entry(logged, timeline)
         if seq in out:
             part, title = "record", f"Placeholder for what you excluded: {title}"
@@ -211,7 +211,7 @@ def _blocks(projection: Projection) -> Iterator[tuple[int, Block]]:
         yield from zip(message.sources, message.blocks, strict=True)
 
 
-def _fate_of_record(tokens_after: int) -> FateKind:
+def _fate_of_summary(tokens_after: int) -> FateKind:
     """Of what an earlier compaction left."""
     return "kept" if tokens_after else "summarised"
 
@@ -244,14 +244,14 @@ def title_of_entry(logged: Logged, timeline: Timeline) -> str:
         case ToolReturned():
             return timeline.title_of_call(entry.tool_use_id) or f"Result of {entry.tool}"
         case Compaction():
-            return _title_of_record(entry)
+            return _title_of_summary(entry)
         case Notice():
             return {"file_changed": "A file changed", "rules": "Rules", "resume": "Went on"}[entry.about]
         case _:
             return ""
 
 
-def _title_of_record(left_by: Compaction) -> str:
+def _title_of_summary(left_by: Compaction) -> str:
     if left_by.policy == BY_THE_USER:
         return "Placeholder for what you excluded"
     if left_by.summarised is None and left_by.rung == "moves":

@@ -147,11 +147,11 @@ def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Poli
     """The gauge now. `frees` is how many tokens a compaction would free (`LeftOver`), `following` what the trigger goes by."""
     return Gauge(
         used=full.used,
-        line=full.line,
+        threshold=full.threshold,
         size=full.window,
         estimated=full.counted.estimated,
         guess=full.counted.guess,
-        level=level(full.used, full.line, policy.line),
+        level=level(full.used, full.threshold, policy.threshold),
         categories=tuple(Category(name, tokens) for name, tokens in full.counted.categories),
         cache_hit_rate=spending.cache_hit_rate,
         cost=spending.dollars,

@@ -189,7 +189,7 @@ class Gauge:
     """How full the context is: the very numbers that the trigger compares. Tokens, unless said otherwise."""
 
     used: int
-    line: int
+    threshold: int
     """Where it compacts; 100 % of the gauge."""
     size: int
     """The model's window."""

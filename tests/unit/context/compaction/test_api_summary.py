@@ -26,7 +26,7 @@ from ullage.context.compaction.api_summary import (
 from ullage.context.compaction_entries import Cleared, Summarised
 from ullage.context.entries import EntryPinned, Logged
 from ullage.context.moves.plan import Plan, plan
-from ullage.context.policy import SummaryNumbers, UllageNumbers
+from ullage.context.policy import SummaryOptions, UllageOptions
 from ullage.context.summary.summary_prompt import Rejected
 from ullage.context.summary.whole_summary import PREFACE, whole_summary
 from ullage.context.view.projection import Projection
@@ -99,7 +99,7 @@ def test_messages_that_are_not_as_they_were() -> None:
 def test_the_turns_that_are_kept_follow_the_block(entries: list[Logged]) -> None:
     entries = [*entries, Logged(len(entries) + 1, 0.0, prompt("Go on."))]
     view = Projection(entries)
-    planned = plan(view, UllageNumbers(), 1_000, characters, lambda _: "", goal=0)
+    planned = plan(view, UllageOptions(), 1_000, characters, lambda _: "", goal=0)
     assume(planned is not None and planned.summarise_to is not None)
     assert planned is not None
     found = for_the_api(planned, view, characters)
@@ -155,7 +155,7 @@ def test_what_is_taken_is_taken_as_it_is() -> None:
 
 def test_the_record_that_completes_it_says_so_and_repeats_nothing_of_it() -> None:
     log = session(prompt("Measure the tank. Never change the file."), calls("t1"), returned("t1"), says("It is full."))
-    record = completing(whole_summary(log, ELSEWHERE, "", SummaryNumbers()))
+    record = completing(whole_summary(log, ELSEWHERE, "", SummaryOptions()))
     assert COMPLETES in record
     assert PREFACE not in record
     assert ELSEWHERE in record
@@ -167,8 +167,8 @@ def test_a_later_record_by_the_program_takes_over_what_the_api_wrote() -> None:
     written = Logged(
         4,
         0.0,
-        compaction("c", summarised=Summarised(3, completing(whole_summary(log, ELSEWHERE, "", SummaryNumbers())), 2, block=block(SUMMARY))),
+        compaction("c", summarised=Summarised(3, completing(whole_summary(log, ELSEWHERE, "", SummaryOptions())), 2, block=block(SUMMARY))),
     )
-    later = whole_summary([*log, written, Logged(5, 0.0, prompt("And now?"))], None, "", SummaryNumbers())
+    later = whole_summary([*log, written, Logged(5, 0.0, prompt("And now?"))], None, "", SummaryOptions())
     assert SUMMARY in later
     assert ELSEWHERE not in later

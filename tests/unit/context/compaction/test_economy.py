@@ -19,12 +19,11 @@ from ullage.context.compaction.economy import (
     USUAL_LEFT,
     Carried,
     Economy,
-    EconomyNumbers,
+    EconomyOptions,
     Terms,
     forgetting,
     in_all,
     is_cold,
-    line_before_step,
     pays,
     pays_before_cold,
     pays_when_cold,
@@ -33,6 +32,7 @@ from ullage.context.compaction.economy import (
     saved_by_carrying_less,
     saved_when_cold,
     since,
+    threshold_before_step,
     took,
 )
 from ullage.context.compaction_entries import Compaction, Rung, Snipped, Summarised
@@ -154,12 +154,12 @@ def test_on_a_cold_cache_it_compacts_where_writing_less_is_worth_what_is_forgott
 
 @given(used=st.integers(0, 500_000), left=st.integers(0, 100_000), beyond=st.integers(0, 10**8), by_model=st.booleans())
 def test_whatever_is_made_to_save_saves_with_what_forgetting_costs_counted_in(used: int, left: int, beyond: int, by_model: bool):
-    so_far, numbers = Carried(beyond, left, 1.0), ECONOMIES["cheapest"]
-    if pays(used, FIXED, so_far, TERMS, numbers, by_model=by_model):
+    so_far, options = Carried(beyond, left, 1.0), ECONOMIES["cheapest"]
+    if pays(used, FIXED, so_far, TERMS, options, by_model=by_model):
         assert saved_by_carrying_less(used, FIXED, so_far, TERMS, by_model=by_model) >= 0
-    if pays_before_cold(used, FIXED, so_far, TERMS, numbers, by_model=by_model):
+    if pays_before_cold(used, FIXED, so_far, TERMS, options, by_model=by_model):
         assert saved_before_cold(used, FIXED, left, TERMS, by_model=by_model) >= 0
-    if pays_when_cold(used, so_far, TERMS, numbers):
+    if pays_when_cold(used, so_far, TERMS, options):
         assert saved_when_cold(used, left, TERMS) >= 0
 
 
@@ -174,11 +174,11 @@ def test_the_cache_lives_five_minutes(now: float, last: float, cold: bool):
     assert is_cold(now, last) is cold
 
 
-def total(growth: int, requests: int, left: int, numbers: EconomyNumbers) -> float:
+def total(growth: int, requests: int, left: int, options: EconomyOptions) -> float:
     """What an evenly growing session costs when it compacts by program where that pays."""
     used, so_far, cost = left, Carried(0, left), 0.0
     for _ in range(requests):
-        if pays(used, 0, so_far, TERMS, numbers, by_model=False):
+        if pays(used, 0, so_far, TERMS, options, by_model=False):
             cost += in_all(used, 0, left, TERMS, by_model=False)
             used, so_far = left, Carried(0, left)
         cost += TERMS.read * (used - left)
@@ -201,4 +201,4 @@ def test_the_cheapest_is_within_a_tenth_of_the_best_even_schedule(growth: int, l
     [("balanced", 100_000, 100_000), ("cheapest", None, 167_000), ("fullest", 100_000, 167_000), ("balanced", 500_000, 167_000)],
 )
 def test_the_line_is_not_beyond_the_size_at_which_prices_rise_unless_nothing_is_to_be_saved(economy: Economy, step: int | None, line: int):
-    assert line_before_step(167_000, step, ECONOMIES[economy]) == line
+    assert threshold_before_step(167_000, step, ECONOMIES[economy]) == line

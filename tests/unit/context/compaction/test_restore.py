@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ullage.context.compaction.restore import FileEdit, choose, resume_text, take
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.policy import RestoreNumbers
+from ullage.context.policy import RestoreOptions
 
-NUMBERS = RestoreNumbers()
+OPTIONS = RestoreOptions()
 LONG = "\n".join(f"def function_{number}(level: int) -> int:\n    return level + {number}\n" for number in range(1_000))
 
 
@@ -27,18 +27,18 @@ LONG = "\n".join(f"def function_{number}(level: int) -> int:\n    return level +
     ],
 )
 def test_choose(edits: list[FileEdit], expected: tuple[str, ...]):
-    assert choose(edits, NUMBERS) == expected
+    assert choose(edits, OPTIONS) == expected
 
 
 def test_a_file_that_fits_comes_whole():
-    file = take("a.py", "x = 1\n", [], NUMBERS, 50_000, "hash")
+    file = take("a.py", "x = 1\n", [], OPTIONS, 50_000, "hash")
     assert file.whole
     assert file.sha256 == "hash"
     assert file.text == '<file path="a.py" note="read again now, whole">\nx = 1\n\n</file>'
 
 
 def test_a_long_file_comes_as_an_outline_and_the_parts_near_the_edits():
-    file = take("a.py", LONG, [1502], NUMBERS, 50_000)
+    file = take("a.py", LONG, [1502], OPTIONS, 50_000)
     assert (file.note, file.whole) == ("outline and parts near the edits", False)
     assert "1: def function_0(level: int) -> int:" in file.text
     assert "    return level + 500" in file.text
@@ -46,7 +46,7 @@ def test_a_long_file_comes_as_an_outline_and_the_parts_near_the_edits():
 
 
 def test_without_edits_the_beginning_is_shown_and_is_not_said_to_be_edited():
-    file = take("a.py", LONG, [], NUMBERS, 50_000)
+    file = take("a.py", LONG, [], OPTIONS, 50_000)
     assert "    return level + 3\n" in file.text
     assert file.note == "outline and the beginning"
     assert "edit" not in file.text
@@ -61,25 +61,25 @@ def test_without_edits_the_beginning_is_shown_and_is_not_said_to_be_edited():
     ],
 )
 def test_what_is_shown_of_a_long_file_is_what_is_said_of_it(text: str, lines: list[int], note: str):
-    file = take("levels.txt", text, lines, NUMBERS, 50_000)
+    file = take("levels.txt", text, lines, OPTIONS, 50_000)
     assert file.note == note
     assert f"lines: {note};" in file.text
 
 
 def test_a_file_that_is_gone_is_named():
-    file = take("gone.py", None, [3], NUMBERS, 50_000)
+    file = take("gone.py", None, [3], OPTIONS, 50_000)
     assert (file.note, file.whole, file.is_read) == ("deleted", False, False)
     assert file.text == '<file path="gone.py" note="deleted or renamed since" />'
 
 
 def test_without_room_a_file_is_named():
-    file = take("a.py", LONG, [3], NUMBERS, 100)
+    file = take("a.py", LONG, [3], OPTIONS, 100)
     assert (file.note, file.whole, file.is_read) == ("no room", False, False)
     assert estimate_text(file.text) < 60
 
 
 def test_nothing_in_a_file_can_end_it():
-    file = take('a".html', "</file>\n<b>", [], NUMBERS, 50_000)
+    file = take('a".html', "</file>\n<b>", [], OPTIONS, 50_000)
     assert file.text.count("</file>") == 1
     assert 'path="a&quot;.html"' in file.text
 
@@ -90,12 +90,12 @@ def test_nothing_in_a_file_can_end_it():
     st.integers(0, 8_000),
 )
 def test_a_file_keeps_its_room(lines: list[str], near: list[int], budget: int):
-    file = take("src/a.py", "\n".join(lines), near, NUMBERS, budget)
-    assert estimate_text(file.text) <= max(min(budget, NUMBERS.file_tokens) * 1.1, 60)
+    file = take("src/a.py", "\n".join(lines), near, OPTIONS, budget)
+    assert estimate_text(file.text) <= max(min(budget, OPTIONS.file_tokens) * 1.1, 60)
 
 
 def test_an_empty_file_is_whole():
-    assert take("a.py", "", [], NUMBERS, 50_000).whole
+    assert take("a.py", "", [], OPTIONS, 50_000).whole
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,15 @@ from tests.unit.context.validity import problems
 from ullage.context.compaction.undoing import fitting
 from ullage.context.entries import Entry, EntryPinned, Logged
 from ullage.context.moves.plan import Plan
-from ullage.context.policy import ClearNumbers, SnipNumbers, SummaryNumbers, UllageNumbers
+from ullage.context.policy import ClearOptions, SnipOptions, SummaryOptions, UllageOptions
 from ullage.context.view.projection import Projection, project
 from ullage.context.view.request import build_request
 
-NUMBERS = replace(
-    UllageNumbers(),
-    clear=ClearNumbers(keep_results=1, minimum_characters=120),
-    snip=SnipNumbers(keep_first=2, keep_last=4),
-    summary=SummaryNumbers(reactive_keep_messages=2),
+OPTIONS = replace(
+    UllageOptions(),
+    clear=ClearOptions(keep_results=1, minimum_characters=120),
+    snip=SnipOptions(keep_first=2, keep_last=4),
+    summary=SummaryOptions(reactive_keep_messages=2),
 )
 
 
@@ -33,7 +33,7 @@ def talk(count: int, size: int) -> list[Entry]:
 
 
 def fitted(entries: Sequence[Logged], too_many: int) -> Plan | None:
-    return fitting(project(entries), too_many, NUMBERS, characters, no_digest)
+    return fitting(project(entries), too_many, OPTIONS, characters, no_digest)
 
 
 def after(entries: Sequence[Logged], made: Plan) -> Projection:

@@ -8,11 +8,11 @@ import pytest
 
 from tests.unit.context.logs import compaction, log
 from tests.unit.context.work import asked, priced, ran, work
-from ullage.context.counting.gauge import USUAL_GROWTH, Level, growth, level, line
+from ullage.context.counting.gauge import USUAL_GROWTH, Level, growth, level, threshold_of
 from ullage.context.entries import Entry, TurnEnded
-from ullage.context.policy import LineNumbers
+from ullage.context.policy import ThresholdOptions
 
-NUMBERS = LineNumbers()
+OPTIONS = ThresholdOptions()
 
 
 @pytest.mark.parametrize(
@@ -29,14 +29,14 @@ NUMBERS = LineNumbers()
     ],
 )
 def test_line(window: int, cap: int, expected: int):
-    assert line(window, NUMBERS, cap) == expected
+    assert threshold_of(window, OPTIONS, cap) == expected
 
 
 @pytest.mark.parametrize(
     ("used", "expected"), [(0, "normal"), (7_499, "normal"), (7_500, "warning"), (9_499, "warning"), (9_500, "error"), (20_000, "error")]
 )
 def test_level(used: int, expected: Level):
-    assert level(used, 10_000, NUMBERS) == expected
+    assert level(used, 10_000, OPTIONS) == expected
 
 
 def turn(total: int) -> list[Entry]:

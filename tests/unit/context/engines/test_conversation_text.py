@@ -6,7 +6,7 @@ from tests.unit.context.logs import log, prompt, reply, returned, says, thought,
 from ullage.context.blocks import CompactionBlock, Message, ToolResult
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.conversation_text import conversation_text, middle_out, written_out
-from ullage.context.engines.staged_numbers import OwnText
+from ullage.context.engines.staged_options import OwnText
 from ullage.context.entries import Attachment, Notice, UserPrompt
 from ullage.context.view.projection import Projection, project
 

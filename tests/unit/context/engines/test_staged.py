@@ -12,21 +12,21 @@ from tests.unit.context.policies.steps import after, called, carried_out, planne
 from ullage.context.blocks import ToolUse
 from ullage.context.compaction_entries import Snipped
 from ullage.context.engines.staged import Staged
-from ullage.context.engines.staged_numbers import OwnText, SummaryShape, SummaryTokens, Upkeep, WindowNumbers
+from ullage.context.engines.staged_options import OwnText, SummaryShape, SummaryTokens, Upkeep, WindowOptions
 from ullage.context.entries import AssistantReply, EntryPinned, Logged, TurnEnded, UserPrompt
 from ullage.context.moves.cheap import Arrival
 from ullage.context.moves.cuts import Tail
 from ullage.context.moves.plan import spare
-from ullage.context.policy import ClearNumbers, LineNumbers, Policy, ShareOfWindow, SnipNumbers
+from ullage.context.policy import ClearOptions, Policy, ShareOfWindow, SnipOptions, ThresholdOptions
 from ullage.context.view.projection import Projection
 
-CLEAR = ClearNumbers(keep_results=1, placeholder="[gone]")
+CLEAR = ClearOptions(keep_results=1, placeholder="[gone]")
 CALLS = tuple(ToolUse(id, "bash", {"path": f"{id}.py"}) for id in ("t1", "t2"))
 SHAPE = SummaryShape(prompt="Summarise.", tokens=SummaryTokens(1_000), preface="[Summary]")
 
 
 def policy(engine: Staged) -> Policy:
-    return Policy("test", "A test's own", ("this test",), engine, LineNumbers(ShareOfWindow(0.5)))
+    return Policy("test", "A test's own", ("this test",), engine, ThresholdOptions(ShareOfWindow(0.5)))
 
 
 def followed(log: list[Logged], *entries: Logged | UserPrompt | EntryPinned | TurnEnded, later: float = 0.0) -> list[Logged]:
@@ -43,7 +43,7 @@ def test_without_numbers_it_does_nothing():
 
 
 def test_an_empty_session_has_nothing_to_compact():
-    engine = Staged(every_call=Upkeep((CLEAR, SnipNumbers())), at_line=(CLEAR,), summary=SHAPE)
+    engine = Staged(every_call=Upkeep((CLEAR, SnipOptions())), at_line=(CLEAR,), summary=SHAPE)
     for log in ([], session()):
         assert engine.upkeep(occasion(policy(engine), log)) is None
         assert engine.plan(occasion(policy(engine), log)) is None
@@ -67,7 +67,7 @@ def test_when_upkeep_is_due(upkeep: Upkeep, amid: bool, begun: bool):
 
 
 def test_upkeep_snips_then_clears_what_is_left():
-    engine = Staged(every_call=Upkeep((SnipNumbers(3, 4), CLEAR)))
+    engine = Staged(every_call=Upkeep((SnipOptions(3, 4), CLEAR)))
     plan = engine.upkeep(occasion(policy(engine), results(*[500] * 8)))
     assert plan is not None and plan.snipped is not None
     assert all(not plan.snipped.first_seq <= each.seq <= plan.snipped.last_seq for each in plan.cleared)
@@ -125,7 +125,7 @@ def test_what_is_pinned_and_what_was_asked_last_both_stay():
 
 
 def test_a_window_keeps_the_first_few_and_rolls():
-    engine = Staged(at_line=(WindowNumbers(2, Tail(messages=4)),))
+    engine = Staged(at_line=(WindowOptions(2, Tail(messages=4)),))
     log = talk(10, words=50)
     for _ in range(3):
         log = carried_out(policy(engine), log, planned(policy(engine), log))

@@ -14,15 +14,15 @@ from ullage.context.compaction_entries import Cleared, Snipped, Summarised
 from ullage.context.counting.tokens import estimate_block
 from ullage.context.entries import Clipped, Entry, Logged, ToolReturned
 from ullage.context.moves.cheap import clear
-from ullage.context.policy import ClearNumbers
+from ullage.context.policy import ClearOptions
 from ullage.context.view.projection import project
 
 LONG = "output " * 100
-ALL = ClearNumbers(keep_results=0, minimum_characters=120)
+ALL = ClearOptions(keep_results=0, minimum_characters=120)
 
 
-def cleared_seqs(entries: Sequence[Entry], numbers: ClearNumbers = ALL) -> list[int]:
-    return [cleared.seq for cleared in clear(project(log(*entries)), numbers)]
+def cleared_seqs(entries: Sequence[Entry], options: ClearOptions = ALL) -> list[int]:
+    return [cleared.seq for cleared in clear(project(log(*entries)), options)]
 
 
 def read(id: str, *paths: str) -> list[Entry]:
@@ -33,8 +33,8 @@ def read(id: str, *paths: str) -> list[Entry]:
 def test_old_results_go_and_the_newest_stay():
     entries = [prompt("go"), *read("t1"), *read("t2"), *read("t3"), *read("t4"), says("done")]
     assert cleared_seqs(entries) == [3, 5, 7, 9]
-    assert cleared_seqs(entries, ClearNumbers(keep_results=3)) == [3]
-    assert cleared_seqs(entries, ClearNumbers(keep_results=9)) == []
+    assert cleared_seqs(entries, ClearOptions(keep_results=3)) == [3]
+    assert cleared_seqs(entries, ClearOptions(keep_results=9)) == []
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_what_is_short_or_cleared_or_gone_stays_as_it_is():
 
 
 def test_what_a_placeholder_would_not_shorten_stays():
-    assert cleared_seqs([prompt("go"), calls("t1"), returned("t1", "x" * 40), says("ok")], ClearNumbers(0, 10)) == []
+    assert cleared_seqs([prompt("go"), calls("t1"), returned("t1", "x" * 40), says("ok")], ClearOptions(0, 10)) == []
 
 
 @pytest.mark.parametrize(
@@ -115,9 +115,9 @@ def test_an_image_is_cleared_however_few_words_stand_beside_it():
 
 @given(histories())
 def test_clearing_only_shortens_results_and_clears_nothing_twice(entries: list[Logged]):
-    numbers = ClearNumbers(keep_results=1, minimum_characters=10)
+    options = ClearOptions(keep_results=1, minimum_characters=10)
     projection = project(entries)
-    cleared = clear(projection, numbers)
+    cleared = clear(projection, options)
     after = projection.with_appended(Logged(entries[-1].seq + 1, 0.0, compaction("c99", cleared=cleared)))
     results, results_after = results_of(projection.messages), results_of(after.messages)
     shortened = {each.seq for each in cleared}
@@ -131,7 +131,7 @@ def test_clearing_only_shortens_results_and_clears_nothing_twice(entries: list[L
             assert estimate_block(after_it) < estimate_block(result)
         else:
             assert len(after_it.content) < len(result.content)
-    assert clear(after, numbers) == ()
+    assert clear(after, options) == ()
 
 
 def results_of(messages: Sequence[Message]) -> dict[int, ToolResult]:

@@ -12,12 +12,12 @@ from ullage.context.compaction_entries import Cleared
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Entry, ToolReturned, UserPrompt
 from ullage.context.moves.cheap import clear
-from ullage.context.policy import ClearNumbers
+from ullage.context.policy import ClearOptions
 from ullage.context.view.projection import project
 
 LONG = "output " * 100
 TOKENS = estimate_text(LONG)
-ALL = ClearNumbers(keep_results=0, answered_only=False, spares_newest_reads=False)
+ALL = ClearOptions(keep_results=0, answered_only=False, spares_newest_reads=False)
 
 
 def step(id: str, content: str = LONG, tool: str = "read_file", *reads: str) -> list[Entry]:
@@ -25,11 +25,11 @@ def step(id: str, content: str = LONG, tool: str = "read_file", *reads: str) -> 
     return [reply(replace(use(id), name=tool)), result]
 
 
-def cleared(entries: Sequence[Entry], numbers: ClearNumbers) -> list[str]:
+def cleared(entries: Sequence[Entry], options: ClearOptions) -> list[str]:
     """The tool use ids of what goes."""
     logged = log(*entries)
     results = {each.seq: each.entry.tool_use_id for each in logged if isinstance(each.entry, ToolReturned)}
-    return [results[each.seq] for each in clear(project(logged), numbers)]
+    return [results[each.seq] for each in clear(project(logged), options)]
 
 
 STEPS = [prompt("go"), *step("t1"), *step("t2", LONG, "bash"), *step("t3", LONG, "bash", "a.py"), *step("t4")]
@@ -37,7 +37,7 @@ STEPS = [prompt("go"), *step("t1"), *step("t2", LONG, "bash"), *step("t3", LONG,
 
 
 @pytest.mark.parametrize(
-    ("numbers", "gone"),
+    ("options", "gone"),
     [
         (ALL, ["t1", "t2", "t3", "t4"]),
         (replace(ALL, answered_only=True), ["t1", "t2", "t3"]),
@@ -55,8 +55,8 @@ STEPS = [prompt("go"), *step("t1"), *step("t2", LONG, "bash"), *step("t3", LONG,
         (replace(ALL, placeholder="x" * len(LONG)), []),
     ],
 )
-def test_what_goes(numbers: ClearNumbers, gone: list[str]):
-    assert cleared(STEPS, numbers) == gone
+def test_what_goes(options: ClearOptions, gone: list[str]):
+    assert cleared(STEPS, options) == gone
 
 
 @pytest.mark.parametrize(("turns", "gone"), [(0, ["t1", "t2", "t3"]), (1, ["t1", "t2"]), (2, ["t1"]), (3, []), (4, [])])
@@ -67,17 +67,17 @@ def test_results_of_the_newest_turns_stay(turns: int, gone: list[str]):
 
 
 def test_nothing_goes_where_too_little_would_be_freed():
-    numbers = replace(ALL, placeholder="[gone]")
+    options = replace(ALL, placeholder="[gone]")
     gain = 4 * (TOKENS - estimate_text("[gone]"))
-    assert len(cleared(STEPS, replace(numbers, minimum_gain=gain))) == 4
-    assert cleared(STEPS, replace(numbers, minimum_gain=gain + 1)) == []
+    assert len(cleared(STEPS, replace(options, minimum_gain=gain))) == 4
+    assert cleared(STEPS, replace(options, minimum_gain=gain + 1)) == []
 
 
 def test_a_placeholder_may_name_the_tool_and_keep_the_last_lines():
     content = "\n".join(f"line {number}" for number in range(50))
     entries = log(prompt("go"), *step("t1", content, "bash"), says("ok"))
-    numbers = replace(ALL, placeholder="[{tool} said]", kept_lines=2)
-    assert clear(project(entries), numbers) == (Cleared(3, "[bash said]\nline 48\nline 49"),)
+    options = replace(ALL, placeholder="[{tool} said]", kept_lines=2)
+    assert clear(project(entries), options) == (Cleared(3, "[bash said]\nline 48\nline 49"),)
 
 
 def test_what_was_cleared_once_stays_as_it_is():

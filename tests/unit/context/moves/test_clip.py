@@ -5,17 +5,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.context.moves.cheap import Arrival, Clip, clip
-from ullage.context.policy import ClipNumbers
+from ullage.context.policy import ClipOptions
 
-NUMBERS = ClipNumbers(result_characters=1_000, message_characters=2_500, preview_characters=300)
+OPTIONS = ClipOptions(result_characters=1_000, message_characters=2_500, preview_characters=300)
 
 
 def path_of(tool_use_id: str) -> str:
     return f".ullage/tool-results/{tool_use_id}.txt"
 
 
-def clip_one(content: str, numbers: ClipNumbers = NUMBERS) -> Clip:
-    return clip([Arrival("t1", content)], numbers, path_of)[0]
+def clip_one(content: str, options: ClipOptions = OPTIONS) -> Clip:
+    return clip([Arrival("t1", content)], options, path_of)[0]
 
 
 def test_a_result_within_the_limit_stays_whole():
@@ -61,24 +61,24 @@ def notice_of(lines: list[str]) -> str:
 )
 def test_largest_first_while_all_together_are_over_the_limit(sizes: list[int], clipped: list[int]):
     arrivals = [Arrival(f"t{index}", "x" * size) for index, size in enumerate(sizes)]
-    clips = clip(arrivals, NUMBERS, path_of)
+    clips = clip(arrivals, OPTIONS, path_of)
     assert [index for index, each in enumerate(clips) if each.clipped] == clipped
     assert [each.characters for each in clips] == sizes
 
 
 def test_what_a_clip_would_not_shorten_stays_whole():
-    numbers = ClipNumbers(result_characters=200, message_characters=10_000, preview_characters=190)
+    options = ClipOptions(result_characters=200, message_characters=10_000, preview_characters=190)
     content = "x" * 250
-    assert clip_one(content, numbers) == Clip(content, clipped=False, characters=250)
+    assert clip_one(content, options) == Clip(content, clipped=False, characters=250)
 
 
 sizes = st.integers(0, 400)
 
 
-@given(st.lists(st.text(st.sampled_from("ab \n\r"), max_size=400), max_size=5), st.builds(ClipNumbers, sizes, sizes, sizes))
-def test_no_clip_is_longer_than_what_it_stands_for(contents: list[str], numbers: ClipNumbers):
+@given(st.lists(st.text(st.sampled_from("ab \n\r"), max_size=400), max_size=5), st.builds(ClipOptions, sizes, sizes, sizes))
+def test_no_clip_is_longer_than_what_it_stands_for(contents: list[str], options: ClipOptions):
     arrivals = [Arrival(f"t{index}", content) for index, content in enumerate(contents)]
-    for arrival, clipped in zip(arrivals, clip(arrivals, numbers, path_of), strict=True):
+    for arrival, clipped in zip(arrivals, clip(arrivals, options, path_of), strict=True):
         assert clipped.characters == len(arrival.content)
         if clipped.clipped:
             assert len(clipped.content) < len(arrival.content)
@@ -88,6 +88,6 @@ def test_no_clip_is_longer_than_what_it_stands_for(contents: list[str], numbers:
 
 
 def test_a_result_of_which_only_parts_were_kept_is_not_called_whole():
-    (clipped,) = clip([Arrival("t1", "x" * 100_000, complete=False)], NUMBERS, path_of)
+    (clipped,) = clip([Arrival("t1", "x" * 100_000, complete=False)], OPTIONS, path_of)
     assert "What was kept of the output, 100,000 characters" in clipped.content
     assert "whole" not in clipped.content

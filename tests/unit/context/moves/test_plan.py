@@ -28,24 +28,24 @@ from ullage.context.compaction_entries import Compaction, Summarised
 from ullage.context.entries import Entry, Logged, Prelude, UserPrompt
 from ullage.context.moves.plan import Plan, plan, reactive_plan
 from ullage.context.moves.preview import preview
-from ullage.context.policy import ClearNumbers, SnipNumbers, SummaryNumbers, UllageNumbers
+from ullage.context.policy import ClearOptions, SnipOptions, SummaryOptions, UllageOptions
 from ullage.context.view.projection import Projection, project
 from ullage.context.view.request import build_request
 
-POLICY = UllageNumbers(
-    snip=SnipNumbers(keep_first=2, keep_last=6),
-    clear=ClearNumbers(keep_results=1, minimum_characters=120),
-    summary=SummaryNumbers(tail_tokens=500, tail_share=0.2, user_message_tokens=1_000, output_tokens=600, reactive_keep_messages=3),
+POLICY = UllageOptions(
+    snip=SnipOptions(keep_first=2, keep_last=6),
+    clear=ClearOptions(keep_results=1, minimum_characters=120),
+    summary=SummaryOptions(tail_tokens=500, tail_share=0.2, user_message_tokens=1_000, output_tokens=600, reactive_keep_messages=3),
     goal_share=0.6,
 )
-NEVER_CHEAP = replace(POLICY, snip=SnipNumbers(1_000, 1_000), clear=ClearNumbers(1_000, 1_000))
+NEVER_CHEAP = replace(POLICY, snip=SnipOptions(1_000, 1_000), clear=ClearOptions(1_000, 1_000))
 
 
 def no_digest(entries: Sequence[Logged]) -> str:
     return ""
 
 
-def make(entries: Sequence[Logged], line: int, policy: UllageNumbers = POLICY, goal: int | None = None) -> Plan | None:
+def make(entries: Sequence[Logged], line: int, policy: UllageOptions = POLICY, goal: int | None = None) -> Plan | None:
     return plan(project(entries), policy, line, characters, no_digest, goal=goal)
 
 
@@ -104,7 +104,7 @@ class TestCheapBeforeDear:
         made = make(log(*talk(3, 1), *work(2, 1_000), *talk(4, 1)), line=100_000)
         assert made is not None
         assert made.snipped is not None
-        made = make(log(*work(2, 1_000)[:3], *talk(4, 1)), line=100_000, policy=replace(POLICY, clear=ClearNumbers(0, 120)))
+        made = make(log(*work(2, 1_000)[:3], *talk(4, 1)), line=100_000, policy=replace(POLICY, clear=ClearOptions(0, 120)))
         assert made is not None
         assert (made.snipped, [cleared.seq for cleared in made.cleared]) == (None, [3])
 

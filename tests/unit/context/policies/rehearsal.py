@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ullage.context.blocks import Message
 from ullage.context.compaction_entries import Compaction, Trigger
-from ullage.context.counting.gauge import line, measured
+from ullage.context.counting.gauge import measured, threshold_of
 from ullage.context.counting.tokens import Calibration, estimate_message
-from ullage.context.engines.engine import Covered, Handoff, Occasion, planned_entry
+from ullage.context.engines.engine import Covered, Occasion, SummaryText, planned_entry
 from ullage.context.entries import Logged
 from ullage.context.moves.plan import Plan
 from ullage.context.policy import Policy
@@ -26,13 +26,13 @@ def occasion(policy: Policy, entries: Sequence[Logged], trigger: Trigger = "thre
     """The boundary after `entries`."""
     projection = Projection(entries)
     used = measured(policy.measure, tokens(projection.messages), projection.messages, Calibration())
-    return Occasion(projection, trigger, used, line(window, policy.line), window, tokens)
+    return Occasion(projection, trigger, used, threshold_of(window, policy.threshold), window, tokens)
 
 
-def written(policy: Policy, entries: Sequence[Logged], plan: Plan, model_text: str | None = None, focus: str = "") -> Handoff:
+def written(policy: Policy, entries: Sequence[Logged], plan: Plan, model_text: str | None = None, focus: str = "") -> SummaryText:
     """The text of the plan's summary."""
     covered = [logged for logged in entries if logged.seq <= (plan.summarise_to or 0)]
-    return policy.engine.handoff(Covered(covered, plan, model_text, focus, room=60_000))
+    return policy.engine.summarise(Covered(covered, plan, model_text, focus, room=60_000))
 
 
 def compacted(
@@ -47,7 +47,7 @@ def compacted(
     plan = policy.engine.plan(at)
     if plan is None:
         return None
-    told = written(policy, entries, plan, model_text) if plan.summarise_to is not None else Handoff("")
+    told = written(policy, entries, plan, model_text) if plan.summarise_to is not None else SummaryText("")
     seq = entries[-1].seq + 1
     made: Compaction = planned_entry(f"c{seq}", trigger, plan, told, "model", policy=policy.name, tokens_before=at.used)
     return [*entries, Logged(seq, float(seq), made)]

@@ -8,8 +8,8 @@ from tests.unit.context.logs import prompt, says, session
 from tests.unit.context.policies.rehearsal import occasion, written
 from ullage.context.blocks import Message, Text, ToolUse
 from ullage.context.compaction_entries import Trigger
-from ullage.context.counting.gauge import line
-from ullage.context.engines.engine import Handoff, planned_entry
+from ullage.context.counting.gauge import threshold_of
+from ullage.context.engines.engine import SummaryText, planned_entry
 from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned
 from ullage.context.moves.cheap import Arrival
 from ullage.context.moves.plan import Plan
@@ -64,7 +64,7 @@ def carried_out(
     policy: Policy, log: Sequence[Logged], plan: Plan, model_text: str | None = SUMMARY, trigger: Trigger = "threshold"
 ) -> list[Logged]:
     """The log after it."""
-    told = written(policy, log, plan, model_text) if plan.summarise_to is not None else Handoff("")
+    told = written(policy, log, plan, model_text) if plan.summarise_to is not None else SummaryText("")
     rung = "moves" if plan.summarise_to is None else "digest" if model_text is None else "model"
     seq = log[-1].seq + 1
     entry = planned_entry(f"c{seq}", trigger, plan, told, rung, policy=policy.name, tokens_before=0)
@@ -85,4 +85,4 @@ def texts(messages: Sequence[Message]) -> list[str]:
 
 def full_at(policy: Policy, window: int = 200_000) -> int:
     """Tokens at which the context counts as full, by the policy's measure."""
-    return line(window, policy.line)
+    return threshold_of(window, policy.threshold)

@@ -14,10 +14,10 @@ from tests.unit.context.validity import problems
 from tests.unit.context.work import asked, edited, read, work
 from ullage.context.blocks import ToolUse
 from ullage.context.compaction_entries import Compaction
-from ullage.context.counting.gauge import line
+from ullage.context.counting.gauge import threshold_of
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Entry, Logged, ToolReturned, TurnEnded
-from ullage.context.policies.aider.policy import AIDER, MAP, AiderNumbers
+from ullage.context.policies.aider.policy import AIDER, MAP, AiderOptions
 from ullage.context.policies.aider.repository_map import known_texts, patched, ranks, repository_map
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
@@ -36,12 +36,12 @@ def turns(number: int, words: int = 400) -> list[Logged]:
 
 @pytest.mark.parametrize(("window", "budget"), [(8_000, 1_024), (64_000, 4_000), (200_000, 8_192), (1_000_000, 8_192)])
 def test_the_budget_of_the_chat_history_is_a_sixteenth_of_the_window_from_1_024_to_8_192_tokens(window: int, budget: int):
-    assert line(window, AIDER.line) == budget
+    assert threshold_of(window, AIDER.threshold) == budget
 
 
 def test_its_other_numbers_are_those_of_aider():
-    numbers = AiderNumbers()
-    assert (numbers.map_tokens, numbers.map_without_files_factor, numbers.tail_share, numbers.fewest_messages) == (1_024, 2, 0.5, 4)
+    options = AiderOptions()
+    assert (options.map_tokens, options.map_without_files_factor, options.tail_share, options.fewest_messages) == (1_024, 2, 0.5, 4)
 
 
 def test_the_newest_half_of_the_budget_stays():

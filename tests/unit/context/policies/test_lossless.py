@@ -12,15 +12,15 @@ from tests.unit.context.policies.rehearsal import compacted, occasion, tokens
 from tests.unit.context.strategies import histories
 from tests.unit.context.validity import problems
 from ullage.context.compaction_entries import Compaction
-from ullage.context.counting.gauge import line
+from ullage.context.counting.gauge import threshold_of
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Entry, Logged
-from ullage.context.policies.lossless.policy import LOSSLESS, LosslessEngine, LosslessNumbers
+from ullage.context.policies.lossless.policy import LOSSLESS, LosslessEngine, LosslessOptions
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
 
 assert isinstance(LOSSLESS.engine, LosslessEngine)
-SMALL = LosslessNumbers(
+SMALL = LosslessOptions(
     fresh_messages=4,
     leaf_chunk=2_000,
     leaf_target=60,
@@ -58,10 +58,10 @@ def swept(log: list[Logged], times: int) -> list[Logged]:
 
 
 def test_its_numbers_are_those_of_lossless_claw():
-    numbers = LosslessNumbers()
-    assert line(200_000, LOSSLESS.line) == 150_000
-    assert (numbers.fresh_messages, numbers.leaf_chunk, numbers.leaf_target, numbers.condensed_target) == (64, 20_000, 2_400, 2_000)
-    assert (numbers.leaf_fanout, numbers.condensed_fanout, numbers.hard_fanout, numbers.fallback) == (8, 4, 2, 512)
+    options = LosslessOptions()
+    assert threshold_of(200_000, LOSSLESS.threshold) == 150_000
+    assert (options.fresh_messages, options.leaf_chunk, options.leaf_target, options.condensed_target) == (64, 20_000, 2_400, 2_000)
+    assert (options.leaf_fanout, options.condensed_fanout, options.hard_fanout, options.fallback) == (8, 4, 2, 512)
     assert LosslessEngine().sweeps == 12
 
 

@@ -12,11 +12,11 @@ from tests.unit.context.policies.rehearsal import compacted, occasion, tokens
 from tests.unit.context.strategies import histories
 from tests.unit.context.validity import problems
 from ullage.context.blocks import Json, ToolUse
-from ullage.context.counting.gauge import line
+from ullage.context.counting.gauge import threshold_of
 from ullage.context.entries import Entry, Logged, ToolReturned
 from ullage.context.policies.aider.policy import AIDER
 from ullage.context.policies.lossless.policy import LOSSLESS
-from ullage.context.policies.memgpt import LIMITS, MEMGPT, BlockNotEdited, Blocks, MemgptNumbers, blocks_of, edited
+from ullage.context.policies.memgpt import LIMITS, MEMGPT, BlockNotEdited, Blocks, MemgptOptions, blocks_of, edited
 from ullage.context.policies.memory_blocks import MEMORY_BLOCKS
 from ullage.context.policies.token_prune import TOKEN_PRUNE
 from ullage.context.policies.ullage import ULLAGE
@@ -40,10 +40,10 @@ def filled(messages: int, words: int) -> list[Logged]:
 
 
 def test_its_numbers_are_those_of_letta():
-    numbers = MemgptNumbers()
-    assert line(200_000, MEMGPT.line) == 180_000
+    options = MemgptOptions()
+    assert threshold_of(200_000, MEMGPT.threshold) == 180_000
     assert dict(LIMITS) == {"persona": 20_000, "human": 20_000, "task": 100_000}
-    assert (numbers.keep_share, numbers.first_share, numbers.share_step, numbers.words, numbers.summary_characters) == (
+    assert (options.keep_share, options.first_share, options.share_step, options.words, options.summary_characters) == (
         0.7,
         0.4,
         0.1,

@@ -10,9 +10,9 @@ from tests.unit.context.policies.rehearsal import compacted, occasion, tokens
 from tests.unit.context.strategies import histories
 from tests.unit.context.validity import problems
 from tests.unit.context.work import edited
-from ullage.context.counting.gauge import line
+from ullage.context.counting.gauge import threshold_of
 from ullage.context.entries import Entry, Logged, TurnEnded
-from ullage.context.policies.memory_blocks import MEMORY_BLOCKS, PREFACE, MemoryBlocksNumbers
+from ullage.context.policies.memory_blocks import MEMORY_BLOCKS, PREFACE, MemoryBlocksOptions
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import build_request
 
@@ -50,10 +50,10 @@ def memory_in(log: list[Logged]) -> list[str]:
 
 
 def test_its_numbers_are_those_of_llama_index():
-    numbers = MemoryBlocksNumbers()
-    assert (numbers.limit_tokens, numbers.history_ratio, numbers.flush_tokens) == (30_000, 0.7, 3_000)
-    assert line(200_000, MEMORY_BLOCKS.line) == 21_000
-    assert (numbers.most_facts, numbers.recalled) == (50, 2)
+    options = MemoryBlocksOptions()
+    assert (options.limit_tokens, options.history_ratio, options.flush_tokens) == (30_000, 0.7, 3_000)
+    assert threshold_of(200_000, MEMORY_BLOCKS.threshold) == 21_000
+    assert (options.most_facts, options.recalled) == (50, 2)
 
 
 def test_at_21_000_tokens_the_oldest_3_000_go_at_turns():

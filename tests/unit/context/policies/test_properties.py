@@ -22,7 +22,7 @@ from tests.unit.context.policies.rehearsal import occasion, tokens
 from tests.unit.context.strategies import planned_histories, turns
 from tests.unit.context.validity import problems
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Rung, Trigger
-from ullage.context.engines.engine import Covered, Handoff, handoff_room, planned_entry
+from ullage.context.engines.engine import Covered, SummaryText, planned_entry, summary_room
 from ullage.context.engines.staged import Staged
 from ullage.context.entries import Entry, Logged
 from ullage.context.moves.plan import Plan
@@ -59,11 +59,11 @@ def then(log: Sequence[Logged], *entries: Entry) -> list[Logged]:
 
 def entry_of(policy: Policy, log: Sequence[Logged], plan: Plan, trigger: Trigger, model_text: str | None, line: int) -> Compaction:
     """The plan carried out, as session and replay do it."""
-    told, rung = Handoff(""), "moves"
+    told, rung = SummaryText(""), "moves"
     if plan.summarise_to is not None:
         covered = [logged for logged in log if logged.seq <= plan.summarise_to]
         written = model_text if plan.asked is not None else None
-        told = policy.engine.handoff(Covered(covered, plan, written, "", handoff_room(line)))
+        told = policy.engine.summarise(Covered(covered, plan, written, "", summary_room(line)))
         rung: Rung = "digest" if written is None else "model"
     return planned_entry(f"made after {log[-1].seq}", trigger, plan, told, rung, policy=policy.name, tokens_before=0)
 
@@ -78,7 +78,7 @@ def made(policy: Policy, log: list[Logged], trigger: Trigger, model_text: str | 
     """A plan and the log after it; None where the policy does nothing."""
     at = occasion(policy, log, trigger, window)
     plan = policy.engine.plan(at)
-    return None if plan is None else (plan, then(log, entry_of(policy, log, plan, trigger, model_text, at.line)))
+    return None if plan is None else (plan, then(log, entry_of(policy, log, plan, trigger, model_text, at.threshold)))
 
 
 def is_valid(log: Sequence[Logged]) -> None:

@@ -6,7 +6,7 @@ from tests.unit.context.logs import drawn, prompt, says
 from tests.unit.context.policies.rehearsal import occasion, tokens
 from tests.unit.context.policies.steps import after, carried_out, full_at, planned, talk
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.engines.engine import Covered, handoff_room
+from ullage.context.engines.engine import Covered, summary_room
 from ullage.context.entries import Logged
 from ullage.context.policies.summary_buffer import PROMPT, SUMMARY_BUFFER, UPDATE
 from ullage.context.view.projection import Projection
@@ -39,6 +39,6 @@ def test_the_summary_runs_on_and_counts():
 
 def test_by_program_it_is_a_few_lines():
     log = talk(400, words=50)
-    told = SUMMARY_BUFFER.engine.handoff(Covered(log, planned(SUMMARY_BUFFER, log), None, "", handoff_room(2_000)))
+    told = SUMMARY_BUFFER.engine.summarise(Covered(log, planned(SUMMARY_BUFFER, log), None, "", summary_room(2_000)))
     assert "question 399" in told.text
     assert estimate_text(told.text) < 1_000

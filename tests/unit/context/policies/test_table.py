@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ullage.context.counting.gauge import line
+from ullage.context.counting.gauge import threshold_of
 from ullage.context.policies.table import BUILT_IN
 
 ORDER = (
@@ -48,7 +48,7 @@ def test_a_policy_says_what_it_does_and_where_its_numbers_come_from(name: str):
 @pytest.mark.parametrize("window", [8_000, 200_000, 1_000_000])
 def test_no_context_counts_as_full_beyond_the_window_but_by_its_own_measure(name: str, window: int):
     policy = BUILT_IN[name]
-    full = line(window, policy.line)
+    full = threshold_of(window, policy.threshold)
     assert full >= 1
     if policy.measure == "usage":
         assert full <= window

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ullage.context.moves.cheap import Arrival
-from ullage.context.policies.token_prune import TOKEN_PRUNE, PruneNumbers, TokenPruneEngine, pruned
+from ullage.context.policies.token_prune import TOKEN_PRUNE, PruneOptions, TokenPruneEngine, pruned
 from ullage.context.policies.ullage import UllageEngine
 
-EVERYTHING = PruneNumbers(rate=0.0, smallest_characters=0, smallest_gain_share=0.0)
+EVERYTHING = PruneOptions(rate=0.0, smallest_characters=0, smallest_gain_share=0.0)
 HALF = replace(EVERYTHING, rate=0.5)
 
 
@@ -19,26 +19,26 @@ def path_of(id: str) -> str:
     return f"out/{id}.txt"
 
 
-def text_of(content: str, numbers: PruneNumbers = EVERYTHING) -> str:
+def text_of(content: str, options: PruneOptions = EVERYTHING) -> str:
     """What the model gets, without the note; padded so that the note does not make it longer than it was."""
     padding = "\nPadding: " + "the " * 200
-    shown = pruned(Arrival("t", content + padding), numbers, path_of).content
+    shown = pruned(Arrival("t", content + padding), options, path_of).content
     return shown[: shown.index("\nPadding")]
 
 
 def test_its_rate_is_that_of_llmlingua():
-    numbers = PruneNumbers()
-    assert (numbers.rate, numbers.smallest_characters) == (0.5, 4_000)
+    options = PruneOptions()
+    assert (options.rate, options.smallest_characters) == (0.5, 4_000)
     words = " ".join(["the level of a tank is what it was before"] * 200)
-    shown = pruned(Arrival("t", words), numbers, path_of)
+    shown = pruned(Arrival("t", words), options, path_of)
     assert len(words) * 0.5 <= len(shown.content) <= len(words) * 0.5 + 200
     assert (shown.clipped, shown.characters) == (True, len(words))
     assert shown.content.endswith("The whole output is in out/t.txt]")
 
 
 def test_a_short_result_stays_whole():
-    assert not pruned(Arrival("t", "the " * 1_000), PruneNumbers(), path_of).clipped
-    assert pruned(Arrival("t", "the " * 1_001), PruneNumbers(), path_of).clipped
+    assert not pruned(Arrival("t", "the " * 1_000), PruneOptions(), path_of).clipped
+    assert pruned(Arrival("t", "the " * 1_001), PruneOptions(), path_of).clipped
 
 
 CODE = """

@@ -1,4 +1,4 @@
-"""The check that adds to a handoff what it lacks."""
+"""The check that adds to a summary what it lacks."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from tests.unit.context.work import asked, edited, planned, ran, work
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.compaction_entries import CompactionRedone, CompactionUndone, Summarised
 from ullage.context.entries import AssistantReply, Attachment, Entry, Logged, ToolReturned, TurnEnded, UserPrompt
-from ullage.context.policy import SummaryNumbers
+from ullage.context.policy import SummaryOptions
 from ullage.context.summary.facts import AT_ONCE, KEPT, Reading, Said, Task, facts, read_ahead
 from ullage.context.summary.names import Mention, mentions_in
 from ullage.context.summary.whole_summary import whole_summary
@@ -123,8 +123,8 @@ def test_what_was_changed_is_in_the_files():
 def test_a_kept_reading_gives_what_a_new_one_gives(entries: list[Logged], ends: list[int]):
     reading = Reading()
     for end in ends:
-        kept = whole_summary(entries[:end], None, "", SummaryNumbers(), reading=reading)
-        assert kept == whole_summary(entries[:end], None, "", SummaryNumbers())
+        kept = whole_summary(entries[:end], None, "", SummaryOptions(), reading=reading)
+        assert kept == whole_summary(entries[:end], None, "", SummaryOptions())
 
 
 @given(histories(), histories())
@@ -132,7 +132,7 @@ def test_another_log_is_read_anew(one: list[Logged], other: list[Logged]):
     reading = Reading()
     reading.of(one)
     assert [read.logged for read in reading.of(other)] == other
-    assert whole_summary(other, None, "", SummaryNumbers(), reading=reading) == whole_summary(other, None, "", SummaryNumbers())
+    assert whole_summary(other, None, "", SummaryOptions(), reading=reading) == whole_summary(other, None, "", SummaryOptions())
 
 
 def test_an_entry_is_read_once():
@@ -195,12 +195,12 @@ def test_what_was_read_ahead_is_not_read_again(monkeypatch: pytest.MonkeyPatch):
     assert read_ahead(entries[:80], reading) == 20
     assert len(looked) == 80
     looked.clear()
-    assert whole_summary(entries, None, "", SummaryNumbers(), reading=reading) == whole_summary(
-        entries, None, "", SummaryNumbers(), reading=Reading()
+    assert whole_summary(entries, None, "", SummaryOptions(), reading=reading) == whole_summary(
+        entries, None, "", SummaryOptions(), reading=Reading()
     )
     assert len(looked) == len(entries) - 80 + len(entries)
     looked.clear()
-    whole_summary(entries, None, "", SummaryNumbers(), reading=reading)
+    whole_summary(entries, None, "", SummaryOptions(), reading=reading)
     assert not looked
     assert read_ahead(entries, reading) == len(entries) - 80
 

@@ -12,7 +12,7 @@ from tests.unit.context.logs import says
 from tests.unit.context.work import asked, edited, planned, ran, read, work
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Entry, Logged, ToolReturned, TurnEnded, UserPrompt
-from ullage.context.policy import SummaryNumbers
+from ullage.context.policy import SummaryOptions
 from ullage.context.summary.facts import facts
 from ullage.context.summary.program_summary import PROGRAM_TOKENS, brief, program_sections, quote
 
@@ -20,7 +20,7 @@ from ullage.context.summary.program_summary import PROGRAM_TOKENS, brief, progra
 def program_summary(entries: Sequence[Logged], focus: str, budget_tokens: int = PROGRAM_TOKENS) -> str:
     """As Markdown."""
     found = facts(entries)
-    quotes = quote(found.asked, SummaryNumbers().user_message_tokens)
+    quotes = quote(found.asked, SummaryOptions().user_message_tokens)
     return "\n\n".join(section.markdown() for section in program_sections(found, quotes, focus, budget_tokens))
 
 
@@ -62,12 +62,12 @@ def files_in(text: str) -> set[str]:
 
 LONG_TEXTS = ["A long story about tanks. " * 400, "好的,油罐。" * 900]
 words = st.sampled_from(["tank", "gauge", "level", "report", "valve", "pump"])
-numbers = st.integers(0, 50)
+options = st.integers(0, 50)
 steps = st.one_of(
-    st.builds(constrained, words, numbers, st.sampled_from(["", *LONG_TEXTS])),
-    st.builds(edited_part, words, numbers),
-    st.builds(read_part, words, numbers),
-    st.builds(made, numbers),
+    st.builds(constrained, words, options, st.sampled_from(["", *LONG_TEXTS])),
+    st.builds(edited_part, words, options),
+    st.builds(read_part, words, options),
+    st.builds(made, options),
     st.builds(told, st.sampled_from(LONG_TEXTS)),
 )
 

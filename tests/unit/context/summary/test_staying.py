@@ -8,7 +8,7 @@ from tests.unit.context.logs import compaction
 from tests.unit.context.work import asked, edited, read, work
 from ullage.context.compaction_entries import Cleared, Snipped
 from ullage.context.entries import Clipped, Entry, Logged
-from ullage.context.policy import SummaryNumbers
+from ullage.context.policy import SummaryOptions
 from ullage.context.summary.whole_summary import staying_text, whole_summary
 
 LONG = "Please read the level of every tank that stands in the yard, " * 4
@@ -54,7 +54,7 @@ def test_nor_is_what_an_earlier_compaction_took_from_view(cleared: tuple[Cleared
 
 def test_a_message_of_the_user_that_stays_is_only_named():
     entries = log(asked("Begin"), read("a.py"), asked(LONG))
-    text = whole_summary(entries, None, "", SummaryNumbers(), staying=staying_text(entries[-1:], ()))
+    text = whole_summary(entries, None, "", SummaryOptions(), staying=staying_text(entries[-1:], ()))
     assert LONG not in text
     assert LONG[:60] in text
-    assert LONG in whole_summary(entries, None, "", SummaryNumbers())
+    assert LONG in whole_summary(entries, None, "", SummaryOptions())

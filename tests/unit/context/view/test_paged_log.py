@@ -103,7 +103,7 @@ def test_a_record_of_it_is_the_same(entries: list[Logged]):
         assert log_without_excluded(paged, paged.entries[:]) == without_excluded(whole, entries)
     plan = Plan(entries[-1].seq, (), None, entries[-1].seq, 0, 0)
     records = (
-        ULLAGE.engine.handoff(Covered(log_without_excluded(each, each.entries[:]), plan, None, "", 9_000)).text for each in (paged, whole)
+        ULLAGE.engine.summarise(Covered(log_without_excluded(each, each.entries[:]), plan, None, "", 9_000)).text for each in (paged, whole)
     )
     assert next(records) == next(records)
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.unit.models.practice.workbench import Workbench
 from ullage.context.blocks import Text, ToolUse
-from ullage.context.counting.gauge import line
+from ullage.context.counting.gauge import threshold_of
 from ullage.context.policies.ullage import ULLAGE
 from ullage.models.model import Reply
 from ullage.models.practice.practice_model import PracticeModel
@@ -74,7 +74,7 @@ async def test_the_context_is_full_after_the_edit_and_not_before(folder: Path) -
     bench = tour_in(folder)
     card = await bench.model.card()
     await bench.prompt("take the tour")
-    full_at = line(card.window, ULLAGE.line)
+    full_at = threshold_of(card.window, ULLAGE.threshold)
     sizes = [usage.context_tokens for usage in bench.usages]
     names = [[block.name for block in reply.blocks if isinstance(block, ToolUse)] for reply in bench.replies]
     edited = next(index for index, calls in enumerate(names) if "edit_file" in calls)

@@ -1,4 +1,4 @@
-"""A session in small: the real log, view, handoff and tools, so that the practice model can be played to its end."""
+"""A session in small: the real log, view, summary and tools, so that the practice model can be played to its end."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ullage.context.blocks import Media, Text, ToolUse, Usage
 from ullage.context.compaction.restore import resume_text
 from ullage.context.compaction_entries import Compaction, Summarised
 from ullage.context.entries import AssistantReply, Entry, Logged, Prelude, ToolReturned, UserPrompt
-from ullage.context.policy import SummaryNumbers
+from ullage.context.policy import SummaryOptions
 from ullage.context.summary.whole_summary import whole_summary
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, build_request
@@ -124,7 +124,7 @@ class Workbench:
     def compact_all(self, *, at_work: bool) -> None:
         """Nothing of the messages stays but the record of them."""
         entries = list(self.projection.entries)
-        summary = Summarised(entries[-1].seq, whole_summary(entries, None, "", SummaryNumbers()))
+        summary = Summarised(entries[-1].seq, whole_summary(entries, None, "", SummaryOptions()))
         resume = resume_text("", rules_changed=False, at_work=at_work)
         self.log(Compaction("c1", "manual", "digest", entries[-1].seq, (), None, summary, (), resume, "", "ullage", 1, 1))
 

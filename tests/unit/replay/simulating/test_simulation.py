@@ -10,13 +10,13 @@ import pytest
 from tests.unit.replay.recorded import At, call, compacted, prompt, reply, returned, session
 from tests.unit.replay.working import MODEL, PRELUDE, working_session
 from ullage.context.compaction_entries import Cleared
-from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging
+from ullage.context.engines.engine import Covered, Occasion, SummaryText, Unchanging
 from ullage.context.entries import ToolReturned
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policies.none import NONE
 from ullage.context.policies.ullage import ULLAGE
-from ullage.context.policy import FixedTokens, LineNumbers, Policy, RestoreNumbers
+from ullage.context.policy import FixedTokens, Policy, RestoreOptions, ThresholdOptions
 from ullage.replay.measuring.runs import Run
 from ullage.replay.pricing.cost import as_if, cost_of, predict
 from ullage.replay.pricing.recorded_models import prices_of, tokens_factor
@@ -40,8 +40,8 @@ class Summarising(Unchanging):
         asked = Asked("Summarise.", 20_000, self.text, self.check) if self.by_model else None
         return Plan(at.projection.entries[-1].seq, (), None, at.projection.last_seq_before(cut), cut, 0, asked=asked)
 
-    def handoff(self, covered: Covered) -> Handoff:
-        return Handoff(covered.model_text or "The program's words.")
+    def summarise(self, covered: Covered) -> SummaryText:
+        return SummaryText(covered.model_text or "The program's words.")
 
 
 class InParts(Unchanging):
@@ -63,8 +63,8 @@ class Raising(Unchanging):
         raise KeyError("oh")
 
 
-def policy(engine: Unchanging, line: int = 60_000, restore: RestoreNumbers | None = None) -> Policy:
-    return Policy("tried", "", (), engine, LineNumbers(FixedTokens(line)), restore=restore)
+def policy(engine: Unchanging, line: int = 60_000, restore: RestoreOptions | None = None) -> Policy:
+    return Policy("tried", "", (), engine, ThresholdOptions(FixedTokens(line)), restore=restore)
 
 
 def simulated(transcript: Transcript, of: Policy, settings: Settings | None = None) -> Run:
@@ -189,8 +189,8 @@ def test_after_a_compaction_the_system_prompt_alone_is_read():
 
 def test_restored_files_are_there_and_count_apart():
     transcript = working_session(turns=14)
-    numbers = RestoreNumbers(files=2, file_tokens=8_000, total_tokens=20_000)
-    plain, restoring = (simulated(transcript, policy(Summarising(), restore=each)) for each in (None, numbers))
+    options = RestoreOptions(files=2, file_tokens=8_000, total_tokens=20_000)
+    plain, restoring = (simulated(transcript, policy(Summarising(), restore=each)) for each in (None, options))
     assert restoring.compactions[0].tokens_after > plain.compactions[0].tokens_after + 3_000
     assert restoring.violations == ()
 

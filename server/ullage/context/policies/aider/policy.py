@@ -1,4 +1,4 @@
-"""The numbers of `aider`, and its engine: the chat history of finished turns in a small budget, and the map beside its summary."""
+"""The options of `aider`, and its engine: the chat history of finished turns in a small budget, and the map beside its summary."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import PurePosixPath
 from ullage.context.blocks import Message
 from ullage.context.calls import answered_calls
 from ullage.context.engines.conversation_text import written_out
-from ullage.context.engines.engine import Covered, Handoff, Occasion, Unchanging, summary_up_to
+from ullage.context.engines.engine import Covered, Occasion, SummaryText, Unchanging, summary_up_to
 from ullage.context.entries import Logged, TurnEnded, UserPrompt
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policies.aider.repository_map import known_texts, repository_map
-from ullage.context.policy import LineNumbers, Policy, ShareOfWindow, SummaryNumbers
+from ullage.context.policy import Policy, ShareOfWindow, SummaryOptions, ThresholdOptions
 from ullage.context.redact import redact
 from ullage.context.summary.file_history import file_history
 from ullage.context.summary.whole_summary import whole_summary
@@ -36,8 +36,8 @@ RECENT_PROMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class AiderNumbers:
-    """aider's numbers (`history.py`, `models.py`, `repomap.py`, `args.py`); tokens unless said otherwise."""
+class AiderOptions:
+    """aider's options (`history.py`, `models.py`, `repomap.py`, `args.py`); tokens unless said otherwise."""
 
     tail_share: float = 0.5
     """Of the budget: the newest finished messages, which stay."""
@@ -57,7 +57,7 @@ class AiderNumbers:
 class AiderEngine(Unchanging):
     """`line` is the budget of finished turns, compared with the measure `messages`."""
 
-    numbers: AiderNumbers = AiderNumbers()
+    options: AiderOptions = AiderOptions()
     wants_files: bool = True
     """The repository map is of these files, and of what the log shows."""
     prompt: str = ASKED
@@ -67,33 +67,33 @@ class AiderEngine(Unchanging):
         messages = at.projection.messages
         finished = _turn_start(at)
         asked_for = at.trigger in ("manual", "tool", "reactive")
-        if at.count(messages[:finished]) > at.line or asked_for:
+        if at.count(messages[:finished]) > at.threshold or asked_for:
             planned = self._summary(at, finished)
             if planned is not None and at.trigger != "reactive":
                 return planned
-        if asked_for or at.used > at.window * self.numbers.turn_share:
+        if asked_for or at.used > at.window * self.options.turn_share:
             return self._summary(at, len(messages))
         return None
 
-    def handoff(self, covered: Covered) -> Handoff:
+    def summarise(self, covered: Covered) -> SummaryText:
         """The summary, and the map as it is now."""
         target = covered.plan.asked.output_tokens if covered.plan.asked is not None else covered.room
         told = covered.model_text
         text = (
-            redact(told.strip()) if told else whole_summary(covered.entries, None, covered.focus, SummaryNumbers(), target, covered.reading)
+            redact(told.strip()) if told else whole_summary(covered.entries, None, covered.focus, SummaryOptions(), target, covered.reading)
         )
         map = self._map(covered)
-        return Handoff("\n\n".join([EARLIER, text, *([MAP, map] if map else [])]), ACKNOWLEDGED)
+        return SummaryText("\n\n".join([EARLIER, text, *([MAP, map] if map else [])]), ACKNOWLEDGED)
 
     def _summary(self, at: Occasion, finished: int) -> Plan | None:
         messages = at.projection.messages
-        budget = int(at.line * self.numbers.tail_share)
+        budget = int(at.threshold * self.options.tail_share)
         cuts = [cut for cut in legal_cuts(messages) if cut <= finished]
         start, tail = finished, 0
         while start > 0 and (tail := tail + at.count(messages[start - 1 : start])) < budget:
             start -= 1
         ends = [cut for cut in cuts if cut <= start and cut > 0 and messages[cut - 1].role == "assistant"]
-        cut = ends[-1] if ends and ends[-1] > self.numbers.fewest_messages else cuts[-1]
+        cut = ends[-1] if ends and ends[-1] > self.options.fewest_messages else cuts[-1]
         tokens = at.count(messages[:cut])
         if tokens <= budget:
             cut, tokens = cuts[-1], at.count(messages[: cuts[-1]])
@@ -105,7 +105,7 @@ class AiderEngine(Unchanging):
 
     def _readable(self, at: Occasion, messages: Sequence[Message]) -> list[Message]:
         """The oldest messages that a model can be given."""
-        room = at.window - self.numbers.reserve
+        room = at.window - self.options.reserve
         kept: list[Message] = []
         for message in messages:
             room -= at.count([message])
@@ -120,7 +120,7 @@ class AiderEngine(Unchanging):
         root = _common_folder(texts)
         short = {path.removeprefix(root): text for path, text in texts.items()}
         worked_on = {path for path in short if any(_same_file(path, other.removeprefix(root)) for other in changed)}
-        tokens = self.numbers.map_tokens * (1 if worked_on else self.numbers.map_without_files_factor)
+        tokens = self.options.map_tokens * (1 if worked_on else self.options.map_without_files_factor)
         return repository_map(short, min(tokens, covered.room // 2), worked_on=worked_on, spoken_of=_spoken_of(covered.entries))
 
 
@@ -168,6 +168,6 @@ AIDER = Policy(
         "aider.chat/docs/repomap.html",
     ),
     engine=AiderEngine(),
-    line=LineNumbers(ShareOfWindow(1 / 16, at_most=8_192, at_least=1_024)),
+    threshold=ThresholdOptions(ShareOfWindow(1 / 16, at_most=8_192, at_least=1_024)),
     measure="messages",
 )

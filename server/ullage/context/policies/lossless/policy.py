@@ -1,4 +1,4 @@
-"""The numbers of `lossless`, and its engine: what is summarised next, and the text that takes its place."""
+"""The options of `lossless`, and its engine: what is summarised next, and the text that takes its place."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from itertools import pairwise
 from ullage.context.calls import one_line
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.conversation_text import written_out
-from ullage.context.engines.engine import Covered, Handoff, Occasion, PathOf, Unchanging
+from ullage.context.engines.engine import Covered, Occasion, PathOf, SummaryText, Unchanging
 from ullage.context.entries import Logged
 from ullage.context.moves.cheap import Arrival, Clip, clip, messages_in
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policies.lossless.tree import Item, Node, Piece, Stretch, items_before
-from ullage.context.policy import ClipNumbers, LineNumbers, Policy, ShareOfWindow
+from ullage.context.policy import ClipOptions, Policy, ShareOfWindow, ThresholdOptions
 from ullage.context.quoting import quoted
 from ullage.context.redact import redact
 from ullage.context.summary.facts import facts
@@ -46,12 +46,12 @@ CONDENSED = (
 _RANGE = re.compile(r"^\[Summary (?:of|over \d+ summaries:) entries (\d+) to (\d+)", re.MULTILINE)
 
 
-LARGE_RESULTS = ClipNumbers(result_characters=100_000, message_characters=None)
+LARGE_RESULTS = ClipOptions(result_characters=100_000, message_characters=None)
 """A result of more than 25,000 tokens goes to a file (`largeFileTokenThreshold`; four characters a token)."""
 
 
 @dataclass(frozen=True, slots=True)
-class LosslessNumbers:
+class LosslessOptions:
     """The defaults of lossless-claw (its `src/db/config.ts` and `src/summarize.ts`); tokens unless said otherwise."""
 
     fresh_messages: int = 64
@@ -84,9 +84,9 @@ class LosslessEngine(Unchanging):
     as long as there is one: lossless-claw brings all that is older than the newest messages under summaries at once (`maxSweepIterations`).
     """
 
-    numbers: LosslessNumbers = LosslessNumbers()
+    options: LosslessOptions = LosslessOptions()
     sweeps: int = 12
-    clip: ClipNumbers = LARGE_RESULTS
+    clip: ClipOptions = LARGE_RESULTS
     leaf_prompt: str = LEAF
     condensed_prompt: str = CONDENSED
 
@@ -99,35 +99,35 @@ class LosslessEngine(Unchanging):
 
         Where the newest messages alone fill the context, or somebody asked, half as many of them are kept, and so on.
         """
-        pressed = at.trigger not in ("threshold", "idle") or at.used >= at.line
-        for fresh in _halved(self.numbers.fresh_messages) if pressed else (self.numbers.fresh_messages,):
+        pressed = at.trigger not in ("threshold", "idle") or at.used >= at.threshold
+        for fresh in _halved(self.options.fresh_messages) if pressed else (self.options.fresh_messages,):
             items = items_before(at.projection, max(len(at.projection.messages) - fresh, 0), at.count)
             planned = self._condensed(items, at) or self._leaf(items, at)
             if planned is None and pressed:
-                planned = self._condensed(items, at, self.numbers.hard_fanout)
+                planned = self._condensed(items, at, self.options.hard_fanout)
             if planned is not None:
                 return planned
         return None
 
-    def handoff(self, covered: Covered) -> Handoff:
+    def summarise(self, covered: Covered) -> SummaryText:
         """What the model wrote, or a few lines by program, under a line that says which entries it stands for."""
         plan = covered.plan
         first, last = plan.summarise_from, plan.summarise_to or 0
         entries = covered.entries[place_of(covered.entries, first) :]
-        condensed = _worded(self.condensed_prompt, self.numbers.condensed_target)
+        condensed = _worded(self.condensed_prompt, self.options.condensed_target)
         below = _ranges_in(plan.asked.text or "") if plan.asked is not None and plan.asked.prompt == condensed else []
-        text = redact(covered.model_text.strip()) if covered.model_text else _by_program(entries, self.numbers.fallback)
-        return Handoff(f"{_heading(first, last, below, messages_in(entries))}\n{text}")
+        text = redact(covered.model_text.strip()) if covered.model_text else _by_program(entries, self.options.fallback)
+        return SummaryText(f"{_heading(first, last, below, messages_in(entries))}\n{text}")
 
     def _leaf(self, items: Sequence[Item], at: Occasion) -> Plan | None:
-        numbers = self.numbers
-        most = max(numbers.leaf_chunk, at.used - at.line) if at.trigger == "reactive" else numbers.leaf_chunk
+        options = self.options
+        most = max(options.leaf_chunk, at.used - at.threshold) if at.trigger == "reactive" else options.leaf_chunk
         for index, item in enumerate(items):
             if not isinstance(item, Stretch):
                 continue
             taken = list(_taken(item.pieces, most))
             tokens = sum(piece.tokens for piece in taken)
-            target = max(numbers.leaf_smallest, min(numbers.leaf_target, int(tokens * numbers.leaf_share)))
+            target = max(options.leaf_smallest, min(options.leaf_target, int(tokens * options.leaf_share)))
             if tokens > target + MARKER_TOKENS:
                 earlier = [each for each in items[max(index - 2, 0) : index] if isinstance(each, Node)]
                 said = written_out((message for piece in taken for message in piece.messages), at.projection.entries)
@@ -137,12 +137,12 @@ class LosslessEngine(Unchanging):
 
     def _condensed(self, items: Sequence[Item], at: Occasion, fanout: int | None = None) -> Plan | None:
         for depth in sorted({item.depth for item in items if isinstance(item, Node)}):
-            wanted = fanout or (self.numbers.condensed_fanout if depth else self.numbers.leaf_fanout)
-            nodes = _oldest_at(items, depth, self.numbers.leaf_chunk)
+            wanted = fanout or (self.options.condensed_fanout if depth else self.options.leaf_fanout)
+            nodes = _oldest_at(items, depth, self.options.leaf_chunk)
             tokens = sum(node.tokens for node in nodes)
-            gains = tokens > self.numbers.condensed_target + MARKER_TOKENS
-            if len(nodes) >= wanted and tokens >= self.numbers.condensed_smallest and gains:
-                target = self.numbers.condensed_target
+            gains = tokens > self.options.condensed_target + MARKER_TOKENS
+            if len(nodes) >= wanted and tokens >= self.options.condensed_smallest and gains:
+                target = self.options.condensed_target
                 asked = Asked(_worded(self.condensed_prompt, target), target, "\n\n".join(map(_quoted, nodes)))
                 return _plan(at, nodes[0].first, nodes[-1].last, tokens, asked)
         return None
@@ -235,5 +235,5 @@ LOSSLESS = Policy(
         "papers.voltropy.com/LCM: Lossless Context Management",
     ),
     engine=LosslessEngine(),
-    line=LineNumbers(ShareOfWindow(0.75)),
+    threshold=ThresholdOptions(ShareOfWindow(0.75)),
 )

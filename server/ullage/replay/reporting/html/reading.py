@@ -25,7 +25,7 @@ MOST_NAMED = 5
 """Sessions, files or policies that are named one by one."""
 
 _STOOD_IN = {
-    "digest": "the program's digest stood for the summary that a model would have written, so what these policies keep is what the digest "
+    "digest": "the program summary stood for the summary that a model would have written, so what these policies keep is what the digest "
     "keeps: their own prompts may keep more or less",
     "recorded": "the summary recorded in the transcript stood for the one that a model would have written for this policy",
     "blank": "a blank of fixed size stood for the summary: good for the cost, and saying nothing of what is kept",
@@ -145,9 +145,9 @@ _AT: dict[Places, str] = {
 }
 
 _SUMMARY: dict[Summaries, str] = {
-    "recorded": "For summaries that a model writes stood those recorded in the transcript, and the program's digest where there was none, "
+    "recorded": "For summaries that a model writes stood those recorded in the transcript, and the program summary where there was none, "
     "or none that can be read (--summary recorded). No model was asked.",
-    "digest": "For summaries that a model writes stood the program's digest (--summary digest). No model was asked.",
+    "digest": "For summaries that a model writes stood the program summary (--summary digest). No model was asked.",
     "none": "For summaries that a model writes stood blanks of a fixed size (--summary none). No model was asked, and what is kept is not "
     "judged.",
 }

@@ -32,7 +32,7 @@ _RUNGS: dict[Rung, str] = {
     "moves": "cleared or cut",
     "api": "API's summary",
     "model": "model's summary",
-    "digest": "program's digest",
+    "digest": "program summary",
     "tail": "only the tail kept",
 }
 

@@ -137,7 +137,7 @@ def test_the_answer_comes_first_and_in_words():
     [
         ([], "No policy was replayed"),
         ([run("a", "s", 20)], "None of them ever had to compact"),
-        ([run("a", "s", 200), run("b", "s", 200, keeps=1.0)], "the program's digest stood for the summary"),
+        ([run("a", "s", 200), run("b", "s", 200, keeps=1.0)], "the program summary stood for the summary"),
         ([Run("a", "s", failure="division by zero"), Run("b", "s", failure="no such thing")], "is left out of all sums of policies"),
         ([Run("a", "s", failure="division by zero"), run("b", "s", 200)], "a is ruled out: it failed in 1 of 1 sessions"),
         ([run("none", "s", 400, line=10**9)], "would not have fitted into the model's window"),

@@ -1,4 +1,4 @@
-"""The numbers of a staged engine: what it does before every call, what at the threshold, and how its summary is to be.
+"""The options of a staged engine: what it does before every call, what at the threshold, and how its summary is to be.
 
 Only values; what is done with them is in `staged.py`.
 """
@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.moves.cuts import Tail
-from ullage.context.policy import ClearNumbers, SnipNumbers
+from ullage.context.policy import ClearOptions, SnipOptions
 
 
 @dataclass(frozen=True, slots=True)
-class WindowNumbers:
+class WindowOptions:
     """When all but the first few and a window over the newest messages is cut out."""
 
     keep_first: int
     tail: Tail
 
 
-CheapMove: TypeAlias = ClearNumbers | SnipNumbers | WindowNumbers
+CheapMove: TypeAlias = ClearOptions | SnipOptions | WindowOptions
 """A move that no model is needed for."""
 
 
