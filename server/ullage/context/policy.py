@@ -143,12 +143,16 @@ class Never:
 FullAt: TypeAlias = BelowWindow | ShareOfWindow | FixedTokens | FixedCharacters | Never
 
 
+USUAL_CAP = 200_000
+"""Tokens, unless the user says otherwise (`ullage.compaction.cap`). Cost grows with what is carried, on a model with a large window, too."""
+
+
 @dataclass(frozen=True, slots=True)
 class ThresholdOptions:
     """Where the context counts as full, and what is done on the way there."""
 
-    full_at: FullAt = BelowWindow(20_000, 13_000, 200_000)
-    """Reserve and margin are Claude Code's. The cap: even on a model with a larger window cost grows with what is carried."""
+    full_at: FullAt = BelowWindow(cap=USUAL_CAP)
+    """Reserve and margin are Claude Code's."""
     warn_share: float = 0.75
     """From here the gauge warns and a compaction is prepared (Copilot)."""
     error_share: float = 0.95

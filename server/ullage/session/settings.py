@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from ullage.context.policy import USUAL_CAP
+
 if TYPE_CHECKING:  # take long to import, and `initialize` is answered first
     from ullage.context.compaction.economy import Economy
     from ullage.models.model import EffortChoice
@@ -25,7 +27,7 @@ class Settings:
     """`ullage.model.provider`: auto takes Anthropic where a key or a base URL is there, else practice."""
     auto_compact: bool = True
     """`ullage.compaction.auto`."""
-    threshold_cap: int = 200_000
+    threshold_cap: int = USUAL_CAP
     """`ullage.compaction.cap` (tokens)."""
     policy_name: str = "ullage"
     """`ullage.compaction.policy`: the name of the policy in force."""
