@@ -144,7 +144,7 @@ FullAt: TypeAlias = BelowWindow | ShareOfWindow | FixedTokens | FixedCharacters 
 
 
 USUAL_CAP = 200_000
-"""Tokens, unless the user says otherwise (`ullage.compaction.cap`). Cost grows with what is carried, on a model with a large window, too."""
+"""Tokens, unless the user says otherwise (`ullage.compaction.cap`). Cost grows with what is carried, however large the window is."""
 
 
 @dataclass(frozen=True, slots=True)

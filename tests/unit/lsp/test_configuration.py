@@ -109,6 +109,16 @@ def test_every_setting_of_the_extension_is_known_here() -> None:
     assert [complaint for complaint in complaints if "no such settings" in complaint] == []
 
 
+def test_the_manifest_has_the_defaults_of_the_product() -> None:
+    manifest = json.loads((Path(__file__).parents[3] / "client-extension/package.json").read_text("utf-8"))
+    section: dict[str, dict[str, object]] = {}
+    for group in manifest["contributes"]["configuration"]:
+        for name, setting in group["properties"].items():
+            area, _, key = name.removeprefix("ullage.").partition(".")
+            section.setdefault(area, {})[key] = setting["default"]
+    assert read_settings(section, trusted=True) == (Settings(), [])
+
+
 def test_a_policy_that_there_is_not_is_answered_with_those_that_there_are() -> None:
     _, [complaint] = read_settings({"compaction": {"policy": "nobody"}}, trusted=True)
     for name in BUILT_IN:
