@@ -56,7 +56,7 @@ class Transcript:
     """One recorded session.
 
     `entries` are prompts, replies (with true usage where it was recorded) and tool results, in order, seqs from 1 without gaps,
-    and what else the model read where it was recorded: preludes, notices, clips. Compactions are not among them.
+    and what else the model read where it was recorded: preludes, notices, clips; and what the user pinned. Compactions are not among them.
     `Logged.at` is 0.0 where no time was recorded. Side chains (sub-agents) are transcripts of their own, with the id of the
     session that they belong to before a `/`.
     """

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ullage.session.compacting.failures import SpendGuard
+from ullage.context.compaction.gathering import SpendGuard
 
 
 @pytest.mark.parametrize(

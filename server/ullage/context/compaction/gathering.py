@@ -5,6 +5,7 @@ What no log tells is given: prices, settings, the time, and whether a draft is r
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -41,6 +42,11 @@ RETRY_AFTER = 20
 """Entries of the log until a compaction that is to save is tried again after one gave nothing."""
 
 
+MOST_CALLS, WITHIN_SECONDS = 24, 600.0
+REST_SECONDS = 1_800.0
+"""So many calls within so long, and none for so long after (lossless-claw)."""
+
+
 class Breaker:
     """Stops trying for a while after three failures in a row, longer each time. Times are Unix seconds and come from the caller."""
 
@@ -70,6 +76,30 @@ class Breaker:
         self._failures = 0
         self._openings = 0
         self._closed_at = 0.0
+
+
+class SpendGuard:
+    """Counts the summaries that a model is asked for in one session: many within minutes mean that something goes round in circles.
+
+    Times are Unix seconds and come from the caller.
+    """
+
+    def __init__(self) -> None:
+        self._calls = deque[float]()
+        self._rests_until = 0.0
+
+    def rests(self, now: float) -> bool:
+        """Whether no call may be made now."""
+        return now < self._rests_until
+
+    def called(self, now: float) -> None:
+        """A call is made."""
+        self._calls.append(now)
+        while self._calls[0] < now - WITHIN_SECONDS:
+            self._calls.popleft()
+        if len(self._calls) >= MOST_CALLS:
+            self._rests_until = now + REST_SECONDS
+            self._calls.clear()
 
 
 @dataclass(frozen=True, slots=True)

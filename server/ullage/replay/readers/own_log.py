@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, Reworded, SpentInVain
-from ullage.context.entries import AssistantReply, Clipped, Entry, EntryPinned, FilePinned, Forked, Logged, SizeStated
+from ullage.context.entries import AssistantReply, Clipped, Entry, EntryPinned, Forked, Logged, SizeStated
 from ullage.context.view.epoch import Epoch
 from ullage.replay.readers.entries import Log
 from ullage.replay.readers.flaws import COUNTED_ELSEWHERE, DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, NotATranscript, Tally
@@ -26,8 +26,6 @@ _SPOKEN_OF_ELSEWHERE = (
     CompactionUndone,
     CompactionRedone,
     CompactionFailed,
-    EntryPinned,
-    FilePinned,
     Forked,
     Reworded,
     SizeStated,
@@ -117,7 +115,7 @@ def _is_small(compaction: Compaction) -> bool:
 
 def _moved(entry: Entry, places: dict[int, int]) -> Entry | None:
     """The entry with the new seq of the one that it speaks of; None where that one is not there."""
-    if not isinstance(entry, Clipped):
+    if not isinstance(entry, Clipped | EntryPinned):
         return entry
     return replace(entry, seq=places[entry.seq]) if entry.seq in places else None
 

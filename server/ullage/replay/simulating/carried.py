@@ -12,7 +12,19 @@ from dataclasses import replace
 from ullage.context.blocks import SystemPart, Thinking, Usage
 from ullage.context.compaction_entries import Compaction, SpentInVain
 from ullage.context.engines.engine import Engine
-from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, Notice, Prelude, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.entries import (
+    AssistantReply,
+    Clipped,
+    Entry,
+    EntryPinned,
+    FilePinned,
+    Logged,
+    Notice,
+    Prelude,
+    ToolReturned,
+    TurnEnded,
+    UserPrompt,
+)
 from ullage.context.moves.cheap import Arrival, Clip
 from ullage.context.summary.words import names_left_out
 from ullage.context.view.projection import Projection
@@ -41,6 +53,8 @@ class Carried:
         self.projection = Projection()
         self.origin: dict[int, Logged] = {}
         """The transcript's entry for each of the log's; compactions have none."""
+        self._seqs: dict[int, int] = {}
+        """The log's seq for each of the transcript's."""
         self._engine = engine
         self._arriving: list[tuple[Logged, ToolReturned]] = []
         if prelude:
@@ -63,8 +77,10 @@ class Carried:
         self.settle()
         if isinstance(entry, AssistantReply):
             self._follow(recorded, _signed(entry))
-        elif isinstance(entry, UserPrompt | Notice | Prelude | TurnEnded):
+        elif isinstance(entry, UserPrompt | Notice | Prelude | TurnEnded | FilePinned):
             self._follow(recorded, entry)
+        elif isinstance(entry, EntryPinned) and entry.seq in self._seqs:
+            self._follow(recorded, replace(entry, seq=self._seqs[entry.seq]))
 
     def settle(self) -> None:
         """The results that are there arrive, all at once, as the policy lets them."""
@@ -100,6 +116,7 @@ class Carried:
 
     def _follow(self, recorded: Logged, entry: Entry) -> None:
         self.origin[self.next_seq] = recorded
+        self._seqs[recorded.seq] = self.next_seq
         self._append(recorded.at, entry)
 
     def _append(self, at: float, entry: Entry) -> None:

@@ -28,6 +28,7 @@ from ullage.context.compaction.assemble import (
     ways,
     with_resume,
 )
+from ullage.context.compaction.gathering import Breaker, SpendGuard
 from ullage.context.compaction.restore import in_room, resume_text
 from ullage.context.compaction_entries import Compaction, RestoredFile, Trigger
 from ullage.context.engines.engine import SummaryText
@@ -77,6 +78,9 @@ class Drafting:
         self._spend_in_vain = spend_in_vain
         self._writing_seconds = writing_seconds
         self._reading = Reading()
+        self._breaker = Breaker()
+        """Open: no model is asked for a while, since what it wrote was not shorter."""
+        self._guard = SpendGuard()
         self._begun = False
         self._ahead: Drafted | None = None
         self._ready_at = 0.0
@@ -90,7 +94,7 @@ class Drafting:
         self.give_up()
         self._begun = True
         around = self._look()
-        self._ahead = self._drafted(Wanted(id, trigger), self._policy, around.sizes, around)
+        self._ahead = self._drafted(Wanted(id, trigger), self._policy, around.sizes, around, now)
         self._ready_at = now + (self._writing_seconds if self._ahead is not None and self._ahead.stood_in else 0.0)
         return self._ahead is not None
 
@@ -141,19 +145,19 @@ class Drafting:
         """
         serves = wanted.trigger != "reactive" and not wanted.by_program and (wanted.trigger != "economy" or self.is_prepared(now))
         ahead = self._take() if serves else None
-        made = self._new(wanted, must=must) if ahead is None else replace(ahead, draft=ahead.draft.as_wanted(wanted))
+        made = self._new(wanted, now, must=must) if ahead is None else replace(ahead, draft=ahead.draft.as_wanted(wanted))
         if made is not None and not _may_be_made(wanted, made.draft, self._look().view):
             self._discard(made)
             return None
         return made
 
-    def _new(self, wanted: Wanted, *, must: bool) -> Drafted | None:
+    def _new(self, wanted: Wanted, now: float, *, must: bool) -> Drafted | None:
         around = self._look()
-        draft = self._drafted(wanted, self._policy, around.sizes, around)
+        draft = self._drafted(wanted, self._policy, around.sizes, around, now)
         if draft is not None or not must or not self._policy.has_stand_in:
             return draft
         asking, sizes = standing_in(wanted, around.sizes)
-        stood = self._drafted(replace(asking, by_program=True), ULLAGE, sizes, around)
+        stood = self._drafted(replace(asking, by_program=True), ULLAGE, sizes, around, now)
         return None if stood is None else replace(stood, draft=stood.draft.as_wanted(wanted))
 
     def upkeep(self, id: str) -> Draft | None:
@@ -182,7 +186,7 @@ class Drafting:
             return None
         return fitted(spared, weigh)
 
-    def _drafted(self, wanted: Wanted, policy: Policy, sizes: Sizes, around: Around) -> Drafted | None:
+    def _drafted(self, wanted: Wanted, policy: Policy, sizes: Sizes, around: Around, now: float) -> Drafted | None:
         """By the first way that makes the context smaller."""
         if not around.view.messages:
             return None
@@ -197,6 +201,9 @@ class Drafting:
             if way == "api":
                 continue  # a transcript has nothing that could stand for the API's block
             if way == "model" and asked is not None:
+                if self._breaker.is_open(now) or self._guard.rests(now) or (asked.text is None and sizes.used > sizes.window):
+                    continue
+                self._guard.called(now)
                 stands = around.stand_in(asked)
                 text, what = stands.text, stands.what
             elif way == "digest" and what:
@@ -206,7 +213,11 @@ class Drafting:
             summary = SummaryText(tail_note(draft.plan.covers)) if way == "tail" else self._summary(draft, text, around)
             written = replace(draft, rung=way, summary=summary)
             if shrinks(written, resume(at_work=True), weigh, around.sizes.used):
+                if way == "model":
+                    self._breaker.succeeded()
                 return Drafted(written, what)
+            if way == "model":
+                self._breaker.failed(now)
         if what:
             self._spend_in_vain()
         return None

@@ -19,7 +19,7 @@ from ullage.context.compaction.decide import (
     decide_after_turn,
     decide_in_pause,
 )
-from ullage.context.entries import AssistantReply, Entry, Logged, Notice, UserPrompt
+from ullage.context.entries import AssistantReply, Entry, EntryPinned, FilePinned, Logged, Notice, TurnEnded, UserPrompt
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
 from ullage.replay.measuring.runs import RequestPoint, Run
@@ -65,6 +65,12 @@ class _Simulation:
         self._filled: AssistantReply | None = None
         """The reply that filled the window, for which nothing was done yet."""
         self._new_turn = True
+        self._is_over = False
+        """The transcript tells that the turn has ended."""
+        self._ended: float | None = None
+        """When the turn ended, once what follows from that was done."""
+        self._has_cooled = False
+        """The cache was about to go cold since then."""
 
     @property
     def view(self) -> Projection:
@@ -100,9 +106,13 @@ class _Simulation:
         if self._settings.at == "policy" and making.made.requests:
             if self._filled is not None and _comes_after_room(entry, self._filled):
                 self._after_filled()
-            if isinstance(entry, UserPrompt) and not entry.steering:
-                self._between_turns(logged.at)
+            asks = isinstance(entry, UserPrompt) and not entry.steering
+            if asks or self._is_over:
+                self._rest(logged.at)
+            if isinstance(entry, UserPrompt) and asks:
                 self._before_prompt(entry, logged.at)
+        if not isinstance(entry, EntryPinned | FilePinned):
+            self._is_over, self._ended = isinstance(entry, TurnEnded), None
         request = self._session.requests.get(logged.seq)
         if isinstance(entry, AssistantReply):
             making.timed(self._carried.settle)
@@ -124,28 +134,30 @@ class _Simulation:
         """It is so late. Where no time was recorded it is that of the next request."""
         self._making.now = at or self._making.request.at
 
-    def _between_turns(self, prompt_at: float) -> None:
-        """What a live session does while nobody asks anything: from the end of a turn to the next prompt."""
+    def _rest(self, until: float) -> None:
+        """What a live session does while nobody asks anything: from the end of a turn until something is logged again."""
         making = self._making
         making.timed(self._carried.settle)
-        ended = self._carried.projection.entries[-1].at
-        self._at(ended)
-        making.prepare_if(decide_after_turn(making.state()))
-        if ended and prompt_at:
-            self._pause(ended, prompt_at)
+        if self._ended is None:
+            self._ended, self._has_cooled = self._carried.projection.entries[-1].at, False
+            self._at(self._ended)
+            making.prepare_if(decide_after_turn(making.state()))
+        if self._ended and until and not self._has_cooled:
+            self._pause(self._ended, until)
 
-    def _pause(self, ended: float, prompt_at: float) -> None:
-        """Once the cache is about to go cold. A summary that is still being written when the prompt comes serves later."""
+    def _pause(self, ended: float, until: float) -> None:
+        """Once the cache is about to go cold. A summary that is still being written then serves later."""
         making = self._making
         making.now = making.measures.cools_at(making.request, ended)
-        if making.now >= prompt_at:
+        if making.now >= until:
             return
+        self._has_cooled = True
         decision = decide_in_pause(making.state())
         if isinstance(decision, Wait):
             return
         making.prepare_if(decision)
         done = making.drafting.done_at(making.now)
-        if done is None or done >= prompt_at:
+        if done is None or done >= until:
             return
         making.now = done
         decision = decide_in_pause(making.state()) if making.drafting.is_ready(done) else None

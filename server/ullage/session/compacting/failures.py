@@ -1,7 +1,6 @@
 """What went wrong and what it cost.
 
-A guard counts the summaries that a model is asked for: many within minutes mean that something goes round in circles. The breaker stands in
-`context/compaction/gathering.py`.
+What makes it stop for a while, the breaker and the guard, stands in `context/compaction/gathering.py`.
 
 What a summary cost that came to nothing still counts, and it counts once. As long as a summary may serve, its draft holds the cost. Then
 the compaction that it becomes holds it. The cost of a draft that is given up is logged.
@@ -9,38 +8,11 @@ the compaction that it becomes holds it. The cost of a draft that is given up is
 
 from __future__ import annotations
 
-from collections import deque
-
 from ullage.context.blocks import Usage
 from ullage.context.compaction.assemble import Draft
 from ullage.context.compaction_entries import SpentInVain
 from ullage.models.model import ModelCard
 from ullage.session.conversation import Conversation
-
-MOST_CALLS, WITHIN_SECONDS = 24, 600.0
-REST_SECONDS = 1_800.0
-"""So many calls within so long, and none for so long after (lossless-claw)."""
-
-
-class SpendGuard:
-    """Counts calls of one session. Times are Unix seconds and come from the caller."""
-
-    def __init__(self) -> None:
-        self._calls = deque[float]()
-        self._rests_until = 0.0
-
-    def rests(self, now: float) -> bool:
-        """Whether no call may be made now."""
-        return now < self._rests_until
-
-    def called(self, now: float) -> None:
-        """A call is made."""
-        self._calls.append(now)
-        while self._calls[0] < now - WITHIN_SECONDS:
-            self._calls.popleft()
-        if len(self._calls) >= MOST_CALLS:
-            self._rests_until = now + REST_SECONDS
-            self._calls.clear()
 
 
 class Spent:

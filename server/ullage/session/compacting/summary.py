@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from ullage.context.blocks import CompactionBlock, Message, Usage
 from ullage.context.compaction.api_summary import ELSEWHERE, completing, for_the_api, instructions, judged, keeps_turns
 from ullage.context.compaction.assemble import Draft, NothingToCompact, covered_by, entry_of, shrinks, summary_by, ways
-from ullage.context.compaction.gathering import Breaker
+from ullage.context.compaction.gathering import Breaker, SpendGuard
 from ullage.context.compaction_entries import Compaction
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import Covered, SummaryText
@@ -31,7 +31,7 @@ from ullage.context.view.quotations import files_out
 from ullage.context.view.request import Request, place
 from ullage.models.errors import ModelError
 from ullage.models.model import Model, ModelCard, Reply, Retrying
-from ullage.session.compacting.failures import SpendGuard, Spent, spend_in_vain, spent_on
+from ullage.session.compacting.failures import Spent, spend_in_vain, spent_on
 from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.compacting.sources import ReadingAhead, source_texts

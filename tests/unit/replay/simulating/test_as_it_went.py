@@ -15,14 +15,25 @@ from hypothesis import strategies as st
 from tests.deep import many
 from tests.fake_api import Call, Fail, Reply, Say, Think
 from tests.unit.replay.simulating.exact_api import exact_api
-from tests.unit.session.harness import MODEL, Stage, calls, kept_of, stage
+from tests.unit.session.harness import MODEL, Stage, calls, items, kept_of, stage
 from tests.unit.session.test_every_policy import BY_ITSELF, TOLD, summaries
 from tests.unit.session.test_next_compaction import small
 from ullage.context.blocks import Block, Json
 from ullage.context.compaction.decide import WINDOW_EXCEEDED
 from ullage.context.compaction.economy import ECONOMIES, Economy
 from ullage.context.compaction_entries import Compaction, Trigger
-from ullage.context.entries import AssistantReply, Clipped, Logged, Notice, Prelude, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.entries import (
+    AssistantReply,
+    Clipped,
+    EntryPinned,
+    FilePinned,
+    Logged,
+    Notice,
+    Prelude,
+    ToolReturned,
+    TurnEnded,
+    UserPrompt,
+)
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
@@ -35,13 +46,13 @@ from ullage.session.compacting import pauses
 from ullage.session.compacting.room import Room
 from ullage.session.session import Session
 from ullage.session.settings import Settings as LiveSettings
-from ullage.session.timeline.items import ToolCallItem
+from ullage.session.timeline.items import ToolCallItem, UserItem
 from ullage.session.turns.turn import Turn
 
 WINDOW = 40_000
 TOO_LONG = "prompt is too long"
 FACTS = "\n".join(f"<fact>{line}</fact>" for line in TOLD.splitlines())
-RECORDED = (Prelude, UserPrompt, AssistantReply, ToolReturned, Notice, TurnEnded, Clipped)
+RECORDED = (Prelude, UserPrompt, AssistantReply, ToolReturned, Notice, TurnEnded, Clipped, EntryPinned, FilePinned)
 """The entries that a replay takes from a log."""
 
 CHANGING = ("edit", "write")
@@ -49,6 +60,7 @@ WORK = ("read", "read both", "edit", "write", "long prompt")
 SMALL_WORK = ("chat", "chat", "look", "look", "read", "edit", "write")
 """Work that fills a window so slowly that one compacts to save before it is full."""
 REFUSED, FILLED = "refused", "filled"
+PIN, PIN_FILE = "pin", "pin file"
 PAUSES = (40.0, 40.0, 100.0, 250.0, 290.0, 400.0, 4_000.0)
 """Seconds until a prompt comes. Short of 240 the cache is warm; from then on it cools; after 300 it is cold."""
 
@@ -185,6 +197,12 @@ class Live:
         }.get(what, [])
         for call in called:
             here.fake.enqueue(Reply((Think(f"I look, {turn}."), call)))
+        if what == PIN:
+            shown = [item for item in items(session) if isinstance(item, UserItem | ToolCallItem)]
+            if shown:
+                session.history.pin_item(shown[number * 7 % len(shown)].id, pinned=number % 3 > 0)
+        if what == PIN_FILE:
+            session.history.pin_file(path, pinned=number % 3 > 0)
         if what == REFUSED:  # the API counts more than was estimated
             here.fake.enqueue(Fail(400, "invalid_request_error", f"{TOO_LONG}: {WINDOW + 10 * number + 1} tokens > {WINDOW} maximum"))
         if what == FILLED:
@@ -304,3 +322,14 @@ def test_what_the_window_could_not_hold_is_compacted_the_same_live_and_in_replay
 @settings(max_examples=many(4, deep=300))
 def test_whatever_the_window_could_not_hold_is_compacted_the_same(policy: str, happenings: list[Doing], economy: Economy) -> None:
     check(BUILT_IN[policy], happenings, economy)
+
+
+@given(st.sampled_from(list(BUILT_IN)), doings(*WORK, PIN, PIN, PIN_FILE))
+@settings(max_examples=many(2, deep=300))
+def test_whatever_is_pinned_is_spared_the_same_live_and_in_replay(policy: str, happenings: list[Doing]) -> None:
+    check(BUILT_IN[policy], happenings)
+
+
+def test_what_is_pinned_is_spared_the_same_live_and_in_replay() -> None:
+    pinned = [Doing("read", 1), Doing(PIN, 1), Doing("read both", 2), Doing(PIN_FILE, 1), Doing(PIN, 4)]
+    assert "threshold" in check(ULLAGE, [*pinned, *worked()[:8]])
