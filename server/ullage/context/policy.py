@@ -105,7 +105,7 @@ class RestoreOptions:
 
 @dataclass(frozen=True, slots=True)
 class BelowWindow:
-    """So many tokens before the window is full, and never later than at `cap` (tokens; None: no cap)."""
+    """So many tokens before the window is full, and never later than at `cap` (tokens; None: no cap). The figures are Claude Code's."""
 
     reserve: int = 20_000
     margin: int = 13_000
@@ -152,9 +152,8 @@ class ThresholdOptions:
     """Where the context counts as full, and what is done on the way there."""
 
     full_at: FullAt = BelowWindow(cap=USUAL_CAP)
-    """Reserve and margin are Claude Code's."""
     warn_share: float = 0.75
-    """From here the gauge warns and a compaction is prepared (Copilot)."""
+    """From here the gauge warns (Copilot)."""
     error_share: float = 0.95
     hold_share: float = 0.98
     """Of the window: where compaction is off or its breaker is open, model calls are held from here."""

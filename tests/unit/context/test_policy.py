@@ -99,7 +99,7 @@ def test_the_line_leaves_20_000_and_13_000_and_is_never_over_200_000(window: int
     assert threshold_of(window, ULLAGE.threshold) == expected
 
 
-def test_it_warns_and_prepares_at_75_percent_of_the_line_and_holds_at_98_of_the_window():
+def test_it_warns_at_75_percent_of_the_threshold_and_holds_at_98_of_the_window():
     assert [level(used, 100, ULLAGE.threshold) for used in (74, 75, 94, 95)] == ["normal", "warning", "warning", "error"]
     assert (ULLAGE.threshold.warn_share, ULLAGE.threshold.hold_share) == (0.75, 0.98)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -109,14 +110,26 @@ def test_every_setting_of_the_extension_is_known_here() -> None:
     assert [complaint for complaint in complaints if "no such settings" in complaint] == []
 
 
+ROOT = Path(__file__).parents[3]
+MANIFEST = json.loads((ROOT / "client-extension/package.json").read_text("utf-8"))
+DECLARED = {
+    name.removeprefix("ullage."): each for group in MANIFEST["contributes"]["configuration"] for name, each in group["properties"].items()
+}
+DOCUMENTED = re.findall(r"^\| `([\w.]+)` \|[^|]*\| `([^`]*)`", (ROOT / "PROTOCOL.md").read_text("utf-8"), re.MULTILINE)
+
+
 def test_the_manifest_has_the_defaults_of_the_product() -> None:
-    manifest = json.loads((Path(__file__).parents[3] / "client-extension/package.json").read_text("utf-8"))
     section: dict[str, dict[str, object]] = {}
-    for group in manifest["contributes"]["configuration"]:
-        for name, setting in group["properties"].items():
-            area, _, key = name.removeprefix("ullage.").partition(".")
-            section.setdefault(area, {})[key] = setting["default"]
+    for name, setting in DECLARED.items():
+        area, _, key = name.partition(".")
+        section.setdefault(area, {})[key] = setting["default"]
     assert read_settings(section, trusted=True) == (Settings(), [])
+
+
+def test_the_protocol_names_the_same_defaults() -> None:
+    named = {name: json.loads(default) for name, default in DOCUMENTED if name in DECLARED}
+    assert len(named) >= 10
+    assert named == {name: DECLARED[name]["default"] for name in named}
 
 
 def test_a_policy_that_there_is_not_is_answered_with_those_that_there_are() -> None:

@@ -12,8 +12,7 @@ from typing import TypeAlias
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction_entries import Compaction, Rung, Trigger
-from ullage.context.counting.gauge import measured
-from ullage.context.counting.gauge import threshold_of as full_at
+from ullage.context.counting.gauge import measured, threshold_of
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import Covered, Occasion, SummaryText, is_in_force, planned_entry, summary_room
 from ullage.context.entries import Logged
@@ -158,7 +157,7 @@ def _takes_out(draft: Draft, view: Projection, count: Count) -> bool:
 def standing_in(wanted: Wanted, sizes: Sizes) -> tuple[Wanted, Sizes]:
     """What Ullage's own engine is asked where it stands in for another policy: to compact in any case, by its own threshold at most."""
     asking = wanted if wanted.trigger == "reactive" else replace(wanted, trigger="manual")
-    return asking, replace(sizes, threshold=min(sizes.threshold, full_at(sizes.window, ULLAGE.threshold)))
+    return asking, replace(sizes, threshold=min(sizes.threshold, threshold_of(sizes.window, ULLAGE.threshold)))
 
 
 def ways(plan: Plan, wanted: Wanted) -> Iterator[Rung]:

@@ -119,7 +119,7 @@ class Circumstances:
     """Seconds that the prompt cache lives after a request has started; None: five minutes."""
 
 
-def full_at(policy: Policy, window: int, economy: Economy, long_prompt: int | None, cap: int | None = None) -> int:
+def threshold_in_force(policy: Policy, window: int, economy: Economy, long_prompt: int | None, cap: int | None = None) -> int:
     """Where the context counts as full (tokens). `long_prompt`: the size over which every token costs more; `cap`: the user's own limit."""
     full = threshold_of(window, policy.threshold, cap)
     return threshold_before_step(full, long_prompt, ECONOMIES[economy]) if policy.saves else full

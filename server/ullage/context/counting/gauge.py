@@ -55,7 +55,7 @@ def threshold_of(window: int, options: ThresholdOptions, cap: int | None = None)
 
 
 def level(used: int, threshold: int, options: ThresholdOptions) -> Level:
-    """How the gauge is coloured at `used` of `line` tokens."""
+    """How the gauge is coloured at `used` tokens."""
     share = used / threshold
     if share >= options.error_share:
         return "error"

@@ -144,7 +144,7 @@ class TokenRange:
 
 
 def cut_before(tail: Tail, projection: Projection, threshold: int, count: Count) -> int:
-    """The legal cut before the tail; everything is tail at 0. `line` in tokens."""
+    """The legal cut before the tail; everything is tail at 0. `threshold` in tokens."""
     messages = projection.messages
     cuts = possible_cuts(tail, projection)
     if tail.at_prompts:

@@ -143,7 +143,7 @@ def reactive_plan(
 ) -> Plan | None:
     """The moves after the API refused the prompt as too long; None where there is nothing to gain.
 
-    Everything but the last few messages is summarised; where these do not fit under `line` (tokens, with system and tools) or
+    Everything but the last few messages is summarised; where these do not fit under `threshold` (tokens, with system and tools) or
     are all there is, fewer stay.
     """
     view = _View(projection, count)

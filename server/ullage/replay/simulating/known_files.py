@@ -175,7 +175,7 @@ def _changes_in(patch: str) -> Iterator[Change]:
 
 
 def put_back(after: Projection, files: KnownFiles, options: RestoreOptions) -> tuple[RestoredFile, ...]:
-    """The files that `after` does not show whole, as many as `numbers` say; none of whose text nothing is known."""
+    """The files that `after` does not show whole, as many as `options` say; none of whose text nothing is known."""
     entries = after.entries
     edits = logged_edits(entries, by_seq=True)  # a transcript may tell no times
     signs = () if options.by == "last edited" else _by_one_name(list(signs_in(entries)))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ullage.context.compaction.assemble import Sizes
 from ullage.context.compaction.decide import Fullness, State
-from ullage.context.compaction.gathering import Circumstances, Gathering, full_at
+from ullage.context.compaction.gathering import Circumstances, Gathering, threshold_in_force
 from ullage.context.counting.accounting import Account, Counted, Stated, learned, prompt_tokens
 from ullage.context.counting.categories import FixedParts
 from ullage.context.counting.gauge import Measuring
@@ -114,7 +114,9 @@ class Measures:
     def threshold(self, model: str) -> int:
         """Where the policy compacts."""
         prices = prices_of(model)
-        full = full_at(self._policy, self.window(model), self._settings.economy, prices.long_prompt if prices is not None else None)
+        full = threshold_in_force(
+            self._policy, self.window(model), self._settings.economy, prices.long_prompt if prices is not None else None
+        )
         self.largest_threshold = max(self.largest_threshold, full)
         return full
 

@@ -26,7 +26,7 @@ from ullage.context.compaction.decide import (
     decide_in_pause,
     next_compaction,
 )
-from ullage.context.compaction.gathering import Circumstances, Gathering, full_at, newest_seq
+from ullage.context.compaction.gathering import Circumstances, Gathering, newest_seq, threshold_in_force
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
 from ullage.context.counting.gauge import Measuring
 from ullage.context.counting.tokens import estimate_prelude
@@ -80,7 +80,7 @@ class Room:
         counted = self._conversation.counted(calibration)
         used = self._measuring.measured(policy.measure, counted.used, self._conversation.projection, calibration)
         settings, long_prompt = self._surroundings.settings, card.prices.long_prompt if card.prices is not None else None
-        full = full_at(policy, card.window, settings.economy, long_prompt, settings.threshold_cap)
+        full = threshold_in_force(policy, card.window, settings.economy, long_prompt, settings.threshold_cap)
         return Fullness(counted, used, full, card.window, card.hold_window)
 
     def fits_alone(self) -> int:
