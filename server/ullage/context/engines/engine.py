@@ -23,7 +23,7 @@ from ullage.context.view.projection import Projection
 PathOf: TypeAlias = Callable[[str], str]
 """The path of the file that holds the whole output of a tool use id."""
 
-SUMMARY_SHARE = 1 / 3
+SUMMARY_ROOM_SHARE = 1 / 3
 """Of the threshold, for the summary: the rest is for the tail, the restored files and the turns to come."""
 
 
@@ -186,8 +186,8 @@ def is_in_force(planned: Plan, projection: Projection) -> bool:
     return cleared.issuperset(planned.cleared) and (planned.snipped is None or planned.snipped in snipped)
 
 
-def summary_up_to(cut: int, at: Occasion, estimated_after: int, asked: Asked) -> Plan:
-    """The plan; `cut` is legal and not the first. `estimated_after` in tokens."""
+def summary_up_to(cut: int, at: Occasion, estimated_after: int, asked: Asked | None = None) -> Plan:
+    """The plan of a summary of all before `cut`, which is legal and not the first. `estimated_after` in tokens; `asked` as in `Plan`."""
     to = at.projection.last_seq_before(cut)
     covers = messages_in(at.projection.entries[: place_of(at.projection.entries, to + 1)])
     return Plan(at.projection.entries[-1].seq, (), None, to, covers, estimated_after, asked=asked)
@@ -195,4 +195,4 @@ def summary_up_to(cut: int, at: Occasion, estimated_after: int, asked: Asked) ->
 
 def summary_room(threshold: int) -> int:
     """Tokens that there are for the summary."""
-    return int(threshold * SUMMARY_SHARE)
+    return int(threshold * SUMMARY_ROOM_SHARE)

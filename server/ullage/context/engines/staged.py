@@ -32,7 +32,7 @@ class Staged(Unchanging):
     arrival: ClipOptions | None = None
     """What of a result is sent at all; None: all of it."""
     every_call: Upkeep = NO_UPKEEP
-    at_line: tuple[CheapMove, ...] = ()
+    at_threshold: tuple[CheapMove, ...] = ()
     """Made where the context is full, in this order, and before the summary where there is one."""
     summary: SummaryShape | None = None
     """None: there are cheap moves alone."""
@@ -55,8 +55,8 @@ class Staged(Unchanging):
     def plan(self, at: Occasion) -> Plan | None:
         """The cheap moves of the threshold, and the summary."""
         if self.summary is None:
-            return _cheap_alone(at, _made(at, self.at_line))
-        cleared = _made(at, tuple(move for move in self.at_line if isinstance(move, ClearOptions))).cleared
+            return _cheap_alone(at, _made(at, self.at_threshold))
+        cleared = _made(at, tuple(move for move in self.at_threshold if isinstance(move, ClearOptions))).cleared
         return summarised(at, cleared, self.summary) or _cheap_alone(at, _Cheap(cleared, None))
 
     def summarise(self, covered: Covered) -> SummaryText:

@@ -186,7 +186,7 @@ def staged_text(shape: SummaryShape, covered: Covered) -> str:
 
 
 def _summary_in(shape: SummaryShape, text: str) -> str:
-    """The summary alone, out of a text that `handoff_text` made."""
+    """The summary alone, out of a text that `staged_text` made."""
     return text.rpartition(shape.preface)[2].strip() if shape.preface else text.strip()
 
 

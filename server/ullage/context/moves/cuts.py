@@ -134,13 +134,13 @@ class Tail:
 class TokenRange:
     """A share of the threshold, but at least and at most so many tokens."""
 
-    share_of_line: float
+    share_of_threshold: float
     least: int
     most: int
 
     def of(self, threshold: int) -> int:
         """Tokens."""
-        return min(self.most, max(self.least, int(threshold * self.share_of_line)))
+        return min(self.most, max(self.least, int(threshold * self.share_of_threshold)))
 
 
 def cut_before(tail: Tail, projection: Projection, threshold: int, count: Count) -> int:

@@ -71,7 +71,7 @@ class Plan:
     """The summary stands for everything from this seq on; 0: from the session's first entry. Above zero it stands amid the messages, as the
     marker of a snip."""
     asked: Asked | None = None
-    """What a model is asked for it; None: the program writes it."""
+    """What a model is asked for the summary; with an empty prompt, in Ullage's own words. None: the program writes the summary."""
     carried: tuple[int, ...] = ()
     """The seqs of entries that stay although the summary covers them."""
     without_files: tuple[FileTakenOut, ...] = ()
@@ -89,9 +89,9 @@ def plan(
 ) -> Plan | None:
     """The moves that bring the context to `goal` tokens or fewer; None where there is nothing to gain.
 
-    Snip and clear alone where they suffice (by default they never do), else everything before a tail is summarised. `line` is the number of
-    tokens at which the context counts as full, `goal` by default the policy's share of it (both with system and tools);
-    0 means that a summary is wanted in any case.
+    Snip and clear alone where they suffice (by default they never do), else everything before a tail is summarised. `threshold` is where
+    the context counts as full (tokens). `goal` is by default the policy's share of it. Both count system and tools. A goal of 0 means that a
+    summary is wanted in any case.
     """
     wanted = int(options.goal_share * threshold) if goal is None else goal
     prelude = _prelude_tokens(projection, count)

@@ -38,7 +38,7 @@ GEMINI_CLI = Policy(
     ),
     engine=Staged(
         arrival=ClipOptions(),
-        at_line=(
+        at_threshold=(
             ClearOptions(
                 keep_results=0,
                 minimum_characters=0,

@@ -36,7 +36,7 @@ HERMES = Policy(
     ),
     engine=Staged(
         arrival=ClipOptions(),
-        at_line=(
+        at_threshold=(
             ClearOptions(
                 keep_results=0,
                 minimum_characters=200,

@@ -15,5 +15,5 @@ SINK_WINDOW = Policy(
     name="sink-window",
     title="The first 4 messages and a rolling window over the newest stay; nothing is summarised",
     sources=("Efficient Streaming Language Models with Attention Sinks: https://arxiv.org/abs/2309.17453",),
-    engine=Staged(arrival=ClipOptions(), at_line=(WindowOptions(keep_first=4, tail=Tail(share_of_threshold=0.5)),)),
+    engine=Staged(arrival=ClipOptions(), at_threshold=(WindowOptions(keep_first=4, tail=Tail(share_of_threshold=0.5)),)),
 )

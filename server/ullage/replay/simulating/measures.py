@@ -26,7 +26,7 @@ from ullage.replay.simulating.prepared import Prepared, Settings
 
 
 class Measures:
-    """Of one session under one policy. `largest_line` and `largest_window` are the largest that were asked for."""
+    """Of one session under one policy. `largest_threshold` and `largest_window` are the largest that were asked for."""
 
     def __init__(self, session: Prepared, policy: Policy, settings: Settings, carried: Carried) -> None:
         self.largest_threshold = 0

@@ -43,7 +43,7 @@ def test_without_numbers_it_does_nothing():
 
 
 def test_an_empty_session_has_nothing_to_compact():
-    engine = Staged(every_call=Upkeep((CLEAR, SnipOptions())), at_line=(CLEAR,), summary=SHAPE)
+    engine = Staged(every_call=Upkeep((CLEAR, SnipOptions())), at_threshold=(CLEAR,), summary=SHAPE)
     for log in ([], session()):
         assert engine.upkeep(occasion(policy(engine), log)) is None
         assert engine.plan(occasion(policy(engine), log)) is None
@@ -75,7 +75,7 @@ def test_upkeep_snips_then_clears_what_is_left():
 
 
 def test_at_the_line_the_cheap_moves_are_made_in_what_stays():
-    engine = Staged(at_line=(CLEAR,), summary=replace(SHAPE, tail=Tail(messages=5)))
+    engine = Staged(at_threshold=(CLEAR,), summary=replace(SHAPE, tail=Tail(messages=5)))
     log = session(prompt("why " * 2_000), *(entry for n in range(6) for entry in called(f"t{n}", "x" * 3_000)), says("Done"))
     plan = planned(policy(engine), log)
     assert plan.summarise_to is not None
@@ -83,7 +83,7 @@ def test_at_the_line_the_cheap_moves_are_made_in_what_stays():
 
 
 def test_where_a_summary_would_not_gain_anything_the_cheap_moves_are_made_alone():
-    engine = Staged(at_line=(CLEAR,), summary=replace(SHAPE, tail=Tail(messages=99)))
+    engine = Staged(at_threshold=(CLEAR,), summary=replace(SHAPE, tail=Tail(messages=99)))
     plan = planned(policy(engine), results(400, 400))
     assert (plan.summarise_to, len(plan.cleared)) == (None, 1)
 
@@ -125,7 +125,7 @@ def test_what_is_pinned_and_what_was_asked_last_both_stay():
 
 
 def test_a_window_keeps_the_first_few_and_rolls():
-    engine = Staged(at_line=(WindowOptions(2, Tail(messages=4)),))
+    engine = Staged(at_threshold=(WindowOptions(2, Tail(messages=4)),))
     log = talk(10, words=50)
     for _ in range(3):
         log = carried_out(policy(engine), log, planned(policy(engine), log))

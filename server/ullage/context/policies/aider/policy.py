@@ -55,7 +55,7 @@ class AiderOptions:
 
 @dataclass(frozen=True, slots=True)
 class AiderEngine(Unchanging):
-    """`line` is the budget of finished turns, compared with the measure `messages`."""
+    """`Policy.threshold` is the budget of finished turns, compared with the measure `messages`."""
 
     options: AiderOptions = AiderOptions()
     wants_files: bool = True
