@@ -89,8 +89,8 @@ def plan(
 ) -> Plan | None:
     """The moves that bring the context to `goal` tokens or fewer; None where there is nothing to gain.
 
-    Snip and clear alone where they suffice (by default they never do), else everything before a tail is summarised. `threshold` is where
-    the context counts as full (tokens). `goal` is by default the policy's share of it. Both count system and tools. A goal of 0 means that a
+    Snip and clear alone where they suffice (by default they never do), else all before a tail is summarised. `threshold` is where the
+    context counts as full (tokens). `goal` is by default the policy's share of it. Both count system and tools. A goal of 0 means that a
     summary is wanted in any case.
     """
     wanted = int(options.goal_share * threshold) if goal is None else goal
