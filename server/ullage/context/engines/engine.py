@@ -114,8 +114,8 @@ class Engine(Protocol):
     def plan(self, at: Occasion) -> Plan | None:
         """What is done where the context is full, where the API refused it (`reactive`), or where somebody asked for it.
 
-        None: there is nothing to gain. Where somebody asked (`manual`, `tool`), while the user edits (`idle`) and to save (`economy`) it may be
-        less than full.
+        None: there is nothing to gain. It may be less than full where somebody asked (`manual`, `tool`), while the user edits (`idle`) and
+        to save (`economy`).
         """
         ...
 
