@@ -498,6 +498,7 @@ export interface ClientRequests {
   "ullage/permission/forget": [{ action?: Optional<string>; pattern?: Optional<string> }, Nothing];
   "ullage/command/list": [Nothing, { commands: AvailableCommand[] }];
   "ullage/model/list": [{ address?: Optional<string> }, { models: OfferedModel[] }];
+  "ullage/model/try": [{ model: string; address?: Optional<string> }, Nothing];
 }
 
 /** Notifications of the server: method → params. */
@@ -550,6 +551,7 @@ export const METHODS = {
     "ullage/permission/forget": true,
     "ullage/command/list": true,
     "ullage/model/list": true,
+    "ullage/model/try": true,
   }),
   serverNotifications: namesOf<keyof ServerNotifications>({
     "ullage/session/update": true,

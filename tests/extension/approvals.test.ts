@@ -3,7 +3,7 @@
 import "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { approvalsAfter, approvalsIn, groupsOf, questionOf } from "../../client-extension/src/session/approvals";
+import { approvalsAfter, approvalsIn, groupsOf, questionOf, Reminders } from "../../client-extension/src/session/approvals";
 import { render } from "../../client-extension/src/session/gauge";
 import type { ToolCallItem, Update } from "../../client-extension/src/protocol";
 import { approvalInSight } from "../../client-extension/webview/items/approval";
@@ -67,6 +67,19 @@ for (const [what, item, whole] of [
     assert.ok(question.text.length < 250);
   });
 }
+
+test("while something waits a hidden panel has a badge, and a notification asks each question once", () => {
+  const reminders = new Reminders();
+  const ids = (waiting: ToolCallItem[], visible: boolean) => reminders.of(waiting, visible).toAsk.map(({ id }) => id);
+  assert.deepEqual(reminders.of([], false), { badge: undefined, toAsk: [] });
+  assert.deepEqual(reminders.of([asking("t1")], false).badge, { value: 1, tooltip: "1 approval waits for you" });
+  assert.deepEqual(ids([asking("t1"), asking("t2")], false), ["t2"]);
+  assert.equal(reminders.of([asking("t1"), asking("t2")], false).badge?.value, 2);
+  assert.equal(reminders.of([], false).badge, undefined);
+  assert.deepEqual(ids([asking("t3")], true), []);
+  assert.deepEqual(ids([asking("t3")], false), ["t3"], "the panel was hidden before it was answered");
+  assert.deepEqual(ids([asking("t3", { permissionId: "q-again" })], false), ["t3"], "another question about the same call");
+});
 
 test("the gauge says that something waits, and leads there", () => {
   const { text, background, command, ariaLabel } = render(gauge({ used: 70_000 }), "running", { state: "running" }, 2);

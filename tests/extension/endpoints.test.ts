@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { refusalOfKey, addressProblem, keyProblem, LOCAL_SERVERS, offerInWords } from "../../client-extension/src/model/choices";
+import { findModels } from "../../client-extension/src/model/finding";
+import { USER_ERROR_CODE } from "../../client-extension/src/protocol";
 
 for (const [typed, fits] of [
   ["http://127.0.0.1:8080", true],
@@ -41,4 +43,63 @@ test("in the dialogue that asks for a key a refusal does not say how to set one"
   assert.equal(refusalOfKey(refused), "The server at http://127.0.0.1:8080 does not accept the API key (invalid key).");
   const gone = "The server at http://127.0.0.1:8080 cannot be reached: nothing listens there. Check the address, and that the server runs.";
   assert.equal(refusalOfKey(gone), gone);
+});
+
+const OFFERED = [{ name: "qwen3", displayName: "qwen3" }];
+
+function refusal(reason: string, message: string): Error {
+  return Object.assign(new Error(message), { code: USER_ERROR_CODE, data: { reason } });
+}
+
+const NO_LIST = refusal("list_refused", "The server at http://127.0.0.1:8080 does not list its models (HTTP 404).");
+
+/** A server without a list that knows the model `mine`; the user types these names one after the other and leaves then. */
+function withoutList(names: string[], answer: Error = refusal("endpoint_failed", "It does not know the model.")) {
+  const seen = { asked: [] as string[][], tried: [] as string[] };
+  const found = findModels({
+    list: () => Promise.reject(NO_LIST),
+    name: async (why, typed) => {
+      seen.asked.push([why, typed]);
+      return names.shift();
+    },
+    attempt: async (model) => {
+      seen.tried.push(model);
+      if (model !== "mine") {
+        throw answer;
+      }
+    },
+  });
+  return { found, seen };
+}
+
+test("a server that lists its models is asked for nothing else", async () => {
+  const never = () => Promise.reject(new Error("asked"));
+  assert.deepEqual(await findModels({ list: async () => OFFERED, name: never, attempt: never }), { models: OFFERED });
+  const gone = refusal("endpoint_failed", "It cannot be reached");
+  await assert.rejects(findModels({ list: () => Promise.reject(gone), name: never, attempt: never }), gone);
+});
+
+test("where a server has no list the user is told why, and the name that they type is tried", async () => {
+  const { found, seen } = withoutList([" mine "]);
+  assert.deepEqual(await found, { model: "mine" });
+  assert.deepEqual(seen.tried, ["mine"]);
+  assert.match(seen.asked[0]?.[0] ?? "", /does not list its models \(HTTP 404\)\. Type the name .* tried with one short message\.$/);
+});
+
+test("a name that the server refuses is asked for again, with what it said", async () => {
+  const { found, seen } = withoutList(["other", "mine"]);
+  assert.deepEqual(await found, { model: "mine" });
+  assert.deepEqual(seen.asked[1], ["It does not know the model.", "other"]);
+});
+
+test("who types no name has connected nothing", async () => assert.equal(await withoutList([]).found, undefined));
+
+test("who leaves after a refusal comes back to the address with it", async () => {
+  await assert.rejects(withoutList(["other"]).found, /does not know the model/);
+});
+
+test("where the trial shows that a key is needed no other name is asked for", async () => {
+  const { found, seen } = withoutList(["other", "mine"], refusal("key_refused", "It asks for a key"));
+  await assert.rejects(found, /asks for a key/);
+  assert.equal(seen.asked.length, 1);
 });

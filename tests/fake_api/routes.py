@@ -77,6 +77,8 @@ async def _answer_api(
         case "POST", "/v1/messages/count_tokens":
             _check_json(request)
             await answer_count_tokens(state, record, response)
+        case "GET", path if path.startswith("/v1/models") and not state.lists_models:
+            raise Refused(404, "not_found_error", "Not Found")
         case "GET", "/v1/models":
             await answer_list(state, record, response)
         case "GET", path if path.startswith("/v1/models/"):

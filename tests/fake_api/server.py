@@ -26,7 +26,8 @@ class FakeApi:
 
     `windows` gives models other windows (tokens); a name that is not known becomes a model.
     `compaction`: whether the account has on-demand compaction, for the models that write it.
-    `keys` are the accepted credentials (None: any). `clock` gives seconds, by which cache entries live and arrivals are noted.
+    `keys` are the accepted credentials (None: any).
+    `lists_models`: whether there is `/v1/models`. `clock` gives seconds, by which cache entries live and arrivals are noted.
     Leaving raises an `ExceptionGroup` if the fake itself had a fault.
     """
 
@@ -38,6 +39,7 @@ class FakeApi:
         windows: Mapping[str, int] | None = None,
         compaction: bool = False,
         keys: Collection[str] | None = None,
+        lists_models: bool = True,
         clock: Callable[[], float] = time.time,
         port: int = 0,
     ) -> None:
@@ -47,6 +49,7 @@ class FakeApi:
             script=script or Script(),
             clock=clock,
             keys=keys,
+            lists_models=lists_models,
         )
         self.port = port
         """The TCP port; known once the server has started."""

@@ -23,6 +23,8 @@ class FakeState:
     """Seconds; read when a request has arrived."""
     keys: Collection[str] | None
     """The credentials that are accepted; None: any."""
+    lists_models: bool = True
+    """Whether there is `/v1/models`. Some servers answer messages and have no such page."""
     log: RequestLog = field(default_factory=RequestLog)
     cache: PromptCache = field(default_factory=PromptCache)
     seals: ThinkingSeals = field(default_factory=ThinkingSeals)

@@ -5,6 +5,7 @@
 
 import * as vscode from "vscode";
 import { addressProblem, keyProblem, LOCAL_SERVERS, refusalOfKey } from "./choices";
+import { findModels, type Found } from "./finding";
 import { chooseModel } from "./picker";
 import { tell } from "../notify";
 import type { OfferedModel } from "../protocol";
@@ -114,7 +115,7 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
     const models = await offeredAt(parts, address).catch(() => []);
     if (models.length > 0) {
       const detail = models.map((model) => model.displayName).join(", ");
-      found.push({ label: `$(vm) ${name}`, description: address, detail: labelText(detail), go: () => use(parts, address, models) });
+      found.push({ label: `$(vm) ${name}`, description: address, detail: labelText(detail), go: () => use(parts, address, { models }) });
       draw();
     }
   });
@@ -132,33 +133,40 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
  */
 export async function setUpKey(parts: SetUpParts, address?: string): Promise<void> {
   const before = { key: await parts.apiKey.read(), address: addressInForce() };
+  const restore = async () => {
+    await setEndpoint(before.address);
+    await parts.apiKey.keep(before.key);
+  };
   const problemOf = (address ?? before.address) === "" ? keyProblem : () => undefined;
   for (let problem: string | undefined; ;) {
     const key = await parts.apiKey.input(problemOf, problem, address ? `${address} asks for a key` : undefined);
     if (key === undefined) {
       if (problem !== undefined) {
-        await setEndpoint(before.address);
-        await parts.apiKey.keep(before.key);
+        await restore();
       }
       return;
     }
-    const models = await tried(parts, key, address).catch((error) => {
+    let found: Found | undefined;
+    try {
+      found = await tried(parts, key, address);
+    } catch (error) {
       problem = refusalOfKey(messageOf(error));
-    });
-    if (models !== undefined) {
-      return choose(parts, models);
+      continue;
     }
+    await (found === undefined ? restore() : choose(parts, found));
+    return;
   }
 }
 
-/** What the endpoint offers with that key. @throws Error where it accepts none, or does not answer. */
-async function tried(parts: SetUpParts, key: string, address: string | undefined): Promise<OfferedModel[]> {
+/** What is found at the endpoint with that key. @throws Error where it accepts none, or does not answer. */
+async function tried(parts: SetUpParts, key: string, address: string | undefined): Promise<Found | undefined> {
   if (address !== undefined) {
     await setEndpoint(address);
   }
   // The same key once more changes nothing that the server would be started again for.
   const isKept = (await parts.apiKey.read()) === key;
-  return restarted(parts, () => (isKept ? parts.connection.restart() : parts.apiKey.keep(key)));
+  await restarted(parts, () => (isKept ? parts.connection.restart() : parts.apiKey.keep(key)));
+  return foundAt(parts);
 }
 
 /** Asks for an address until a server answers there or the user leaves. */
@@ -179,7 +187,8 @@ async function setUpAddress(parts: SetUpParts): Promise<void> {
     }
     typed = answer.trim();
     try {
-      return await use(parts, typed, await offeredAt(parts, typed));
+      const found = await foundAt(parts, typed);
+      return found === undefined ? undefined : await use(parts, typed, found);
     } catch (error) {
       problem = messageOf(error);
       if (reasonOf(error) === "key_refused") {
@@ -189,14 +198,14 @@ async function setUpAddress(parts: SetUpParts): Promise<void> {
   }
 }
 
-async function use(parts: SetUpParts, address: string, models: readonly OfferedModel[]): Promise<void> {
+async function use(parts: SetUpParts, address: string, found: Found): Promise<void> {
   await setEndpoint(address);
-  await choose(parts, models);
+  await choose(parts, found);
 }
 
 /** The last step of the dialogue: the step of the walkthrough is done with it, not when the dialogue was only opened. */
-async function choose({ session }: SetUpParts, models: readonly OfferedModel[]): Promise<void> {
-  await chooseModel(session, { models });
+async function choose({ session }: SetUpParts, found: Found): Promise<void> {
+  await ("model" in found ? session.request("ullage/session/setModel", { model: found.model }) : chooseModel(session, found));
   await vscode.commands.executeCommand("setContext", "ullage.connected", true);
 }
 
@@ -223,14 +232,33 @@ async function offeredAt({ connection }: SetUpParts, address: string): Promise<O
   return (await connection.request("ullage/model/list", { address })).models;
 }
 
-/** Does what makes the server start again, waits until it runs, and gives what it offers then. */
-async function restarted({ connection }: SetUpParts, change: () => Promise<void>): Promise<OfferedModel[]> {
+/** What is found at that address, without the key; else at the endpoint in force. @throws Error of the server. */
+function foundAt({ connection }: SetUpParts, address?: string): Promise<Found | undefined> {
+  const at = address === undefined ? {} : { address };
+  return findModels({
+    list: async () => (await connection.request("ullage/model/list", at)).models,
+    name: async (why, typed) =>
+      vscode.window.showInputBox({
+        title: TITLE,
+        prompt: why,
+        placeHolder: "The model's name, as its server knows it",
+        value: typed,
+        ignoreFocusOut: true,
+      }),
+    attempt: async (model) => {
+      const progress = { location: vscode.ProgressLocation.Notification, title: `Ullage: trying ${labelText(model)}` };
+      await vscode.window.withProgress(progress, async () => connection.request("ullage/model/try", { ...at, model }));
+    },
+  });
+}
+
+/** Does what makes the server start again, and waits until it runs. */
+async function restarted({ connection }: SetUpParts, change: () => Promise<void>): Promise<void> {
   const running = untilRestarted(connection);
   await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: "Ullage: trying the key" }, async () => {
     await change();
     await running;
   });
-  return (await connection.request("ullage/model/list", {})).models;
 }
 
 /** @throws Error where it does not run again, or not in time. */

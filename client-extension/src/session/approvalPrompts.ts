@@ -10,7 +10,7 @@ import type { Allowed, ToolCallItem } from "../protocol";
 import type { ServerConnection } from "../server/connection";
 import { labelText } from "../visible";
 import type { ActiveSession } from "./activeSession";
-import { approvalsInWords, groupsOf, questionOf } from "./approvals";
+import { groupsOf, questionOf, Reminders } from "./approvals";
 
 const ALLOW = "Allow Once";
 const REFUSE = "Refuse";
@@ -18,16 +18,12 @@ const SHOW = "Show";
 
 /** Asks about each question once, as soon as it waits and the panel is out of sight; and counts them on the panel's badge. */
 export function bindApprovals(session: ActiveSession, chat: ChatView): vscode.Disposable {
-  const asked = new Set<string>();
+  const reminders = new Reminders();
   const refresh = () => {
-    const approvals = session.current?.approvals ?? [];
-    chat.setBadge(approvals.length === 0 ? undefined : { value: approvals.length, tooltip: approvalsInWords(approvals.length) });
-    for (const approval of chat.isVisible ? [] : approvals) {
-      const question = approval.permissionId ?? approval.id;
-      if (!asked.has(question)) {
-        asked.add(question);
-        void ask(approval, session, chat);
-      }
+    const { badge, toAsk } = reminders.of(session.current?.approvals ?? [], chat.isVisible);
+    chat.setBadge(badge);
+    for (const approval of toAsk) {
+      void ask(approval, session, chat);
     }
   };
   return vscode.Disposable.from(session.onDidChange(refresh), chat.onDidChangeVisibility(refresh));

@@ -54,6 +54,28 @@ export function approvalsInWords(count: number): string {
   return count === 1 ? "1 approval waits for you" : `${count} approvals wait for you`;
 }
 
+/** What shows a hidden panel's user that something waits. */
+export interface Reminder {
+  /** The number at the panel's icon; undefined takes it away. */
+  badge: { value: number; tooltip: string } | undefined;
+  /** What a notification asks now: each question once, and only while nobody sees the panel. */
+  toAsk: readonly ToolCallItem[];
+}
+
+/** Remembers what was asked. */
+export class Reminders {
+  private readonly asked = new Set<string>();
+
+  of(approvals: readonly ToolCallItem[], isPanelVisible: boolean): Reminder {
+    const toAsk = isPanelVisible ? [] : approvals.filter(({ permissionId, id }) => !this.asked.has(permissionId ?? id));
+    for (const { permissionId, id } of toAsk) {
+      this.asked.add(permissionId ?? id);
+    }
+    const { length } = approvals;
+    return { badge: length === 0 ? undefined : { value: length, tooltip: approvalsInWords(length) }, toAsk };
+  }
+}
+
 function waits(item: ToolCallItem): boolean {
   return item.status === "awaiting_permission";
 }

@@ -58,6 +58,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.FORGET: (wire.ForgetParams, wire.Nothing),
     wire.COMMANDS: (wire.Nothing, wire.CommandsResult),
     wire.MODELS: (wire.ModelsParams, wire.ModelsResult),
+    wire.TRY_MODEL: (wire.TryModelParams, wire.Nothing),
 }
 """Method to params and result."""
 

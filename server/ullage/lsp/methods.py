@@ -154,6 +154,11 @@ async def _models(sessions: Sessions, params: wire.ModelsParams) -> wire.ModelsR
     return wire.ModelsResult([_offered(model) for model in await sessions.offered_models(params.address)])
 
 
+async def _try_model(sessions: Sessions, params: wire.TryModelParams) -> wire.Nothing:
+    await sessions.try_model(params.model, params.address)
+    return wire.Nothing()
+
+
 def _offered(model: OfferedModel) -> wire.OfferedModel:
     prices = model.prices and wire.ModelPrices(model.prices.input, model.prices.output)
     return wire.OfferedModel(model.name, model.display_name, model.window, prices)
@@ -227,6 +232,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.ALLOWED: _always_allowed,
     wire.FORGET: _forget,
     wire.MODELS: _models,
+    wire.TRY_MODEL: _try_model,
     wire.COMMANDS: _commands,
     wire.IMPORTABLE: _importable,
     wire.IMPORT: _import,

@@ -47,6 +47,7 @@ RESPOND = "ullage/permission/respond"
 ALLOWED = "ullage/permission/list"
 FORGET = "ullage/permission/forget"
 MODELS = "ullage/model/list"
+TRY_MODEL = "ullage/model/try"
 COMMANDS = "ullage/command/list"
 UPDATE = "ullage/session/update"
 LIST_CHANGED = "ullage/session/listChanged"
@@ -425,6 +426,14 @@ class ForgetParams:
 class ModelsParams:
     """Params of `ullage/model/list`; with an address that one is asked, without the key."""
 
+    address: str | None = None
+
+
+@attrs.frozen
+class TryModelParams:
+    """Params of `ullage/model/try`; with an address that one is asked, without the key."""
+
+    model: str
     address: str | None = None
 
 

@@ -6,6 +6,7 @@ all that is said, so the address is shown and confirmed once. An address in the 
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from ullage.context.blocks import Message, Text
 from ullage.context.view.request import Request
 from ullage.models.anthropic_model import AnthropicModel
 from ullage.models.errors import EndpointUnreachable
@@ -82,14 +84,13 @@ async def offered_models(
 ) -> tuple[OfferedModel, ...]:
     """The models that can be chosen with these settings, or at `address`, which is asked without the key.
 
-    Raises `ModelError`, in words for the user.
+    Raises `ModelError`, in words for the user; `ListRefused` where the server has no list.
     """
-    if address is not None:
-        model: Model = AnthropicModel("", api_key=None, base_url=address)
-    else:
-        model = choose_model(
-            provider=provider, name="", base_url=base_url, api_key=api_key, environment=environment, is_confirmed=is_confirmed
-        )
+    model: Model = (
+        choose_model(provider=provider, name="", base_url=base_url, api_key=api_key, environment=environment, is_confirmed=is_confirmed)
+        if address is None
+        else AnthropicModel("", api_key=None, base_url=address)
+    )
     try:
         if isinstance(model, AnthropicModel):
             return await model.offered()
@@ -100,6 +101,41 @@ async def offered_models(
     finally:
         await model.aclose()
 
+
+async def try_model(
+    name: str,
+    *,
+    provider: Provider,
+    base_url: str,
+    api_key: str | None,
+    address: str | None = None,
+    environment: Mapping[str, str] = os.environ,
+    is_confirmed: Callable[[str], bool] = lambda _: False,
+) -> None:
+    """Sends that model one short message, with these settings or to `address`, which does not get the key.
+
+    Raises `ModelError`, in words for the user, if no whole answer comes.
+    """
+    model: Model = (
+        choose_model(provider=provider, name=name, base_url=base_url, api_key=api_key, environment=environment, is_confirmed=is_confirmed)
+        if address is None
+        else AnthropicModel(name, api_key=None, base_url=address)
+    )
+    hello = Request((), (), (Message("user", (Text("Hello"),), (0,)),), ())
+    try:
+        async with asyncio.timeout(TRIAL_TIMEOUT):
+            async for _ in model.stream(hello, TRIAL_OUTPUT):
+                pass
+    except TimeoutError as error:
+        raise EndpointUnreachable(f"The model `{name}` did not answer within {TRIAL_TIMEOUT:.0f} seconds.") from error
+    finally:
+        await model.aclose()
+
+
+TRIAL_OUTPUT = 64
+"""Most tokens of the answer to a trial. Nobody reads it."""
+TRIAL_TIMEOUT = 120.0
+"""Seconds for a trial: a local server may load the model first."""
 
 OWN_HOST = "api.anthropic.com"
 """Where keys of Anthropic belong anyway."""

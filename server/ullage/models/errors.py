@@ -8,6 +8,7 @@ ModelError
 │   ├── BlockRefused         the API does not take back the compaction block that it wrote
 │   └── ThinkingRefused      the API takes what stands before replayed thinking for changed
 ├── EndpointUnreachable      no network, nothing listens, or what answers is no Messages API
+├── ListRefused              the endpoint does not list its models; it may answer messages all the same
 ├── Overloaded               429, 529 and 5xx after all retries
 ├── StreamBroken             the reply ended before it was whole, or an error came inside it
 ├── NothingMore              the reply stopped coming, though the connection stands
@@ -74,6 +75,10 @@ class ThinkingRefused(RequestRefused):
 
 class EndpointUnreachable(ModelError):
     """Nothing that speaks the Messages API answers at the base URL."""
+
+
+class ListRefused(ModelError):
+    """The endpoint does not list its models. It may answer messages all the same."""
 
 
 class Overloaded(ModelError):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import quote
 
 from ullage.models.endpoint_checks import LEAST_OUTPUT, integer, mapping, mappings, plausible_window, word
-from ullage.models.errors import Endpoint
+from ullage.models.errors import Endpoint, ListRefused
 from ullage.models.failures import understand
 from ullage.models.known_models import card_from_table, expected_card, local_card
 from ullage.models.model import EFFORTS, Effort, ModelCard, Prices
@@ -36,6 +36,9 @@ TIMEOUT = 4.0
 
 WINDOW_KEYS = ("max_input_tokens", "max_model_len", "loaded_context_length", "max_context_length")
 """What servers call the window in the description of a model: the Models API and LiteLLM, vLLM, LM Studio (what is loaded goes first)."""
+
+_NO_SUCH_PAGE = (404, 405, 501)
+"""What a server answers that has no list of models."""
 
 LIST_TIMEOUT = 10.0
 """Seconds for the list: the user waits for it."""
@@ -221,13 +224,17 @@ class OfferedModel:
 
 
 async def ask_offered(connect: Connect, endpoint: Endpoint) -> tuple[OfferedModel, ...]:
-    """What the endpoint lists, in its own order. Raises `ModelError`, in words for the user."""
+    """What the endpoint lists, in its own order. Raises `ModelError`, in words for the user; `ListRefused` where it has no list."""
+    from anthropic import APIStatusError
+
     try:
         async with asyncio.timeout(LIST_TIMEOUT):
             client = await connect()
             listed = await client.get("/v1/models?limit=1000", cast_to=object)
             props = await _props(client, endpoint)
     except Exception as problem:
+        if isinstance(problem, APIStatusError) and problem.status_code in _NO_SUCH_PAGE:
+            raise ListRefused(f"{endpoint.name} does not list its models (HTTP {problem.status_code}).") from problem
         raise understand(problem, endpoint).error from problem
     loaded = _loaded_window(props)
     models = [_offered(described, loaded) for described in mappings(mapping(listed).get("data")) if word(described, "id")]

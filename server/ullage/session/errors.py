@@ -20,6 +20,7 @@ Reason: TypeAlias = Literal[
     "no_such_item",
     "no_such_permission",
     "key_refused",
+    "list_refused",
     "endpoint_failed",
     "store_failed",
     "invalid",

@@ -15,10 +15,10 @@ from typing import Protocol
 from ullage.context.blocks import Json
 from ullage.context.counting.categories import FixedParts
 from ullage.context.counting.tokens import REMEMBERED, Calibration, mark_of
-from ullage.models.choose import Provider, offered_models
+from ullage.models.choose import Provider, offered_models, try_model
 from ullage.models.counting import CountText
 from ullage.models.endpoint_checks import integer, mapping
-from ullage.models.errors import AuthenticationFailed, ModelError
+from ullage.models.errors import AuthenticationFailed, ListRefused, ModelError
 from ullage.models.model import Effort, EffortChoice, Model, ModelCard, TokenizerVersion
 from ullage.models.model_card import OfferedModel
 from ullage.models.serialise import MediaBytes
@@ -180,7 +180,21 @@ class ModelsInWorkspace:
                 is_confirmed=self._user_state.is_confirmed_address,
             )
         except ModelError as error:
-            raise SessionError("key_refused" if isinstance(error, AuthenticationFailed) else "endpoint_failed", str(error)) from error
+            raise _refusal_of(error) from error
+
+    async def try_out(self, settings: Settings, name: str, address: str | None) -> None:
+        """Sends that model one short message, at the user's endpoint or at `address`, as `offered`. Raises `SessionError`."""
+        try:
+            await try_model(
+                name,
+                provider=settings.provider,
+                base_url=settings.base_url,
+                api_key=self._api_key,
+                address=address,
+                is_confirmed=self._user_state.is_confirmed_address,
+            )
+        except ModelError as error:
+            raise _refusal_of(error) from error
 
     def forget(self) -> None:
         """The endpoint is another one: every model is made anew when it is next asked for. Calls that run are not cut off."""
@@ -327,3 +341,10 @@ class TokenCounts:
         except Exception as error:  # noqa: BLE001 - whatever it does not like of a text: the estimate stands
             logger.warning("a text of %d characters could not be counted: %s: %s", len(text), type(error).__name__, error)
             return None
+
+
+def _refusal_of(error: ModelError) -> SessionError:
+    """Why an endpoint cannot be connected."""
+    if isinstance(error, AuthenticationFailed):
+        return SessionError("key_refused", str(error))
+    return SessionError("list_refused" if isinstance(error, ListRefused) else "endpoint_failed", str(error))

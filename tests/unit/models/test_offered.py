@@ -6,9 +6,10 @@ import json
 
 import pytest
 
+from tests.fake_api import FakeApi, Say
 from tests.unit.models.scripted_server import Answer, ScriptedServer, error
-from ullage.models.choose import offered_models
-from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, ModelError
+from ullage.models.choose import offered_models, try_model
+from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, ListRefused, ModelError, UnknownModel
 from ullage.models.model_card import OfferedModel
 
 LIST = "/v1/models?limit=1000"
@@ -70,3 +71,34 @@ async def test_an_address_that_is_not_confirmed_is_not_asked() -> None:
 async def test_the_practice_model_offers_itself() -> None:
     (model,) = await offered_models(provider="practice", base_url="", api_key=None, environment={})
     assert model.name == "practice"
+
+
+async def test_a_server_that_lists_nothing_says_so_and_is_tried_by_a_name() -> None:
+    async with FakeApi(lists_models=False) as fake:
+        with pytest.raises(ListRefused, match=r"does not list its models \(HTTP 404\)"):
+            await offered_models(provider="auto", base_url="", api_key=None, address=fake.base_url, environment={})
+        fake.enqueue(Say("Hello."))
+        await try_model("claude-test", provider="auto", base_url="", api_key=None, address=fake.base_url, environment={})
+        (request,) = fake.requests
+    assert [message["role"] for message in request.body["messages"]] == ["user"]
+    assert request.body["max_tokens"] <= 64
+
+
+async def test_a_name_that_the_server_does_not_know_is_refused_in_words() -> None:
+    async with FakeApi(lists_models=False) as fake:
+        with pytest.raises(UnknownModel, match="does not know the model `no-such-model`"):
+            await try_model("no-such-model", provider="auto", base_url="", api_key=None, address=fake.base_url, environment={})
+
+
+async def test_a_trial_goes_to_the_address_in_force_with_its_key() -> None:
+    async with FakeApi(lists_models=False, keys=["secret"]) as fake:
+        fake.enqueue(Say("Hello."))
+        await try_model("claude-test", provider="auto", base_url=fake.base_url, api_key="secret", environment={})
+        with pytest.raises(AuthenticationFailed):
+            await try_model("claude-test", provider="auto", base_url="", api_key="secret", address=fake.base_url, environment={})
+
+
+async def test_what_is_no_messages_api_is_told_from_a_server_without_a_list() -> None:
+    async with ScriptedServer(Answer("<html>", "404 Not Found", "text/html")) as server:
+        with pytest.raises(EndpointUnreachable, match="not as the Messages API does"):
+            await try_model("m", provider="auto", base_url="", api_key=None, address=server.url, environment={})

@@ -364,6 +364,12 @@ class Sessions:
         """The models that can be chosen, or that a server at `address` offers, which is asked without the key. Raises `SessionError`."""
         return await self._models.offered(self._around.settings, address)
 
+    async def try_model(self, name: str, address: str | None = None) -> None:
+        """Sends that model one short message, at the same place as `offered_models`. Raises `SessionError`."""
+        if not name.strip():
+            raise SessionError("invalid", "A model needs a name")
+        await self._models.try_out(self._around.settings, name.strip(), address)
+
     def _policy(self, name: str) -> Policy:
         """That policy; Ullage's own where there is none of that name (who reads the settings has said so)."""
         return ULLAGE if name == ULLAGE.name else self._find_policies().get(name, ULLAGE)
