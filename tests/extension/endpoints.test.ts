@@ -72,8 +72,9 @@ function withoutList(names: string[], answer: Error = refusal("endpoint_failed",
   return { found, seen };
 }
 
+const never = () => Promise.reject(new Error("asked"));
+
 test("a server that lists its models is asked for nothing else", async () => {
-  const never = () => Promise.reject(new Error("asked"));
   assert.deepEqual(await findModels({ list: async () => OFFERED, name: never, attempt: never }), { models: OFFERED });
   const gone = refusal("endpoint_failed", "It cannot be reached");
   await assert.rejects(findModels({ list: () => Promise.reject(gone), name: never, attempt: never }), gone);

@@ -78,7 +78,7 @@ async def test_a_server_that_lists_nothing_says_so_and_is_tried_by_a_name() -> N
         with pytest.raises(ListRefused, match=r"does not list its models \(HTTP 404\)"):
             await offered_models(provider="auto", base_url="", api_key=None, address=fake.base_url, environment={})
         fake.enqueue(Say("Hello."))
-        await try_model("claude-test", provider="auto", base_url="", api_key=None, address=fake.base_url, environment={})
+        await try_model("claude-opus-5-5", provider="auto", base_url="", api_key=None, address=fake.base_url, environment={})
         (request,) = fake.requests
     assert [message["role"] for message in request.body["messages"]] == ["user"]
     assert request.body["max_tokens"] <= 64
@@ -93,9 +93,9 @@ async def test_a_name_that_the_server_does_not_know_is_refused_in_words() -> Non
 async def test_a_trial_goes_to_the_address_in_force_with_its_key() -> None:
     async with FakeApi(lists_models=False, keys=["secret"]) as fake:
         fake.enqueue(Say("Hello."))
-        await try_model("claude-test", provider="auto", base_url=fake.base_url, api_key="secret", environment={})
+        await try_model("claude-opus-5-5", provider="auto", base_url=fake.base_url, api_key="secret", environment={})
         with pytest.raises(AuthenticationFailed):
-            await try_model("claude-test", provider="auto", base_url="", api_key="secret", address=fake.base_url, environment={})
+            await try_model("claude-opus-5-5", provider="auto", base_url="", api_key="secret", address=fake.base_url, environment={})
 
 
 async def test_what_is_no_messages_api_is_told_from_a_server_without_a_list() -> None:
