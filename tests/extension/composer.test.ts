@@ -7,8 +7,9 @@ import type { Snapshot } from "../../client-extension/src/protocol";
 import type { Attachment } from "../../client-extension/webview/dock/attachments";
 import { Composer } from "../../client-extension/webview/dock/composer";
 import { INITIAL_STATE, reduce } from "../../client-extension/webview/state";
+import { colour, contrast, declared } from "./colours";
 import { recordingActions } from "./recordingActions";
-import { snapshot, user } from "./samples";
+import { gauge, snapshot, user } from "./samples";
 
 function opened(changes: Partial<Snapshot> = {}, draft = "", takesPrompts = true, attached: readonly Attachment[] = []) {
   const { actions, done } = recordingActions();
@@ -268,3 +269,33 @@ test("what is attached from outside leaves the text that is being written as it 
   assert.equal(box.value, "look at");
   assert.equal(composer.element.querySelector(".chip")?.textContent, "Untitled-2");
 });
+
+test("the list of suggestions can have the focus, and its keys then choose", async () => {
+  const { composer, box, write } = opened();
+  document.body.replaceChildren(composer.element);
+  await write("/comp");
+  const menu = document.querySelector<HTMLElement>("#completions");
+  menu?.focus();
+  assert.ok(menu !== null && !menu.hidden && document.activeElement === menu);
+  menu.dispatchEvent(new window.KeyboardEvent("keydown", { key: "Enter", cancelable: true }));
+  await settle();
+  assert.equal(document.activeElement, box);
+  assert.equal(box.value, "/compact ");
+});
+
+test("at 1 % the meter is filled by 1 %", () => {
+  const { composer } = opened({ gauge: gauge({ used: 1_670, line: 167_000 }) });
+  const fill = composer.element.querySelector<HTMLElement>(".meter .meter-fill");
+  assert.equal(fill?.style.width, "1%");
+  assert.ok(fill.parentElement?.classList.contains("meter-bar"));
+});
+
+for (const theme of ["dark", "light"] as const) {
+  test(`what is filled of the meter is told from its track in the ${theme} theme`, () => {
+    const behind = declared(".composer", "background") ?? "";
+    const track = declared(".meter-bar", "background") ?? behind;
+    const fill = declared(".meter-fill", "background") ?? "";
+    const ratio = contrast(colour(fill, theme), colour(track, theme));
+    assert.ok(ratio >= 3, `${ratio.toFixed(2)} to 1`);
+  });
+}

@@ -10,6 +10,7 @@ import { describeInput } from "../../client-extension/webview/items/toolText";
 import { rangesOf } from "../../client-extension/webview/conversation/rows";
 import { QueueView } from "../../client-extension/webview/dock/trays";
 import type { SessionView } from "../../client-extension/webview/state";
+import { colour, contrast, declared } from "./colours";
 import { readFixtures } from "./repository";
 import { recordingActions } from "./recordingActions";
 import { compaction, toolCall, user } from "./samples";
@@ -290,3 +291,17 @@ test("words that were searched for are found wherever they stand in an item", ()
   assert.deepEqual(rangesOf(element, ["tank", "datum"]).map(String), ["tank", "TANK", "datum"]);
   assert.deepEqual(rangesOf(element, ["gone"]), []);
 });
+
+for (const theme of ["dark", "light"] as const) {
+  for (const [where, behind] of [
+    ["the side bar", "var(--vscode-sideBar-background)"],
+    ["a row under the pointer", declared(":root", "--hover") ?? ""],
+  ] as const) {
+    for (const name of [".added", ".removed"]) {
+      test(`${name} can be read on ${where} in the ${theme} theme`, () => {
+        const ratio = contrast(colour(declared(name, "color") ?? "", theme), colour(behind, theme));
+        assert.ok(ratio >= 4.5, `${ratio.toFixed(2)} to 1`);
+      });
+    }
+  }
+}

@@ -1,9 +1,10 @@
 import { layOut, layOutColumn, resized, settle } from "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Item, Snapshot } from "../../client-extension/src/protocol";
+import type { Item, NoticeItem, Snapshot } from "../../client-extension/src/protocol";
 import { INITIAL_STATE, reduce, type SessionView } from "../../client-extension/webview/state";
 import { Timeline } from "../../client-extension/webview/conversation/timeline";
+import { PANEL_CSS } from "./colours";
 import { recordingActions } from "./recordingActions";
 import { assistant, compaction, snapshot, toolCall, user } from "./samples";
 
@@ -295,3 +296,30 @@ test("marks follow pins", () => {
   timeline.update(session({ items: [user("p1"), assistant("r1", "x")], pins: { itemIds: ["p1"], paths: [] } }));
   assert.deepEqual(pinned(), ["p1"]);
 });
+
+function notice(id: string, action: NoticeItem["action"], level: NoticeItem["level"] = "error"): NoticeItem {
+  return { kind: "notice", id, at: 1, level, text: id, action };
+}
+
+const WAITING = notice("nwaiting", "continue", "info");
+const QUEUED = user("p2", { queued: true });
+
+for (const [when, items] of [
+  ["a stop", [notice("stopped", "continue")]],
+  ["a stop with prompts waiting", [notice("stopped", "continue"), QUEUED, WAITING]],
+  ["a stop that came behind what waits", [WAITING, QUEUED, notice("stopped", "continue")]],
+  ["a turn that failed", [notice("failed", "continue")]],
+  ["a turn that failed twice", [notice("failed", "continue"), notice("failed again", "continue")]],
+  ["a turn that failed with prompts waiting", [notice("failed", "settings"), QUEUED, WAITING]],
+  ["a stop, and something that is only said", [notice("stopped", "continue"), notice("said", "none", "info")]],
+  ["a stop, and a compaction", [notice("stopped", "continue"), compaction("c1")]],
+] as [string, Item[]][]) {
+  test(`there is exactly one button to go on after ${when}`, () => {
+    const { timeline } = opened({ items: [user("p1"), assistant("a1", "so far"), ...items] });
+    const style = document.createElement("style");
+    style.textContent = Array.from(PANEL_CSS.matchAll(/^\.notice:has[^{}]+\{[^{}]*\}/gm), ([rule]) => rule).join("\n");
+    document.body.append(style);
+    const buttons = [...timeline.element.querySelectorAll<HTMLElement>(".go-on")];
+    assert.equal(buttons.filter((each) => window.getComputedStyle(each).display !== "none").length, 1);
+  });
+}
