@@ -18,6 +18,7 @@ from tests.fake_api import FakeApi, Say
 from tests.unit.session.harness import Stage, stage
 from ullage.context.entries import SizeStated, TurnEnded
 from ullage.models.retry import Patience
+from ullage.session.errors import SessionError
 from ullage.session.session import Session
 
 FAULTS = (*of_status(), *of_connection(), *of_content())
@@ -122,3 +123,16 @@ async def _unanswered(here: Stage, session: Session) -> list[str]:
     entries = session._conversation.entries  # pyright: ignore[reportPrivateUsage]
     end = next(logged.entry for logged in reversed(entries) if not isinstance(logged.entry, SizeStated))
     return [f"then: {end}", *map(str, here.refused()[refused:])] if end != TurnEnded("end_turn") or len(here.refused()) != refused else []
+
+
+async def test_a_client_can_tell_a_server_without_a_list_from_one_that_asks_for_a_key(folder: Path) -> None:
+    async with stage(folder) as here, FakeApi(lists_models=False) as bare, FakeApi(keys=["secret"], lists_models=False) as locked:
+        with pytest.raises(SessionError) as unlisted:
+            await here.sessions.offered_models(bare.base_url)
+        bare.enqueue(Say("Hello."))
+        await here.sessions.try_model(" claude-opus-5-5 ", bare.base_url)
+        with pytest.raises(SessionError) as unknown:
+            await here.sessions.try_model("no-such-model", bare.base_url)
+        with pytest.raises(SessionError) as refused:
+            await here.sessions.try_model("claude-opus-5-5", locked.base_url)
+    assert [each.value.reason for each in (unlisted, unknown, refused)] == ["list_refused", "endpoint_failed", "key_refused"]
