@@ -128,7 +128,7 @@ export interface CompactionItem {
   /** Messages that went into the summary. */
   summarised: number;
   focus: string;
-  /** Rungs that did not work, and why. */
+  /** Ways that did not work, and why. */
   skipped: string[];
   cost?: Optional<number>;
   /** Whose way it was: a policy's name, or `user` where the user took something out by hand. */

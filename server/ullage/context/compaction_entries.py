@@ -134,7 +134,7 @@ class Compaction:
     cost: float | None = None
     """Dollars of that call, at the prices of the day; None where no model was called or its prices are not known."""
     skipped: tuple[str, ...] = ()
-    """Rungs that were tried first and why each did not work, in words for the user."""
+    """Ways that were tried first and why each did not work, in words for the user."""
     counts: MessageCounts | None = None
     """As it was made; None where nobody counted (replay, older logs)."""
     without_files: tuple[FileTakenOut, ...] = ()

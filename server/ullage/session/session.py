@@ -22,10 +22,10 @@ from ullage.context.view.fates import touches_in_view
 from ullage.models.model import Model
 from ullage.session.attachments import Ref, SessionShelf, attach, ref_of
 from ullage.session.compacting.compaction import Compactor
+from ullage.session.compacting.controller import CompactionController
 from ullage.session.compacting.pauses import Cooling, WhileEditing
 from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.compacting.restoring import Restoring
-from ullage.session.compacting.room import Room
 from ullage.session.compacting.saving import LeftOver
 from ullage.session.conversation import Conversation
 from ullage.session.endpoint_counts import EndpointCounts, keep_size, restate_size
@@ -117,7 +117,7 @@ class Session:
         self._policy = PolicyInUse(surroundings, self._prelude.renew_tools)
         self._endpoint_counts = EndpointCounts(self._conversation, surroundings, self._model, lambda: self.busy, self._size_counted)
         self._compactor = Compactor(self._conversation, surroundings, self._policy, restoring)
-        self._room = Room(
+        self._controller = CompactionController(
             self._conversation,
             surroundings,
             self._policy,
@@ -132,13 +132,15 @@ class Session:
             surroundings,
             self._compactor,
             self._model,
-            self._room,
+            self._controller,
             lambda: self.busy,
             self._epoch_changed,
             self._foretold,
         )
-        self._while_editing = WhileEditing(self._room, lambda: not self.busy, lambda: self._work.begin(_well(self._room.while_idle())))
-        self._cooling = Cooling(self._room, lambda: not self.busy, lambda: self._work.begin(_well(self._room.in_pause())))
+        self._while_editing = WhileEditing(
+            self._controller, lambda: not self.busy, lambda: self._work.begin(_well(self._controller.while_idle()))
+        )
+        self._cooling = Cooling(self._controller, lambda: not self.busy, lambda: self._work.begin(_well(self._controller.in_pause())))
         self._approvals = Approvals(timeline, surroundings.remembered)
         calls = Calls(self._conversation, self._tools, self._approvals, surroundings, self._policy)
         self._turns = Turns(
@@ -148,7 +150,7 @@ class Session:
             self._prelude,
             self._policy,
             self._model,
-            self._room,
+            self._controller,
             lambda: self._work.ending,
             lambda retry: self._display.set_state("running", retry),
             self._display.turn_ended,
@@ -156,7 +158,7 @@ class Session:
                 self._conversation,
                 surroundings,
                 self._model,
-                self._room,
+                self._controller,
                 calls,
                 self._notices,
                 self._rules,
@@ -166,7 +168,7 @@ class Session:
         )
         self._reads.keep_only(touches_in_view(self._conversation.projection))
         restate_size(self._conversation, surroundings, self._model.card)
-        self._room.state()  # every text is weighed now, and all of the log is looked at, and not when a snapshot is asked for
+        self._controller.state()  # every text is weighed now, and all of the log is looked at, and not when a snapshot is asked for
         self._conversation.projection.let_go()
 
     # What was there before
@@ -232,9 +234,9 @@ class Session:
         return self._work.is_running
 
     def _gauge(self) -> Gauge:
-        full, policy = self._room.fullness(), self._surroundings.policy
+        full, policy = self._controller.fullness(), self._surroundings.policy
         frees = self._left_over.would_free(full, policy, self._conversation.projection)
-        return make_gauge(full, self._spending, self._model.card, policy, frees, self._room.next_compaction(full))
+        return make_gauge(full, self._spending, self._model.card, policy, frees, self._controller.next_compaction(full))
 
     def _show_gauge(self) -> None:
         self._display.set_gauge(self._gauge())
@@ -253,7 +255,7 @@ class Session:
         await ROUND.has_room()
         if len(text) > SURELY_FITS:
             await self._model.learn()
-            refuse_too_long(text, self._room.fits_alone())
+            refuse_too_long(text, self._controller.fits_alone())
         async with self._arriving:  # reading attachments takes a moment, and the next prompt must not overtake this one
             around = self._surroundings
             attachments = [await attach(ref, around.folders, around.files, around.editor, self._shelf) for ref in refs]
@@ -310,12 +312,12 @@ class Session:
         if not self._conversation.projection.messages:
             raise SessionError("nothing_to_compact", "There is nothing to compact yet: the conversation is empty")
         wanted = Wanted(new_id("c"), "manual", focus)
-        self._work.begin(_well(self._room.by_request(wanted, at_work=False)))
+        self._work.begin(_well(self._controller.by_request(wanted, at_work=False)))
         return wanted.id
 
     def postpone_compaction(self, until: Postponed) -> None:
         """Makes no compaction to save for so long; `none` takes that back. At the threshold it compacts all the same."""
-        self._room.postpone(until)
+        self._controller.postpone(until)
         self._show_gauge()
 
     def answer_permission(self, tool_call_id: str, option_id: str, reason: str = "", *, permission_id: str | None = None) -> None:
@@ -341,7 +343,7 @@ class Session:
     def settings_changed(self) -> None:
         """The user changed settings that the tools, the policy or the gauge depend on."""
         self._prelude.settings_changed()
-        self._room.settings_changed()
+        self._controller.settings_changed()
         self._show_gauge()
 
     def tokens_counted(self) -> None:
@@ -354,7 +356,7 @@ class Session:
 
     def near_the_threshold(self) -> bool:
         """Whether the next turn, as turns usually grow here, would cross the threshold."""
-        return self._room.wants_idle_compaction()
+        return self._controller.wants_idle_compaction()
 
     def user_edits(self) -> None:
         """The user is editing: where the next turn would cross the threshold, the compaction is made as soon as they pause."""
@@ -366,7 +368,7 @@ class Session:
         await self._endpoint_counts.close()
         self._while_editing.give_up()
         self._cooling.give_up()
-        await self._room.preparation.close()
+        await self._controller.preparation.close()
         self._compactor.ahead.give_up()
         await self.history.close()
         self._surroundings.store.release(self.id)
@@ -390,7 +392,7 @@ class Session:
     def _appended(self, logged: Logged) -> None:
         self._spending.add(logged.entry)
         if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
-            self._room.preparation.give_up()
+            self._controller.preparation.give_up()
         if isinstance(logged.entry, EntryPinned | FilePinned):
             self._display.tell(PinsChanged(pinned_items(self._conversation.projection)))
         if isinstance(logged.entry, Clipped):  # what was read whole is no longer seen whole
@@ -400,7 +402,7 @@ class Session:
         self._show_gauge()
 
     def _epoch_changed(self, in_view: Sequence[FileTouch]) -> None:
-        self._room.preparation.give_up()
+        self._controller.preparation.give_up()
         self._reads.keep_only(in_view)
 
     def _foretold(self, key: EpochKey, full: Fullness, left: int) -> None:

@@ -109,11 +109,11 @@ async def test_a_preview_shows_the_draft_that_would_be_taken(folder: Path) -> No
         here.fake.add_rules(summaries())
         session = await here.new()
         await fill_to_the_line(here, session)
-        room = session._room  # pyright: ignore[reportPrivateUsage]
-        room.prepare()
-        if not room.preparation.ready():
+        controller = session._controller  # pyright: ignore[reportPrivateUsage]
+        controller.prepare()
+        if not controller.preparation.ready():
             done = asyncio.Event()
-            room.preparation.when_done(done.set)
+            controller.preparation.when_done(done.set)
             await done.wait()
         preview = await session.history.preview()
         assert preview.cost is not None

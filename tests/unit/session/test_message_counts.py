@@ -83,13 +83,13 @@ async def test_a_preview_while_a_summary_is_written_in_the_background_counts_wha
         here.fake.add_rules(when_asked_for_a_summary(Hang(Reply((Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ==="),)))))
         session = await here.new()
         await fill_to_the_line(here, session)
-        room = session._room  # pyright: ignore[reportPrivateUsage]
-        room.prepare()
+        controller = session._controller  # pyright: ignore[reportPrivateUsage]
+        controller.prepare()
         await here.fake.until_held()
         here.fake.enqueue(Say("It is the tide."))
         await here.say(session, "Why does it sink?")
         preview = await session.history.preview()
-        assert room.preparation.begun and not room.preparation.ready()
+        assert controller.preparation.begun and not controller.preparation.ready()
         session.compact()
         here.fake.release()
         await here.idle(session)
@@ -104,8 +104,8 @@ async def test_a_preview_while_the_api_writes_one_in_the_background_counts_what_
         session = await here.new()
         await session.learn_model()
         await fill_to_the_line(here, session)
-        room = session._room  # pyright: ignore[reportPrivateUsage]
-        room.prepare()
+        controller = session._controller  # pyright: ignore[reportPrivateUsage]
+        controller.prepare()
         await here.fake.until_held()
         here.fake.enqueue([Call("read_file", {"path": "tank.py"})], Say("It is the tide. " * 900))
         await here.say(session, "Why does it sink?")

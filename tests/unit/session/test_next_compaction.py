@@ -26,7 +26,7 @@ from ullage.context.compaction.economy import Economy
 from ullage.context.compaction_entries import Compaction
 from ullage.context.entries import UserPrompt
 from ullage.session.compacting.attempts import Attempts
-from ullage.session.compacting.room import Room
+from ullage.session.compacting.controller import CompactionController
 from ullage.session.compacting.saving import Postponing
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
@@ -69,13 +69,13 @@ def watched(here: Stage) -> Generator[list[Boundary]]:
     """Notes each boundary before a call, and each compaction that is made by itself at no such boundary."""
     boundaries: list[Boundary] = []
     at_one: list[Boundary] = []
-    before_call, attempt = Room.before_call, Attempts.make
+    before_call, attempt = CompactionController.before_call, Attempts.make
 
     def shown() -> Gauge | None:
         told = (update.gauge for _, _, update in reversed(here.watcher.updates) if isinstance(update, GaugeChanged))
         return next(told, None)
 
-    async def noting_boundary(self: Room, *, more: int = 0) -> None:
+    async def noting_boundary(self: CompactionController, *, more: int = 0) -> None:
         if (gauge := shown()) is not None:
             at_one.append(Boundary(gauge, gauge.used + more, "prompt" if more else "call"))
             boundaries.append(at_one[0])
@@ -91,7 +91,7 @@ def watched(here: Stage) -> Generator[list[Boundary]]:
             boundaries.append(Boundary(gauge, gauge.used, "pause", [wanted.trigger]))
         return await attempt(self, wanted, at_work=at_work, must=must)
 
-    with patch.object(Room, "before_call", noting_boundary), patch.object(Attempts, "make", noting_attempt):
+    with patch.object(CompactionController, "before_call", noting_boundary), patch.object(Attempts, "make", noting_attempt):
         yield boundaries
 
 
@@ -127,7 +127,7 @@ def small() -> Generator[None]:
 async def pause(here: Stage, session: Session) -> None:
     """Nobody asks anything for four minutes."""
     session._cooling._cooled()  # pyright: ignore[reportPrivateUsage]
-    work = session._room.preparation._task  # pyright: ignore[reportPrivateUsage]
+    work = session._controller.preparation._task  # pyright: ignore[reportPrivateUsage]
     if work is not None:
         await asyncio.wait({work})
         await asyncio.sleep(0)  # whoever waits for it is called in the next round

@@ -34,13 +34,13 @@ def in_vain(session: Session) -> list[SpentInVain]:
 
 async def prepared(here: Stage, session: Session) -> None:
     """A draft is ready in the background."""
-    room = session._room  # pyright: ignore[reportPrivateUsage]
-    room.prepare()
-    if not room.preparation.ready():
+    controller = session._controller  # pyright: ignore[reportPrivateUsage]
+    controller.prepare()
+    if not controller.preparation.ready():
         done = asyncio.Event()
-        room.preparation.when_done(done.set)
+        controller.preparation.when_done(done.set)
         await done.wait()
-    assert room.preparation.ready()
+    assert controller.preparation.ready()
 
 
 @pytest.mark.parametrize("how", ["excluded", "closed", "policy", "focus"])
@@ -132,10 +132,10 @@ async def test_what_an_engine_could_not_use_in_the_background_has_cost_what_it_c
         here.fake.add_rules(telling())
         session = await here.new()
         await fill_to_the_line(here, session)
-        room = session._room  # pyright: ignore[reportPrivateUsage]
-        await room.preparation.take()
-        room.prepare()
-        await room.preparation.take()
+        controller = session._controller  # pyright: ignore[reportPrivateUsage]
+        await controller.preparation.take()
+        controller.prepare()
+        await controller.preparation.take()
         assert session.snapshot().gauge.cost == pytest.approx(paid(here))
 
 

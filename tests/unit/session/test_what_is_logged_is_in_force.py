@@ -17,7 +17,7 @@ from ullage.context.view.request import request_so_far
 from ullage.session.compacting.attempts import Preparation
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.compacting.sources import ReadingAhead
-from ullage.session.compacting.summary import Rungs
+from ullage.session.compacting.summary import SummaryWriter
 from ullage.session.session import Session
 from ullage.session.timeline.display import Spending
 from ullage.session.timeline.timeline import Timeline
@@ -49,7 +49,7 @@ AFTER = {
 BEFORE = {
     "the transcript": (compaction_module, "write_transcript"),
     "the files": (Restoring, "files"),
-    "the sizes": (Rungs, "tokens_after"),
+    "the sizes": (SummaryWriter, "tokens_after"),
 }
 
 

@@ -1,7 +1,7 @@
 """Making one compaction, from a draft up to the entry in the log. The timeline shows how it goes, and why one did not come about.
 
 A draft may be prepared in the background, so that nobody waits for its summary when the threshold is reached. Else it is written now.
-Whether to make a compaction is decided in `room.py`. Drafting and logging are done in `compaction.py`.
+Whether to make a compaction is decided in `controller.py`. Drafting and logging are done in `compaction.py`.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ from ullage.models.model import Model, ModelCard
 from ullage.session.compacting.failures import discard, spend_in_vain, spent_on
 from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
 from ullage.session.compacting.restoring import Restoring
-from ullage.session.compacting.summary import Rungs, possible
+from ullage.session.compacting.summary import SummaryWriter, possible
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.surroundings import Surroundings
 from ullage.store.plain_files import write_transcript
@@ -55,8 +55,8 @@ class Compactor:
         self._surroundings = surroundings
         self._policy = policy
         self._restoring = restoring
-        self._rungs = Rungs(conversation, surroundings, policy, restoring)
-        self.ahead = self._rungs.ahead
+        self._writer = SummaryWriter(conversation, surroundings, policy, restoring)
+        self.ahead = self._writer.ahead
 
     async def draft(
         self, wanted: Wanted, model: Model, card: ModelCard, threshold: int, planned: Callable[[Draft], None] | None = None
@@ -97,7 +97,7 @@ class Compactor:
         else:
             draft = await self._planned(asking, ULLAGE, card, threshold)
             if draft.plan.summarise_to is not None:
-                draft = await self._rungs.by_program(draft, (), self._surroundings.calibration(card))
+                draft = await self._writer.by_program(draft, (), self._surroundings.calibration(card))
         skipped = (why, *draft.skipped) if why else draft.skipped
         spent = draft.usage + usage if draft.usage and usage else draft.usage or usage
         return replace(draft, wanted=wanted, skipped=skipped, usage=spent, cost=spent_on(card, spent))
@@ -114,7 +114,7 @@ class Compactor:
             planned(empty)
         if empty.plan.summarise_to is None:
             return empty
-        return await self._rungs.with_summary(empty, request, entries, model, card, self._surroundings.calibration(card))
+        return await self._writer.with_summary(empty, request, entries, model, card, self._surroundings.calibration(card))
 
     async def forecast(
         self, wanted: Wanted, card: ModelCard, threshold: int, prepared: Draft | None = None, in_work: Draft | None = None
@@ -159,11 +159,11 @@ class Compactor:
         calibration, asks = self._surroundings.calibration(card), draft.plan.asked is not None
         entries = self._conversation.entries
         planned_for = entries[: place_of(entries, draft.plan.through + 1)]  # a draft in work was planned before the last of them
-        cut = await possible(draft.plan, planned_for, calibration) if asks and self._rungs.may_ask_api(draft, card) else None
+        cut = await possible(draft.plan, planned_for, calibration) if asks and self._writer.may_ask_api(draft, card) else None
         if cut is not None:
-            return await self._rungs.by_program(replace(draft, plan=cut[0]), [], calibration), "api"
-        draft = await self._rungs.by_program(draft, [], calibration)
-        return draft, "model" if asks and self._rungs.may_ask_model(draft, card, []) else draft.rung
+            return await self._writer.by_program(replace(draft, plan=cut[0]), [], calibration), "api"
+        draft = await self._writer.by_program(draft, [], calibration)
+        return draft, "model" if asks and self._writer.may_ask_model(draft, card, []) else draft.rung
 
     async def _planned(self, wanted: Wanted, policy: Policy, card: ModelCard, threshold: int) -> Draft:
         """A draft without its summary. Raises `NothingToCompact` and `PolicyFailed`."""
@@ -241,7 +241,7 @@ class Compactor:
         if draft.plan.summarise_to is None or options is None:
             return entry
         logged = Logged(self._conversation.entries[-1].seq + 1, 0.0, entry)
-        after = self._rungs.tokens_after(entry, calibration)
+        after = self._writer.tokens_after(entry, calibration)
         room = in_room(options, draft.threshold - after, card.window * draft.policy.threshold.hold_share - after, calibration.ratio)
         restored = await self._restoring.files(self._conversation.projection.with_appended(logged), room)
         return replace(with_resume(entry, draft.policy, self._restoring.resume(at_work=at_work)), restored=restored)
@@ -255,4 +255,4 @@ class Compactor:
         return made if made is entry else replace(made, counts=counts(view, made))
 
     def _weigh(self, calibration: Calibration) -> Weigh:
-        return lambda entry: self._rungs.tokens_after(entry, calibration)
+        return lambda entry: self._writer.tokens_after(entry, calibration)

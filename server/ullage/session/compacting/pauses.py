@@ -13,7 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from ullage.session.compacting.room import Room
+from ullage.session.compacting.controller import CompactionController
 
 PAUSE_SECONDS = 1.5
 """About a thought's length."""
@@ -27,8 +27,8 @@ def later(seconds: float, then: Callable[[], None]) -> asyncio.TimerHandle:
 class WhileEditing:
     """Waits for the moment to compact one session. `is_idle` says whether nothing runs, `compact` begins."""
 
-    def __init__(self, room: Room, is_idle: Callable[[], bool], compact: Callable[[], None]) -> None:
-        self._room = room
+    def __init__(self, controller: CompactionController, is_idle: Callable[[], bool], compact: Callable[[], None]) -> None:
+        self._controller = controller
         self._is_idle = is_idle
         self._compact = compact
         self._pause: asyncio.TimerHandle | None = None
@@ -37,7 +37,7 @@ class WhileEditing:
         """The user typed: where the next turn would cross the threshold, the compaction is prepared, and made when they pause."""
         if not self._is_wanted():
             return
-        self._room.prepare()
+        self._controller.prepare()
         self.give_up()
         self._pause = later(PAUSE_SECONDS, self._paused)
 
@@ -54,21 +54,21 @@ class WhileEditing:
     def _compact_when_prepared(self) -> None:
         if self._pause is not None or not self._is_wanted():
             return
-        if self._room.preparation.ready():
+        if self._controller.preparation.ready():
             self._compact()
         else:
-            self._room.prepare()
-            self._room.preparation.when_done(self._compact_when_prepared)
+            self._controller.prepare()
+            self._controller.preparation.when_done(self._compact_when_prepared)
 
     def _is_wanted(self) -> bool:
-        return self._is_idle() and self._room.wants_idle_compaction()
+        return self._is_idle() and self._controller.wants_idle_compaction()
 
 
 class Cooling:
     """Waits for that moment in one session. `is_idle` says whether nothing runs, `compact` begins."""
 
-    def __init__(self, room: Room, is_idle: Callable[[], bool], compact: Callable[[], None]) -> None:
-        self._room = room
+    def __init__(self, controller: CompactionController, is_idle: Callable[[], bool], compact: Callable[[], None]) -> None:
+        self._controller = controller
         self._is_idle = is_idle
         self._compact = compact
         self._timer: asyncio.TimerHandle | None = None
@@ -76,7 +76,7 @@ class Cooling:
     def begin(self) -> None:
         """The session has become idle. The cache has been cooling since the last request started."""
         self.give_up()
-        self._timer = later(self._room.cools_in(), self._cooled)
+        self._timer = later(self._controller.cools_in(), self._cooled)
 
     def give_up(self) -> None:
         """Nothing is waited for any more."""
@@ -86,14 +86,14 @@ class Cooling:
 
     def _cooled(self) -> None:
         self._timer = None
-        if self._is_idle() and self._room.prepare_in_pause():
+        if self._is_idle() and self._controller.prepare_in_pause():
             self._compact_when_prepared()
 
     def _compact_when_prepared(self) -> None:
         if not self._is_idle():
             return  # somebody asks again: what is prepared serves when it is needed
-        if self._room.preparation.ready():
-            if self._room.saves_in_pause():  # the user may have put it off meanwhile, or the cache has gone
+        if self._controller.preparation.ready():
+            if self._controller.saves_in_pause():  # the user may have put it off meanwhile, or the cache has gone
                 self._compact()
-        elif self._room.preparation.begun:
-            self._room.preparation.when_done(self._compact_when_prepared)
+        elif self._controller.preparation.begun:
+            self._controller.preparation.when_done(self._compact_when_prepared)

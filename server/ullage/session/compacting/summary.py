@@ -62,7 +62,7 @@ class NotForTheApi(Exception):
     """The API cannot do what is planned; `str()` says why, for the user. Nothing was spent."""
 
 
-class Rungs:
+class SummaryWriter:
     """Writes the summaries of one session."""
 
     def __init__(self, conversation: Conversation, surroundings: Surroundings, policy: PolicyInUse, restoring: Restoring) -> None:

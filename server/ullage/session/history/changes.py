@@ -27,7 +27,7 @@ from ullage.context.view.fates import counts, touches_in_view
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.taken_out import gone_by, taken_out
 from ullage.models.model import ModelCard
-from ullage.session.compacting.room import Room
+from ullage.session.compacting.controller import CompactionController
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.errors import Reason, SessionError
 from ullage.session.history.preview import BY_THE_USER
@@ -71,13 +71,13 @@ class Changes:
         conversation: Conversation,
         surroundings: Surroundings,
         model: ModelInUse,
-        room: Room,
+        controller: CompactionController,
         changed: Callable[[Sequence[FileTouch]], None],
     ) -> None:
         self._conversation = conversation
         self._surroundings = surroundings
         self._model = model
-        self._room = room
+        self._controller = controller
         self._changed = changed
         self._one_changes = asyncio.Lock()
         self._seen: dict[tuple[EpochKey, int], Sequence[FileTouch]] = {}
@@ -139,7 +139,7 @@ class Changes:
     def make(self, entry: Change, *, fit: bool) -> None:
         """Logs the change. Raises `SessionError` where the conversation would be larger than the window; see `History.undo` for `fit`."""
         window, known = self._model.card.hold_window, self._as_foreseen(entry)
-        tokens = self._room.tokens_with(entry) if known is None else known.tokens
+        tokens = self._controller.tokens_with(entry) if known is None else known.tokens
         fitted: Compaction | None = None
         if tokens > window:
             fitted = self._fitted(self._with(entry), tokens, window) if known is None else known.fitted
@@ -208,7 +208,7 @@ class Changes:
         made = (entry, *projection.active, *projection.undone)
         if not any(gone_by(each) for each in made if isinstance(each, Compaction)):
             return
-        view, last, room = projection.copy(), projection.entries[-1].seq, summary_room(self._room.fullness().threshold)
+        view, last, room = projection.copy(), projection.entries[-1].seq, summary_room(self._controller.fullness().threshold)
 
         def write() -> Sequence[Reworded]:
             view.append(Logged(last + 1, 0.0, entry))
@@ -219,7 +219,7 @@ class Changes:
 
     def _reword(self, entry: Change) -> None:
         """Logs, before `entry`, how the records in view read without what is taken out once it is in force."""
-        room = summary_room(self._room.fullness().threshold)
+        room = summary_room(self._controller.fullness().threshold)
         for reworded in rewordings(self._with(entry), ULLAGE.engine, room):
             self._conversation.append(reworded)
 

@@ -20,7 +20,7 @@ from ullage.context.view.quotations import files_out
 from ullage.context.view.taken_out import all_taken_out
 from ullage.session.compacting.attempts import NOTHING_TO_COMPACT
 from ullage.session.compacting.compaction import Compactor
-from ullage.session.compacting.room import Room
+from ullage.session.compacting.controller import CompactionController
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError, refusing
 from ullage.session.history.changes import Changes
@@ -44,7 +44,7 @@ class History:
         surroundings: Surroundings,
         compactor: Compactor,
         model: ModelInUse,
-        room: Room,
+        controller: CompactionController,
         busy: Callable[[], bool],
         changed: Callable[[Sequence[FileTouch]], None],
         foretold: Callable[[EpochKey, Fullness, int], None],
@@ -53,19 +53,19 @@ class History:
         self._surroundings = surroundings
         self._compactor = compactor
         self._model = model
-        self._room = room
+        self._controller = controller
         self._busy = busy
         self._foretold = foretold
-        self._changes = Changes(conversation, surroundings, model, room, changed)
+        self._changes = Changes(conversation, surroundings, model, controller, changed)
         self._files = NamedFiles(surroundings.folders)
         self._is_closed = False
 
     async def preview(self, focus: str = "") -> Preview:
         """What a compaction by hand would do now. Changes nothing and calls no model."""
-        card, full = self._model.card, self._room.fullness()
+        card, full = self._model.card, self._controller.fullness()
         policy, key = self._surroundings.policy.name, self._conversation.projection.key
         wanted = Wanted(new_id("c"), "manual", focus)
-        prepared, in_work = self._room.attempts.prepared(wanted), self._room.attempts.in_work(wanted)
+        prepared, in_work = self._controller.attempts.prepared(wanted), self._controller.attempts.in_work(wanted)
         try:
             forecast = await self._compactor.forecast(wanted, card, full.threshold, prepared, in_work)
         except NothingToCompact:

@@ -150,7 +150,7 @@ class CompactionItem:
     """Messages that went into the summary."""
     focus: str
     skipped: tuple[str, ...]
-    """Rungs that did not work, and why."""
+    """Ways that did not work, and why."""
     cost: float | None
     """Dollars of the summary call."""
     error: str

@@ -18,8 +18,8 @@ from ullage.context.quoting import in_a_line
 from ullage.models.errors import ModelError, PromptTooLong, StreamBroken
 from ullage.models.model import ModelCard, ModelEvent, Reply
 from ullage.models.written_calls import written_call
+from ullage.session.compacting.controller import CompactionController, ContextFull
 from ullage.session.compacting.restoring import Restoring
-from ullage.session.compacting.room import ContextFull, Room
 from ullage.session.conversation import Conversation
 from ullage.session.endpoint_counts import take_size
 from ullage.session.long_work import ROUND, Breath
@@ -64,7 +64,7 @@ class Turn:
         conversation: Conversation,
         surroundings: Surroundings,
         model: ModelInUse,
-        room: Room,
+        controller: CompactionController,
         calls: Calls,
         notices: FileNotices,
         rules: RulesInForce,
@@ -74,7 +74,7 @@ class Turn:
         self._conversation = conversation
         self._surroundings = surroundings
         self._model = model
-        self._room = room
+        self._controller = controller
         self._calls = calls
         self._notices = notices
         self._rules = rules
@@ -89,14 +89,14 @@ class Turn:
         await ROUND.has_room()
         for notice in await self._notices.take():
             self._conversation.append(notice)
-        await self._room.before_call()
+        await self._controller.before_call()
 
     async def ask(self) -> AssistantReply:
         """One model call; its reply is logged. Where the prompt is too long it compacts and asks once more."""
         try:
             return await self._ask_once()
         except PromptTooLong as error:
-            if not await self._room.after_overflow():
+            if not await self._controller.after_overflow():
                 raise ContextFull(f"{error} Compacting did not help. Begin a new session, or undo the last prompt.") from error
             return await self._ask_once()
 
@@ -205,7 +205,7 @@ class Turn:
         """Makes the compaction that the user or the model asked for; where there is nothing to compact the turn goes on."""
         asked, self._asked = self._asked, None
         if asked is not None:
-            await self._room.by_request(asked, at_work=at_work)
+            await self._controller.by_request(asked, at_work=at_work)
 
     def with_written_call_told(self, end: TurnEnded, reply: AssistantReply) -> TurnEnded:
         """The end of the turn; where its last reply wrote a tool call as text, with a word to the user about it."""
@@ -219,14 +219,14 @@ class Turn:
         """The user stopped the turn: the compaction that they wanted at its next boundary is not made, and the timeline says so."""
         asked, self._asked = self._asked, None
         if asked is not None and asked.trigger == "manual":
-            self._room.tell_not_made(asked, STOPPED_BEFORE)
+            self._controller.tell_not_made(asked, STOPPED_BEFORE)
 
     async def make_room_after_overflow(self) -> None:
         """After a reply that filled the window: compacts, and lets the model go on. Raises `ContextFull`."""
         self._cut_off += 1
         if self._cut_off > MOST_CUT_OFF:
             raise ContextFull(f"{self._cut_off} replies in a row filled the model's window. Ask for less at once, or for a file.")
-        if not await self._room.after_overflow():
+        if not await self._controller.after_overflow():
             raise ContextFull("The context is full and compacting did not help. Begin a new session")
         last = self._conversation.projection.messages[-1]
         if last.role == "assistant":

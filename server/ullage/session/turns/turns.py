@@ -16,8 +16,8 @@ from ullage.context.blocks import ToolUse
 from ullage.context.counting.accounting import prompt_tokens
 from ullage.context.entries import AssistantReply, Logged, Notice, Outcome, ToolReturned, TurnEnded, UserPrompt
 from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, ModelError, UnknownModel
+from ullage.session.compacting.controller import CompactionController, ContextFull
 from ullage.session.compacting.policy_in_use import PolicyInUse
-from ullage.session.compacting.room import ContextFull, Room
 from ullage.session.conversation import Conversation
 from ullage.session.errors import in_ullage_itself
 from ullage.session.long_work import ROUND
@@ -50,7 +50,7 @@ class Turns:
         prelude: PreludeInUse,
         policy: PolicyInUse,
         model: ModelInUse,
-        room: Room,
+        controller: CompactionController,
         ending: Callable[[], Literal["cancelled", "interrupted"]],
         show_running: Callable[[RetryInfo | None], None],
         show_ended: Callable[[EndedTurn], None],
@@ -63,7 +63,7 @@ class Turns:
         self._prelude = prelude
         self._policy = policy
         self._model = model
-        self._room = room
+        self._controller = controller
         self._ending = ending
         self._show_running = show_running
         self._show_ended = show_ended
@@ -76,7 +76,7 @@ class Turns:
         went_well = True
         while went_well and self._queue:
             went_well = await self._one(self._queue.next())
-        self._room.prepare_after_turn()
+        self._controller.prepare_after_turn()
         return went_well
 
     async def go_on(self) -> bool:
@@ -86,7 +86,7 @@ class Turns:
     async def _one(self, prompt: UserPrompt | None) -> bool:
         """One turn from its prompt (None: goes on with the last one) to its end in the log; whether it ended well."""
         self._show_running(None)
-        self._room.turn_begins()
+        self._controller.turn_begins()
         ending = await ending_of(self._to_its_end(prompt), self._ending)
         turn, self.running = self.running, None
         try:
@@ -99,7 +99,7 @@ class Turns:
             turn.drop_what_was_asked()
         elif turn is not None and ending.entry.outcome != "interrupted":
             await turn.compact_if_asked(at_work=False)
-        self._room.turn_ended()
+        self._controller.turn_ended()
         self._show_ended(EndedTurn(self._prompt_id(prompt), stop_reason_of(ending.entry)))
         return ending.went_well
 
@@ -117,7 +117,7 @@ class Turns:
             await self._prelude.use_as_foreseen(self._surroundings.calibration(self._model.card))
             if prompt is not None:
                 await self._model.learn()
-                await self._room.before_call(more=prompt_tokens(prompt, self._surroundings.calibration(self._model.card)))
+                await self._controller.before_call(more=prompt_tokens(prompt, self._surroundings.calibration(self._model.card)))
         finally:  # whatever becomes of the turn, the prompt stands in the log
             if prompt is not None:
                 self._queue.start(prompt)

@@ -43,7 +43,7 @@ from ullage.replay.simulating import making, simulation
 from ullage.replay.simulating.outcome import StandIn
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.session.compacting import pauses
-from ullage.session.compacting.room import Room
+from ullage.session.compacting.controller import CompactionController
 from ullage.session.session import Session
 from ullage.session.settings import Settings as LiveSettings
 from ullage.session.timeline.items import ToolCallItem, UserItem
@@ -222,13 +222,13 @@ class Live:
 
 async def _settled(here: Stage, session: Session) -> None:
     """Until what is drafted in the background is written, and what follows from that is done."""
-    await _drafted(session._room)  # pyright: ignore[reportPrivateUsage]
+    await _drafted(session._controller)  # pyright: ignore[reportPrivateUsage]
     await here.idle(session)
-    await _drafted(session._room)  # pyright: ignore[reportPrivateUsage]
+    await _drafted(session._controller)  # pyright: ignore[reportPrivateUsage]
 
 
-async def _drafted(room: Room) -> None:
-    work = room.preparation._task  # pyright: ignore[reportPrivateUsage]
+async def _drafted(controller: CompactionController) -> None:
+    work = controller.preparation._task  # pyright: ignore[reportPrivateUsage]
     if work is not None and not work.done():
         await asyncio.wait({work})
         await asyncio.sleep(0)  # whoever waits for it is called in the next round
@@ -238,7 +238,7 @@ def _once_drafts_are_written(ask: Callable[[Turn], Awaitable[AssistantReply]]) -
     """A reply comes after the draft that is written beside it: in replay of these sessions writing takes no time."""
 
     async def asked(turn: Turn) -> AssistantReply:
-        await _drafted(turn._room)  # pyright: ignore[reportPrivateUsage]
+        await _drafted(turn._controller)  # pyright: ignore[reportPrivateUsage]
         return await ask(turn)
 
     return asked

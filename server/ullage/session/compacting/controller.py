@@ -44,7 +44,7 @@ class ContextFull(Exception):
     """No model call can be made: the context is full and cannot be made smaller. `str()` says what to do."""
 
 
-class Room:
+class CompactionController:
     """Keeps room in the context of one session."""
 
     def __init__(
