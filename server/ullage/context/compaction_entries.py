@@ -14,6 +14,8 @@ Trigger: TypeAlias = Literal["manual", "threshold", "idle", "reactive", "tool", 
 """Why a compaction was made: the user asked, the threshold was reached, while editing, the API refused, the model asked, the policy does
 it before every call, compacting costs less than carrying on."""
 
+ASKED_FOR: tuple[Trigger, ...] = ("manual", "tool")
+"""Those that somebody asked for: the user or the model."""
 
 Rung: TypeAlias = Literal["moves", "api", "model", "digest", "tail"]
 """What wrote the summary: nothing was summarised (cheap moves sufficed), the API itself, the model, the program, or only a tail stayed."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Usage
-from ullage.context.entries import AssistantReply, Logged
+from ullage.context.compaction_entries import Trigger
+from ullage.context.entries import AssistantReply, EntryPinned, FilePinned, Logged, Prelude, TurnEnded, UserPrompt
 
 Source: TypeAlias = Literal["claude-code", "codex", "ullage"]
 """The program that wrote the transcript."""
@@ -34,8 +35,15 @@ class RecordedCompaction:
     sealed: bool = False
     usage: Usage | None = None
     """Of the call that wrote the summary, nothing where no model did; None where the transcript does not tell."""
-    reactive: bool = False
-    """Whether the transcript tells that the API had refused the request as too long, or that a reply had filled the window."""
+    trigger: Trigger | None = None
+    """Why it was made; None where the transcript does not tell more than `automatic`."""
+    focus: str = ""
+    """What the summary was to favour, by the words of whoever asked for it."""
+
+    @property
+    def reactive(self) -> bool:
+        """Whether the transcript tells that the API had refused the request as too long, or that a reply had filled the window."""
+        return self.trigger == "reactive"
 
     @property
     def told(self) -> str:
@@ -77,3 +85,16 @@ class Transcript:
     def replies(self) -> tuple[AssistantReply, ...]:
         """The model's replies, in order."""
         return tuple(logged.entry for logged in self.entries if isinstance(logged.entry, AssistantReply))
+
+    def is_at_work_after(self, seq: int) -> bool:
+        """Whether the model goes on by itself after that entry, as far as the entries tell; else the user speaks next."""
+        told = (each.entry for each in reversed(self.entries[:seq]) if not isinstance(each.entry, _ASIDE))
+        before = next(told, None)
+        after = next((each.entry for each in self.entries[seq:] if not isinstance(each.entry, _ASIDE)), None)
+        if isinstance(before, TurnEnded) or (isinstance(after, UserPrompt) and not after.steering):
+            return False
+        return not (isinstance(before, AssistantReply) and isinstance(after, TurnEnded))
+
+
+_ASIDE = EntryPinned | FilePinned | Prelude
+"""Entries that say nothing of whose turn it is."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Usage
-from ullage.context.compaction_entries import Compaction, Rung, Trigger
+from ullage.context.compaction_entries import ASKED_FOR, Compaction, Rung, Trigger
 from ullage.context.counting.gauge import measured, threshold_of
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.engines.engine import Covered, Occasion, SummaryText, is_in_force, planned_entry, summary_room
@@ -152,6 +152,16 @@ def _takes_out(draft: Draft, view: Projection, count: Count) -> bool:
     """Whether a draft that needs no summary makes the messages smaller: what is left in the place of a short result may be longer."""
     after = view.with_appended(Logged(view.entries[-1].seq + 1, 0.0, entry_of(draft)))
     return count(after.messages) < count(view.messages)
+
+
+def stand_in_by(policy: Policy, wanted: Wanted, *, must: bool) -> Literal["model", "program"] | None:
+    """Who writes the summary where Ullage's own engine stands in for a policy that found nothing to do; None where none stands in.
+
+    A policy that never compacts has no way of its own. So where somebody asks for a compaction, it is made as Ullage's own would be.
+    """
+    if policy.never and wanted.trigger in ASKED_FOR:
+        return "model"
+    return "program" if must and policy.has_stand_in else None
 
 
 def standing_in(wanted: Wanted, sizes: Sizes) -> tuple[Wanted, Sizes]:

@@ -7,7 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from ullage.context.blocks import Usage
-from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, Reworded, SpentInVain
+from ullage.context.compaction_entries import (
+    ASKED_FOR,
+    Compaction,
+    CompactionFailed,
+    CompactionRedone,
+    CompactionUndone,
+    Reworded,
+    SpentInVain,
+)
 from ullage.context.entries import AssistantReply, Clipped, Entry, EntryPinned, Forked, Logged, SizeStated
 from ullage.context.view.epoch import Epoch
 from ullage.replay.readers.entries import Log
@@ -123,5 +131,7 @@ def _moved(entry: Entry, places: dict[int, int]) -> Entry | None:
 def _recorded(compaction: Compaction, after_seq: int, at: float) -> RecordedCompaction:
     summary = compaction.summarised.words if compaction.summarised is not None else ""
     used = compaction.usage or Usage(0, 0)
-    automatic, reactive = compaction.trigger != "manual", compaction.trigger == "reactive"
-    return RecordedCompaction(after_seq, summary, automatic, compaction.tokens_before, at, usage=used, reactive=reactive)
+    automatic = compaction.trigger not in ASKED_FOR
+    return RecordedCompaction(
+        *(after_seq, summary, automatic, compaction.tokens_before, at), usage=used, trigger=compaction.trigger, focus=compaction.focus
+    )

@@ -23,6 +23,7 @@ from ullage.context.compaction.assemble import (
     planned,
     shrinks,
     sparing,
+    stand_in_by,
     standing_in,
     summary_by,
     ways,
@@ -56,8 +57,8 @@ class Around:
 
     view: Projection
     sizes: Sizes
-    stand_in: Callable[[Asked], StandIn]
-    """What stands for the answer to a question; it is charged by whoever gives this."""
+    stand_in: Callable[[Asked, str], StandIn]
+    """What stands for the answer to a question, which says what to favour; it is charged by whoever gives this."""
     with_entry: Callable[[Compaction], Projection]
     weigh: Callable[[Projection], int]
     files: Callable[[Projection, RestoreOptions], tuple[RestoredFile, ...]]
@@ -141,9 +142,11 @@ class Drafting:
     def for_now(self, wanted: Wanted, now: float, *, must: bool) -> Drafted | None:
         """What the compaction is made of: the draft that was made ahead where that serves, or a new one.
 
-        Where the policy has nothing to do though something `must` be done, Ullage's own engine stands in. None where nothing can be done.
+        Where the policy has nothing to do though something `must` be done, or never compacts though somebody asks for it, Ullage's own
+        engine stands in. None where nothing can be done.
         """
-        serves = wanted.trigger != "reactive" and not wanted.by_program and (wanted.trigger != "economy" or self.is_prepared(now))
+        serves = wanted.trigger != "reactive" and not wanted.focus and not wanted.by_program
+        serves = serves and (wanted.trigger != "economy" or self.is_prepared(now))
         ahead = self._take() if serves else None
         made = self._new(wanted, now, must=must) if ahead is None else replace(ahead, draft=ahead.draft.as_wanted(wanted))
         if made is not None and not _may_be_made(wanted, made.draft, self._look().view):
@@ -154,10 +157,11 @@ class Drafting:
     def _new(self, wanted: Wanted, now: float, *, must: bool) -> Drafted | None:
         around = self._look()
         draft = self._drafted(wanted, self._policy, around.sizes, around, now)
-        if draft is not None or not must or not self._policy.has_stand_in:
+        by = stand_in_by(self._policy, wanted, must=must)
+        if draft is not None or by is None:
             return draft
         asking, sizes = standing_in(wanted, around.sizes)
-        stood = self._drafted(replace(asking, by_program=True), ULLAGE, sizes, around, now)
+        stood = self._drafted(replace(asking, by_program=by == "program"), ULLAGE, sizes, around, now)
         return None if stood is None else replace(stood, draft=stood.draft.as_wanted(wanted))
 
     def upkeep(self, id: str) -> Draft | None:
@@ -204,7 +208,7 @@ class Drafting:
                 if self._breaker.is_open(now) or self._guard.rests(now) or (asked.text is None and sizes.used > sizes.window):
                     continue
                 self._guard.called(now)
-                stands = around.stand_in(asked)
+                stands = around.stand_in(asked, wanted.focus)
                 text, what = stands.text, stands.what
             elif way == "digest" and what:
                 if what == "digest":

@@ -13,7 +13,7 @@ from typing import TypeVar
 from ullage.context.compaction.assemble import Wanted
 from ullage.context.compaction.decide import Compact, Decision, Prepare, State
 from ullage.context.compaction.gathering import newest_seq
-from ullage.context.compaction_entries import Compaction
+from ullage.context.compaction_entries import ASKED_FOR, Compaction
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.moves.plan import Asked
 from ullage.context.policy import Policy
@@ -128,10 +128,16 @@ class Making:
             self._commit(Drafted(draft, ""), at_work=True)
 
     def as_recorded(self, compaction: RecordedCompaction) -> None:
-        """Where the record has a compaction. One that the user asked for, or whose reason is not told, is asked for here too."""
-        self.told = compaction.told
-        if not (compaction.automatic and self._compact(Wanted(self._id(), "threshold"), at_work=True)):
-            self._compact(Wanted(self._id(), "manual"), at_work=True)
+        """Where the record has a compaction, for the reason that it tells. One whose reason is not told is asked for.
+
+        So is one for which the policy has nothing to do by itself.
+        """
+        self.told, at_work = compaction.told, self._session.transcript.is_at_work_after(compaction.after_seq)
+        trigger = compaction.trigger or ("threshold" if compaction.automatic else "manual")
+        wanted = Wanted(self._id(), trigger, compaction.focus)
+        made = self._compact(wanted, at_work=at_work, must=trigger == "reactive")
+        if not made and trigger not in ASKED_FOR:
+            self._compact(replace(wanted, trigger="manual"), at_work=at_work)
         self.told = ""
 
     def check(self) -> None:
@@ -198,11 +204,11 @@ class Making:
             self._session.sources,
         )
 
-    def _ask(self, asked: Asked) -> StandIn:
+    def _ask(self, asked: Asked, focus: str) -> StandIn:
         """What stands for the answer to a question, which is charged."""
         stands, ratio = stand_in(self._settings.summary, self.told, asked), self._session.sizes.ratio
         question = Question(
-            asked=round(estimate_text(asking(asked.prompt, "")) * ratio),
+            asked=round(estimate_text(asking(asked.prompt, focus)) * ratio),
             answer=round(stands.tokens * ratio),
             own_text=None if asked.text is None else round(estimate_text(asked.text) * ratio),
             check=round(estimate_text(asked.check) * ratio),

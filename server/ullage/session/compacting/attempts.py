@@ -11,10 +11,10 @@ import logging
 from collections.abc import Callable, Coroutine
 from contextlib import AbstractContextManager
 
-from ullage.context.compaction.assemble import Draft, NothingToCompact, Wanted, is_of_use
+from ullage.context.compaction.assemble import Draft, NothingToCompact, Wanted, is_of_use, stand_in_by
 from ullage.context.compaction.decide import Fullness
 from ullage.context.compaction.gathering import newest_seq
-from ullage.context.compaction_entries import Compaction, CompactionFailed, Trigger
+from ullage.context.compaction_entries import ASKED_FOR, Compaction, CompactionFailed, Trigger
 from ullage.context.moves.cuts import newest_turn
 from ullage.context.moves.plan import leaves_alone
 from ullage.session.compacting.compaction import Compactor
@@ -210,7 +210,7 @@ class Attempts:
         try:
             return await self._made(wanted, at_work=at_work, must=must)
         except NothingToCompact:
-            if wanted.trigger in ("manual", "tool"):
+            if wanted.trigger in ASKED_FOR:
                 self._failed(wanted, NOTHING_TO_COMPACT, cancelled=True)
         except StoreFailed as error:
             self._failed(wanted, str(error))
@@ -253,10 +253,11 @@ class Attempts:
         except PolicyFailed as failure:
             return await self._compactor.stand_in(wanted, card, threshold, why=str(failure), usage=failure.usage)
         except NothingToCompact:
-            if self._policy.policy.never and wanted.trigger in ("manual", "tool"):  # it has no way of its own, and somebody asks for one
-                return await self._compactor.stand_in(wanted, card, threshold, model=self._model.model)
-            if not must or not policy.has_stand_in:
+            by = stand_in_by(policy, wanted, must=must)
+            if by is None:
                 raise
+            if by == "model":
+                return await self._compactor.stand_in(wanted, card, threshold, model=self._model.model)
             return await self._compactor.stand_in(wanted, card, threshold, why=f"The policy {policy.name} found nothing to do")
 
     async def keep_up(self) -> None:

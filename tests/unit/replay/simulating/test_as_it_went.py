@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 from hypothesis import given, settings
@@ -38,6 +39,7 @@ from ullage.context.policies.table import BUILT_IN
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
+from ullage.replay.measuring.runs import Places
 from ullage.replay.readers.own_log import read
 from ullage.replay.simulating import making, simulation
 from ullage.replay.simulating.outcome import StandIn
@@ -61,6 +63,9 @@ SMALL_WORK = ("chat", "chat", "look", "look", "read", "edit", "write")
 """Work that fills a window so slowly that one compacts to save before it is full."""
 REFUSED, FILLED = "refused", "filled"
 PIN, PIN_FILE = "pin", "pin file"
+CLICK, CLICK_IN_TURN, BY_MODEL = "click", "click in turn", "by model"
+"""Compactions that somebody asks for: the user before the turn or while the model answers, the model by its tool."""
+FOCUS = "tank_1_7 and the valves"
 PAUSES = (40.0, 40.0, 100.0, 250.0, 290.0, 400.0, 4_000.0)
 """Seconds until a prompt comes. Short of 240 the cache is warm; from then on it cools; after 300 it is cold."""
 
@@ -72,6 +77,22 @@ class Doing:
     what: str
     number: int
     pause: float = 40.0
+
+    @property
+    def focus(self) -> str:
+        """What a compaction is to favour that is asked for."""
+        return FOCUS if self.number % 3 == 0 else ""
+
+
+@dataclass(frozen=True)
+class Click:
+    """A click in a running turn, after so many replies."""
+
+    focus: str
+    replies_before: int
+
+
+Ask: TypeAlias = Callable[[Turn], Awaitable[AssistantReply]]
 
 
 def doings(*work: str) -> st.SearchStrategy[list[Doing]]:
@@ -146,8 +167,10 @@ class Clock:
 class Live:
     """A session that was lived, and its workspace."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, window: int) -> None:
         self.folder = folder / "project"
+        self._window = window
+        self._click: Click | None = None
         self.folder.mkdir()
         self._clock = Clock()
         for number in range(4):
@@ -160,8 +183,8 @@ class Live:
         """Does all of it, one prompt after the other; gives the log."""
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(pauses, "later", self._clock.later)
-            patch.setattr(Turn, "ask", _once_drafts_are_written(Turn.ask))
-            async with exact_api({MODEL: WINDOW}) as fake:
+            patch.setattr(Turn, "ask", self._with_clicks(_once_drafts_are_written(Turn.ask)))
+            async with exact_api({MODEL: self._window}) as fake:
                 fake.add_rules(*summaries())
                 chosen = LiveSettings(policy_name=policy.name, economy=economy)
                 async with stage(self.folder, settings=chosen, fake=fake, clock=self._clock) as here:
@@ -171,6 +194,19 @@ class Live:
                         await self._turn(here, session, turn, doing)
                     assert [error for error in here.refused() if error is not None and TOO_LONG not in error] == []
                     return list(session._conversation.entries)  # pyright: ignore[reportPrivateUsage]
+
+    def _with_clicks(self, ask: Ask) -> Ask:
+        """The user clicks while the model answers."""
+
+        async def asked(turn: Turn) -> AssistantReply:
+            if self._click is not None and self._click.replies_before == 0:
+                turn.ask_to_compact(self._click.focus)
+                self._click = None
+            elif self._click is not None:
+                self._click = replace(self._click, replies_before=self._click.replies_before - 1)
+            return await ask(turn)
+
+        return asked
 
     async def _pause(self, here: Stage, session: Session, seconds: float) -> None:
         end = self._clock.now + seconds
@@ -194,6 +230,8 @@ class Live:
             "write": [Call("write_file", {"path": f"new{turn}.py", "content": "\n".join([f"# round {turn}"] * (number * 40 + 1))})],
             "look": [Call("read_file", {"path": f"s{number % 4}.py"})],
             REFUSED: [Call("read_file", {"path": path})],
+            CLICK_IN_TURN: [Call("read_file", {"path": path})],
+            BY_MODEL: [Call("compact", {"focus": doing.focus} if doing.focus else {})],
         }.get(what, [])
         for call in called:
             here.fake.enqueue(Reply((Think(f"I look, {turn}."), call)))
@@ -203,6 +241,10 @@ class Live:
                 session.history.pin_item(shown[number * 7 % len(shown)].id, pinned=number % 3 > 0)
         if what == PIN_FILE:
             session.history.pin_file(path, pinned=number % 3 > 0)
+        if what == CLICK and session._conversation.projection.messages:  # pyright: ignore[reportPrivateUsage]
+            session.compact(doing.focus)
+            await _settled(here, session)
+        self._click = Click(doing.focus, number % 2) if what == CLICK_IN_TURN else None
         if what == REFUSED:  # the API counts more than was estimated
             here.fake.enqueue(Fail(400, "invalid_request_error", f"{TOO_LONG}: {WINDOW + 10 * number + 1} tokens > {WINDOW} maximum"))
         if what == FILLED:
@@ -234,7 +276,7 @@ async def _drafted(controller: CompactionController) -> None:
         await asyncio.sleep(0)  # whoever waits for it is called in the next round
 
 
-def _once_drafts_are_written(ask: Callable[[Turn], Awaitable[AssistantReply]]) -> Callable[[Turn], Awaitable[AssistantReply]]:
+def _once_drafts_are_written(ask: Ask) -> Ask:
     """A reply comes after the draft that is written beside it: in replay of these sessions writing takes no time."""
 
     async def asked(turn: Turn) -> AssistantReply:
@@ -254,27 +296,33 @@ def as_asked(summaries: object, told: object, asked: object) -> StandIn:
     return StandIn(FACTS if "<fact>" in prompt else TOLD, "told", 100)
 
 
-def check(policy: Policy, happenings: Sequence[Doing], economy: Economy = "fullest") -> list[Trigger]:
-    """The same live and in replay; gives why the compactions were made.
+def check(
+    policy: Policy, happenings: Sequence[Doing], economy: Economy = "fullest", *, at: Places = "policy", window: int = WINDOW
+) -> list[Compaction]:
+    """The same live and in replay; gives the compactions.
 
     An engine that reads the repository would find later files in replay, so for it nothing is changed.
     """
     if policy.engine.wants_files:
         happenings = [replace(doing, what="read") if doing.what in CHANGING else doing for doing in happenings]
     with tempfile.TemporaryDirectory() as temporary, pytest.MonkeyPatch.context() as patch, small():
-        lived = Live(Path(temporary).resolve())
+        lived = Live(Path(temporary).resolve(), window)
         entries = asyncio.run(lived.live(policy, happenings, economy))
         patch.setattr(making, "stand_in", as_asked)
         (transcript,) = read(kept_of(lived.folder) / "ullage.db")
         sources = {path.name: path.read_text() for path in lived.folder.iterdir()}
-        again = simulation.carry(
-            Prepared(transcript, sources=sources), policy, Settings(window=WINDOW, economy=economy, writing_seconds=0.0)
-        )
+        chosen = Settings(at=at, window=window, economy=economy, writing_seconds=0.0)
+        again = simulation.carry(Prepared(transcript, sources=sources), policy, chosen)
         live = made_in(entries)
         assert made_in(again.entries) == live
         if not any(isinstance(logged.entry, TurnEnded) and logged.entry.outcome == "error" for logged in entries):
             assert shown(again) == shown(Projection(entries))
-        return [made.entry.trigger for made in live]
+        return [made.entry for made in live]
+
+
+def triggers(made: Sequence[Compaction]) -> list[Trigger]:
+    """Why they were made."""
+    return [each.trigger for each in made]
 
 
 def worked(pauses: Sequence[float] = (40.0,)) -> list[Doing]:
@@ -303,7 +351,7 @@ def test_any_session_is_compacted_the_same_live_and_in_replay(policy: str, happe
 )
 def test_what_saves_is_compacted_the_same_live_and_in_replay(economy: Economy, pauses: Sequence[float]) -> None:
     work = [Doing("read" if turn < 3 else "chat", turn, pauses[turn % len(pauses)]) for turn in range(18)]
-    assert "economy" in check(ULLAGE, work, economy)
+    assert "economy" in triggers(check(ULLAGE, work, economy))
 
 
 @given(st.sampled_from(["cheapest", "balanced"]), doings(*SMALL_WORK))
@@ -315,7 +363,8 @@ def test_whatever_saves_is_compacted_the_same_live_and_in_replay(economy: Econom
 @pytest.mark.parametrize("policy", [ULLAGE, BUILT_IN["claude-code"]], ids=lambda policy: policy.name)
 @pytest.mark.parametrize("what", [REFUSED, FILLED])
 def test_what_the_window_could_not_hold_is_compacted_the_same_live_and_in_replay(policy: Policy, what: str) -> None:
-    assert "reactive" in check(policy, [Doing("read", 3), Doing("edit", 1), Doing(what, 2), Doing("read", 2), Doing("long prompt", 2)])
+    work = [Doing("read", 3), Doing("edit", 1), Doing(what, 2), Doing("read", 2), Doing("long prompt", 2)]
+    assert "reactive" in triggers(check(policy, work))
 
 
 @given(st.sampled_from(list(BUILT_IN)), doings(*WORK, *SMALL_WORK, REFUSED, FILLED), st.sampled_from(list(ECONOMIES)))
@@ -332,4 +381,4 @@ def test_whatever_is_pinned_is_spared_the_same_live_and_in_replay(policy: str, h
 
 def test_what_is_pinned_is_spared_the_same_live_and_in_replay() -> None:
     pinned = [Doing("read", 1), Doing(PIN, 1), Doing("read both", 2), Doing(PIN_FILE, 1), Doing(PIN, 4)]
-    assert "threshold" in check(ULLAGE, [*pinned, *worked()[:8]])
+    assert "threshold" in triggers(check(ULLAGE, [*pinned, *worked()[:8]]))

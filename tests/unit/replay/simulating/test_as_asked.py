@@ -1,0 +1,67 @@
+"""One heart: what the user and the model asked for is compacted the same in a replay of their log at the recorded places.
+
+The window is wide here, so that nothing is compacted by itself and nothing is drafted ahead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.deep import many
+from tests.unit.replay.simulating.test_as_it_went import (
+    BY_MODEL,
+    CLICK,
+    CLICK_IN_TURN,
+    FILLED,
+    PIN,
+    PIN_FILE,
+    SMALL_WORK,
+    Doing,
+    check,
+    doings,
+)
+from ullage.context.compaction_entries import Compaction
+from ullage.context.policies.table import BUILT_IN
+from ullage.context.policy import Policy
+
+WIDE = 1_000_000
+"""Tokens of the window."""
+AT_WORK, AT_REST = "You were at work", "the user speaks next"
+
+
+def as_asked(policy: Policy, happenings: Sequence[Doing]) -> list[Compaction]:
+    """The same live and in replay at the recorded places; gives the compactions."""
+    return check(policy, happenings, at="recorded", window=WIDE)
+
+
+FEW = ("ullage", "claude-code", "summary-buffer", "memory-blocks", "none")
+"""The others are among the random sessions."""
+ASKED = (
+    (Doing(CLICK, 1), "manual", AT_REST),
+    (Doing(CLICK_IN_TURN, 2), "manual", AT_WORK),
+    (Doing(BY_MODEL, 2), "tool", AT_WORK),
+    (Doing(CLICK_IN_TURN, 3), "manual", AT_REST),
+    (Doing(BY_MODEL, 3), "tool", AT_WORK),
+    (Doing(CLICK, 3), "manual", AT_REST),
+    (Doing(CLICK_IN_TURN, 6), "manual", AT_WORK),
+)
+"""What is asked for, why it is then made, and how the model is told to go on."""
+
+
+@pytest.mark.parametrize("policy", FEW)
+def test_what_is_asked_for_is_compacted_the_same_live_and_in_replay(policy: str) -> None:
+    work = [[Doing("read", turn), Doing("long prompt", 4), asked, Doing("chat", 1)] for turn, (asked, *_) in enumerate(ASKED)]
+    made = as_asked(BUILT_IN[policy], [doing for some in work for doing in some])
+    assert [(each.trigger, each.focus) for each in made] == [(trigger, asked.focus) for asked, trigger, _ in ASKED]
+    if policy in ("ullage", "none"):
+        assert all(told in each.resume for each, (*_, told) in zip(made, ASKED, strict=True))
+
+
+@given(st.sampled_from(list(BUILT_IN)), doings(*SMALL_WORK, CLICK, CLICK_IN_TURN, BY_MODEL, PIN, PIN_FILE, FILLED))
+@settings(max_examples=many(4, deep=300))
+def test_whatever_is_asked_for_is_compacted_the_same_live_and_in_replay(policy: str, happenings: list[Doing]) -> None:
+    as_asked(BUILT_IN[policy], happenings)
