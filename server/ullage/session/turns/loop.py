@@ -36,9 +36,8 @@ async def run_turn(turn: Turn) -> TurnEnded:
             return again
         steered = turn.take_steering()
         goes_on = steered or bool(calls) or again is not None
-        filled = reply.stop_reason == WINDOW_EXCEEDED
-        await turn.compact_if_asked(at_work=goes_on or filled)
-        if filled:
+        await turn.compact_if_asked(at_work=goes_on)
+        if reply.stop_reason == WINDOW_EXCEEDED:
             await turn.make_room_after_overflow()
         elif not goes_on:
             return turn.with_written_call_told(end_of(reply), reply)
