@@ -109,8 +109,8 @@ class _Simulation:
             asks = isinstance(entry, UserPrompt) and not entry.steering
             if asks or self._is_over:
                 self._rest(logged.at)
-            if isinstance(entry, UserPrompt) and asks:
-                self._before_prompt(entry, logged.at)
+        if making.made.requests and isinstance(entry, UserPrompt) and not entry.steering:
+            self._before_prompt(entry, logged.at)
         if not isinstance(entry, EntryPinned | FilePinned):
             self._is_over, self._ended = isinstance(entry, TurnEnded), None
         request = self._session.requests.get(logged.seq)
@@ -166,9 +166,12 @@ class _Simulation:
 
     def _before_prompt(self, prompt: UserPrompt, prompt_at: float) -> None:
         """A prompt that would cross the threshold comes after the compaction, as in the agent."""
-        if self._carried.projection.messages:
-            self._at(prompt_at)
-            self._making.upkeep()
+        if not self._carried.projection.messages:
+            return
+        self._making.timed(self._carried.settle)
+        self._at(prompt_at)
+        self._making.upkeep()
+        if self._settings.at == "policy":
             self._make_room(self._making.measures.of_prompt(prompt, self._making.request.model))
 
     def _before_request(self, request: SizedRequest) -> Usage:

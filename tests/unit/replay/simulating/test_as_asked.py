@@ -1,6 +1,6 @@
 """One heart: what the user and the model asked for is compacted the same in a replay of their log at the recorded places.
 
-The window is wide here, so that nothing is compacted by itself and nothing is drafted ahead.
+The window is wide here, so that most policies compact nothing by themselves.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from tests.unit.replay.simulating.test_as_it_went import (
 from ullage.context.compaction_entries import ASKED_FOR, Compaction
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
+from ullage.session.compacting.attempts import Attempts
 
 WIDE = 1_000_000
 """Tokens of the window."""
@@ -33,7 +34,9 @@ AT_WORK, AT_REST = "You were at work", "the user speaks next"
 
 def as_asked(policy: Policy, happenings: Sequence[Doing]) -> list[Compaction]:
     """The same live and in replay at the recorded places; gives the compactions."""
-    return check(policy, happenings, at="recorded", window=WIDE)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Attempts, "prepare", lambda *_: None)  # a replay at recorded places drafts nothing ahead
+        return check(policy, happenings, at="recorded", window=WIDE)
 
 
 FEW = ("ullage", "claude-code", "aider", "memory-blocks", "none")
@@ -61,7 +64,7 @@ def test_what_is_asked_for_is_compacted_the_same_live_and_in_replay(policy: str)
 
 
 BY_ITSELF_TOO = "summary-buffer"
-"""It keeps so little that it compacts by itself here, from drafts that a replay at recorded places does not make ahead."""
+"""It keeps so little that a click often finds nothing to do. That has an entry in the live log alone, so later entries differ in number."""
 
 asked_for = st.builds(Doing, st.sampled_from((CLICK, CLICK_IN_TURN, BY_MODEL)), st.integers(0, 9))
 between = st.builds(Doing, st.sampled_from((*SMALL_WORK, PIN, PIN_FILE)), st.integers(0, 9))
