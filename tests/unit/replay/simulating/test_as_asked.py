@@ -22,7 +22,7 @@ from tests.unit.replay.simulating.test_as_it_went import (
     Doing,
     check,
 )
-from ullage.context.compaction_entries import ASKED_FOR, Compaction
+from ullage.context.compaction_entries import ASKED_FOR, Compaction, Trigger
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
 from ullage.session.compacting.attempts import Attempts
@@ -35,8 +35,12 @@ AT_WORK, AT_REST = "You were at work", "the user speaks next"
 def as_asked(policy: Policy, happenings: Sequence[Doing]) -> list[Compaction]:
     """The same live and in replay at the recorded places; gives the compactions."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Attempts, "prepare", lambda *_: None)  # a replay at recorded places drafts nothing ahead
+        patch.setattr(Attempts, "prepare", _nothing_ahead)
         return check(policy, happenings, at="recorded", window=WIDE)
+
+
+def _nothing_ahead(attempts: Attempts, trigger: Trigger) -> None:
+    """A replay at recorded places drafts nothing ahead."""
 
 
 FEW = ("ullage", "claude-code", "aider", "memory-blocks", "none")
