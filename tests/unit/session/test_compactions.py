@@ -9,9 +9,10 @@ from typing import Any, cast
 
 import pytest
 
-from tests.fake_api import Call, Fail, Hang, Reply, Say
+from tests.fake_api import Call, Fail, Hang, HoldsAfter, Reply, Say
 from tests.unit.session.filling import SUMMARY, WINDOW, fill, fill_to_the_line, make_project, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import compactions, items, kept_of, notices, stage
+from ullage.context.compaction_entries import Compaction
 from ullage.session.errors import SessionError
 from ullage.session.settings import Settings
 from ullage.session.timeline.items import AssistantItem
@@ -254,6 +255,22 @@ async def test_a_reply_that_fills_the_window_is_compacted_and_goes_on(folder: Pa
         last = items(session)[-1]
         assert isinstance(last, AssistantItem)
         assert last.text == " sentence."
+
+
+async def test_a_click_while_a_reply_fills_the_window_leaves_the_model_at_work(folder: Path) -> None:
+    async with stage(folder, window=200_000) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await fill(here, session, 2)
+        filled = Reply((Say("Half a"),), stop_reason="model_context_window_exceeded", interruption=HoldsAfter(1), chunk_size=4)
+        here.fake.enqueue(filled, Say(" sentence."))
+        await session.prompt("Say it")
+        await here.watcher.until(lambda: any(isinstance(item, AssistantItem) and item.text == "Half" for item in items(session)))
+        session.compact("")
+        here.fake.release()
+        await here.idle(session)
+        clicked = next(each.entry for each in session.entries if isinstance(each.entry, Compaction) and each.entry.trigger == "manual")
+        assert "You were at work" in clicked.resume
 
 
 async def test_undo_gives_back_exactly_the_request_there_was_and_redo_the_other(folder: Path) -> None:

@@ -35,9 +35,10 @@ async def run_turn(turn: Turn) -> TurnEnded:
         if isinstance(again, TurnEnded):
             return again
         steered = turn.take_steering()
-        goes_on = steered or bool(calls) or again is not None
+        filled = reply.stop_reason == WINDOW_EXCEEDED
+        goes_on = steered or bool(calls) or again is not None or filled
         await turn.compact_if_asked(at_work=goes_on)
-        if reply.stop_reason == WINDOW_EXCEEDED:
+        if filled:
             await turn.make_room_after_overflow()
         elif not goes_on:
             return turn.with_written_call_told(end_of(reply), reply)
