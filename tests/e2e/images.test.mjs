@@ -74,6 +74,7 @@ stage("images", {}, (scenario) => {
     await itemsOf(panel, "assistant").getByText("Then I measure again.").waitFor();
     assert.match(JSON.stringify((await api.calls()).at(-1)?.body.messages), /The dip stick is bent\./);
     await page.locator('.tab[data-resource-name="Untitled-1"]').click();
+    await page.locator(".editor-instance .monaco-editor.focused").waitFor(); // the editor takes the focus late, and would close the palette
     await runCommand(page, "File: Revert File"); // it is gone with its text, and no window asks whether to save it
   });
 });

@@ -5,10 +5,11 @@ import { once } from "node:events";
 import { copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
+import { json } from "node:stream/consumers";
 import { ROOT } from "../../scripts/lib/paths.mjs";
 import { capture } from "../../scripts/lib/processes.mjs";
 import { clickGauge, gaugeReaches } from "./harness/gauge.mjs";
-import { approval, itemsOf, openPanel, promptBox, turnIsOver } from "./harness/panel.mjs";
+import { approval, itemsOf, openPanel, promptBox, sendAndFinish, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
 import { openFile, resizePanel, runCommand, typeAtLine } from "./harness/workbench.mjs";
 
@@ -108,10 +109,10 @@ stage("the walkthrough", { practice: true }, (scenario) => {
       await page.getByPlaceholder("Where should answers come from?").waitFor();
       await screenshot("4-model-asked");
 
-      // The walkthrough takes the focus 250 ms after a step was chosen, and a dialogue that has opened by then closes.
-      await page.keyboard.press("F1");
-      await page.locator(".quick-input-widget .quick-input-box input").fill(">Ullage: Connect a model");
-      await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "Ullage: Connect a model" }).first().click();
+      // The walkthrough takes the focus once more after a step was chosen, and a dialogue that is open by then closes. So it is opened anew.
+      await page.keyboard.press("Escape");
+      await page.getByPlaceholder("Where should answers come from?").waitFor({ state: "hidden" });
+      await panel.getByText("Connect a model").first().click();
       await page.getByPlaceholder("Where should answers come from?").waitFor();
       const server = await withKey("right");
       await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "A server, by its address" }).click();
@@ -136,6 +137,28 @@ stage("the walkthrough", { practice: true }, (scenario) => {
       await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "Tank Reader" }).click();
       await panel.locator("button.model-button").getByText("tank-reader").or(panel.getByText("Tank Reader")).first().waitFor();
       await screenshot("7-connected");
+
+      const noList = await withoutList("small-one");
+      await page.keyboard.press("F1");
+      await input.fill(">Ullage: Connect a model");
+      await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "Ullage: Connect a model" }).first().click();
+      await page.getByPlaceholder("Where should answers come from?").waitFor();
+      await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "A server, by its address" }).click();
+      await asked.getByText("Address of the server").waitFor();
+      await input.fill(noList);
+      await page.keyboard.press("Enter");
+      await asked.getByText("Type the name of a model").first().waitFor();
+      await screenshot("8-no-list");
+      await input.fill("large-one");
+      await page.keyboard.press("Enter");
+      await asked.getByText("large-one").first().waitFor();
+      await screenshot("9-unknown-name");
+      await input.fill("small-one");
+      await page.keyboard.press("Enter");
+      await panel.locator("button.model-button").getByText("small-one").waitFor();
+      await sendAndFinish(panel, "Are you there?");
+      await itemsOf(panel, "assistant").getByText("Here I am.").waitFor();
+      await screenshot("10-answers");
       await runCommand(page, "Ullage: Clear API key"); // other scenarios have the same profile
     },
   );
@@ -150,6 +173,41 @@ async function withKey(key) {
     const isKnown = request.headers.authorization === `Bearer ${key}`;
     response.writeHead(isKnown ? 200 : 401).end(JSON.stringify(isKnown ? models : refused));
   });
+  site.listen(0, "127.0.0.1").unref();
+  await once(site, "listening");
+  const address = site.address();
+  assert.ok(typeof address === "object" && address !== null);
+  return `http://127.0.0.1:${address.port}`;
+}
+
+/** The address of a server that runs one model and lists none. @param {string} model */
+async function withoutList(model) {
+  const site = createServer((request, response) => void answer(request, response));
+  /**
+   * @param {import("node:http").IncomingMessage} request
+   * @param {import("node:http").ServerResponse} response
+   */
+  const answer = async (request, response) => {
+    const isMessage = request.method === "POST" && new URL(request.url ?? "", "http://here").pathname === "/v1/messages";
+    const asked = isMessage ? /** @type {{ model: string }} */ (await json(request)).model : undefined;
+    if (asked !== model) {
+      const error = { type: "not_found_error", message: asked === undefined ? "no such page" : `model: ${asked}` };
+      response.writeHead(404, { "content-type": "application/json" }).end(JSON.stringify({ type: "error", error }));
+      return;
+    }
+    const usage = { input_tokens: 20, output_tokens: 4 };
+    const message = { id: "msg_1", type: "message", role: "assistant", model, content: [], stop_reason: null, stop_sequence: null, usage };
+    const events = [
+      { type: "message_start", message },
+      { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
+      { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Here I am." } },
+      { type: "content_block_stop", index: 0 },
+      { type: "message_delta", delta: { stop_reason: "end_turn", stop_sequence: null }, usage: { output_tokens: 4 } },
+      { type: "message_stop" },
+    ];
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(""));
+  };
   site.listen(0, "127.0.0.1").unref();
   await once(site, "listening");
   const address = site.address();
