@@ -30,15 +30,13 @@ export async function reloadWindow(page) {
 
 /** Run a command of the palette. @param {Page} page @param {string} title as the palette shows it, with its category */
 export async function runCommand(page, title) {
-  await page.keyboard.press("F1");
-  await pickFirst(page, `>${title}`, title);
+  await pickFirst(page, "F1", `>${title}`, title);
 }
 
 /** Open a file by its name. @param {Page} page @param {string} name with enough of its path to be the first match */
 export async function openFile(page, name) {
-  await page.keyboard.press("Control+P");
   const base = name.split("/").at(-1) ?? name;
-  await pickFirst(page, name, base);
+  await pickFirst(page, "Control+P", name, base);
   await page.locator(`.tab.active[data-resource-name="${base}"]`).waitFor();
 }
 
@@ -106,9 +104,25 @@ async function workbenchReady(page) {
   await page.frameLocator("iframe.webview").locator("iframe#active-frame").waitFor({ timeout: START_LIMIT });
 }
 
-/** @param {Page} page @param {string} typed @param {string} label */
-async function pickFirst(page, typed, label) {
-  await quickInput(page).fill(typed);
+/**
+ * VS Code loses the key, or closes the list again, while an editor or a web view is about to take the focus, and tells nobody when that is over.
+ * So the key is pressed again where no list stays open.
+ *
+ * @param {Page} page
+ * @param {string} key opens the list
+ * @param {string} typed
+ * @param {string} label
+ */
+async function pickFirst(page, key, typed, label) {
+  for (let left = 5; ; left--) {
+    await page.keyboard.press(key);
+    try {
+      await quickInput(page).fill(typed, { timeout: 5_000 });
+      break;
+    } catch (error) {
+      if (left === 0) throw error;
+    }
+  }
   const row = page.locator(".quick-input-list .monaco-list-row").filter({ hasText: label }).first();
   await row.click();
   await quickInput(page).waitFor({ state: "hidden" });
