@@ -36,7 +36,8 @@ class _Broken(Exception):
 def objects(read: Callable[[int], bytes], tally: Tally) -> Iterator[JsonObject]:
     """The objects of a list; of an object first what stands before its list, then the list's objects, then what stands after it.
 
-    `read` gives as many of the next bytes as it is asked for, none at the end. What is no object, and where the document breaks off, is counted in `tally`. Raises what reading raises.
+    `read` gives as many of the next bytes as it is asked for, none at the end. What is no object, and where the document breaks off, is
+    counted in `tally`. Raises what `read` raises.
     """
     text = _Text(read)
     try:
