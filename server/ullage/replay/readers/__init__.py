@@ -1,15 +1,16 @@
-"""Reads recorded sessions where they lie: those of Claude Code, Codex, pi, and Ullage's own log.
+"""Reads recorded sessions where they lie: those of Claude Code, Codex, Gemini CLI, pi, and Ullage's own log.
 
 Each format has a file of its own. Which program wrote a file is told by its content.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
+from typing import TypeAlias
 
-from ullage.replay.readers import claude_code, codex, own_log, pi
+from ullage.replay.readers import claude_code, codex, gemini_cli, own_log, pi
 from ullage.replay.readers.files import json_objects
 from ullage.replay.readers.flaws import NotATranscript, Tally
 from ullage.replay.readers.values import JsonObject
@@ -28,7 +29,14 @@ _NOT_UNPACKED = {
 }
 """How a file begins that is compressed in a way that is not read here."""
 
-_OF_LINES = (claude_code, codex, pi)
+_Read: TypeAlias = Callable[[Iterable[JsonObject], Tally, Path], tuple[Transcript, ...]]
+
+_READERS: tuple[tuple[Callable[[JsonObject], bool], _Read], ...] = (
+    (claude_code.is_line, lambda lines, tally, path: claude_code.read(lines, tally, _name(path))),
+    (codex.is_line, lambda lines, tally, path: codex.read(lines, tally, _name(path))),
+    (pi.is_line, lambda lines, tally, path: pi.read(lines, tally, _name(path))),
+    (gemini_cli.is_line, gemini_cli.read),
+)
 """Those that read one JSON object after the other; the first that knows one of the first objects has the file."""
 
 _ENDINGS = (".gz", ".xz", ".bz2", ".jsonl", ".json")
@@ -55,10 +63,10 @@ def sessions_in(path: Path) -> Iterator[Transcript]:
     objects = json_objects(path, tally)
     first = list(islice(objects, LINES_TO_KNOW_IT_BY))
     every: Iterator[JsonObject] = chain(first, objects)
-    reader = next((reader for reader in _OF_LINES if any(map(reader.is_line, first))), None)
-    if reader is None:
+    read_all = next((read for is_line, read in _READERS if any(map(is_line, first))), None)
+    if read_all is None:
         raise NotATranscript(f"{path} is no transcript: {_why_not(path, first, tally)}")
-    yield from _one_by_one(list(reader.read(every, tally, _name(path))))
+    yield from _one_by_one(list(read_all(every, tally, path)))
 
 
 def _one_by_one(transcripts: list[Transcript]) -> Iterator[Transcript]:

@@ -55,7 +55,7 @@ def is_line(value: JsonObject) -> bool:
     if kind == "session":
         return isinstance(value.get("id"), str) and isinstance(value.get("cwd"), str)
     message = as_object(value.get("message"))
-    return kind == "message" and message.get("role") in _ROLES and "uuid" not in value and "sessionId" not in value
+    return kind == "message" and as_text(message.get("role")) in _ROLES and "uuid" not in value and "sessionId" not in value
 
 
 def read(lines: Iterable[JsonObject], tally: Tally, name: str) -> tuple[Transcript, ...]:
