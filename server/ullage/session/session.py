@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import partial
 
 from ullage.context.blocks import Json
-from ullage.context.compaction.assemble import Wanted
 from ullage.context.compaction.decide import Fullness, Postponed
+from ullage.context.compaction.draft import Wanted
 from ullage.context.compaction_entries import Compaction
 from ullage.context.entries import Clipped, EntryPinned, FilePinned, FileTouch, Forked, Logged, TurnEnded, UserPrompt
 from ullage.context.quoting import visible_line
@@ -21,8 +21,8 @@ from ullage.context.view.epoch import EpochKey
 from ullage.context.view.fates import touches_in_view
 from ullage.models.model import Model
 from ullage.session.attachments import Ref, SessionShelf, attach, ref_of
-from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.controller import CompactionController
+from ullage.session.compacting.means import SessionMeans
 from ullage.session.compacting.pauses import Cooling, WhileEditing
 from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.compacting.restoring import Restoring
@@ -116,21 +116,15 @@ class Session:
         self._prelude = PreludeInUse(self._conversation, surroundings.folders, self._tools, renewed)
         self._policy = PolicyInUse(surroundings, self._prelude.renew_tools)
         self._endpoint_counts = EndpointCounts(self._conversation, surroundings, self._model, lambda: self.busy, self._size_counted)
-        self._compactor = Compactor(self._conversation, surroundings, self._policy, restoring)
-        self._controller = CompactionController(
-            self._conversation,
-            surroundings,
-            self._policy,
-            self._compactor,
-            self._model,
-            self._display.as_compacting,
-            self._prelude.renew,
-            self._show_gauge,
+        self._means = SessionMeans(
+            *(self._conversation, surroundings, self._policy, self._model, restoring),
+            *(self._display.as_compacting, self._prelude.renew, self._show_gauge),
         )
+        self._controller = CompactionController(self._conversation, surroundings, self._policy, self._model, self._means)
         self.history = History(
             self._conversation,
             surroundings,
-            self._compactor,
+            self._means,
             self._model,
             self._controller,
             lambda: self.busy,
@@ -182,7 +176,7 @@ class Session:
             forked = isinstance(self.entries[-1].entry, Forked)
             close_turn(self._conversation, end_of_fork(self.entries) if forked else TurnEnded("interrupted", INTERRUPTED, "continue"))
         self._queue.show()
-        self._compactor.ahead.look()
+        self._means.reading.look()
 
     async def learn_model(self) -> None:
         """Asks the endpoint what it knows of the model; until then the table's figures are used."""
@@ -368,8 +362,8 @@ class Session:
         await self._endpoint_counts.close()
         self._while_editing.give_up()
         self._cooling.give_up()
-        await self._controller.preparation.close()
-        self._compactor.ahead.give_up()
+        await self._controller.close()
+        self._means.reading.give_up()
         await self.history.close()
         self._surroundings.store.release(self.id)
 
@@ -392,17 +386,17 @@ class Session:
     def _appended(self, logged: Logged) -> None:
         self._spending.add(logged.entry)
         if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
-            self._controller.preparation.give_up()
+            self._controller.making.give_up()
         if isinstance(logged.entry, EntryPinned | FilePinned):
             self._display.tell(PinsChanged(pinned_items(self._conversation.projection)))
         if isinstance(logged.entry, Clipped):  # what was read whole is no longer seen whole
             self._reads.keep_only(touches_in_view(self._conversation.projection))
-        self._compactor.ahead.look()
+        self._means.reading.look()
         self._endpoint_counts.look()
         self._show_gauge()
 
     def _epoch_changed(self, in_view: Sequence[FileTouch]) -> None:
-        self._controller.preparation.give_up()
+        self._controller.making.give_up()
         self._reads.keep_only(in_view)
 
     def _foretold(self, key: EpochKey, full: Fullness, left: int) -> None:

@@ -20,12 +20,12 @@ from tests.fake_api import Call, Fail, Say
 from tests.unit.session.filling import make_project, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, compactions, stage
 from ullage.context.compaction import economy
-from ullage.context.compaction.assemble import Wanted
 from ullage.context.compaction.decide import NextCompaction, decided
+from ullage.context.compaction.draft import Wanted
 from ullage.context.compaction.economy import Economy
+from ullage.context.compaction.making import Making
 from ullage.context.compaction_entries import Compaction
 from ullage.context.entries import UserPrompt
-from ullage.session.compacting.attempts import Attempts
 from ullage.session.compacting.controller import CompactionController
 from ullage.session.compacting.saving import Postponing
 from ullage.session.errors import SessionError
@@ -69,7 +69,7 @@ def watched(here: Stage) -> Generator[list[Boundary]]:
     """Notes each boundary before a call, and each compaction that is made by itself at no such boundary."""
     boundaries: list[Boundary] = []
     at_one: list[Boundary] = []
-    before_call, attempt = CompactionController.before_call, Attempts.make
+    before_call, attempt = CompactionController.before_call, Making.attempt
 
     def shown() -> Gauge | None:
         told = (update.gauge for _, _, update in reversed(here.watcher.updates) if isinstance(update, GaugeChanged))
@@ -84,14 +84,14 @@ def watched(here: Stage) -> Generator[list[Boundary]]:
         finally:
             at_one.clear()
 
-    async def noting_attempt(self: Attempts, wanted: Wanted, *, at_work: bool, must: bool = False) -> Compaction | None:
+    async def noting_attempt(self: Making, wanted: Wanted, *, at_work: bool, must: bool = False) -> Compaction | None:
         if at_one:
             at_one[0].triggers.append(wanted.trigger)
         elif (gauge := shown()) is not None:
             boundaries.append(Boundary(gauge, gauge.used, "pause", [wanted.trigger]))
         return await attempt(self, wanted, at_work=at_work, must=must)
 
-    with patch.object(CompactionController, "before_call", noting_boundary), patch.object(Attempts, "make", noting_attempt):
+    with patch.object(CompactionController, "before_call", noting_boundary), patch.object(Making, "attempt", noting_attempt):
         yield boundaries
 
 

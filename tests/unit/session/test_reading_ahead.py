@@ -20,7 +20,7 @@ from ullage.session.settings import Settings
 
 async def all_read(session: Session) -> int:
     """How many entries were read, once nothing is being read."""
-    ahead = session._compactor.ahead  # pyright: ignore[reportPrivateUsage]
+    ahead = session._means.reading  # pyright: ignore[reportPrivateUsage]
     await ahead.done()
     with ahead.lent() as reading:
         assert reading is not None
@@ -70,7 +70,7 @@ async def test_who_never_gives_back_what_was_read_keeps_nobody_from_a_compaction
         here.fake.enqueue(Say("Water."))
         await here.say(session, "And now?")
         await all_read(session)
-        with session._compactor.ahead.lent():  # pyright: ignore[reportPrivateUsage]
+        with session._means.reading.lent():  # pyright: ignore[reportPrivateUsage]
             session.compact()
             await here.idle(session)
         assert len(here.made(session)) == 1

@@ -36,11 +36,11 @@ async def prepared(here: Stage, session: Session) -> None:
     """A draft is ready in the background."""
     controller = session._controller  # pyright: ignore[reportPrivateUsage]
     controller.prepare()
-    if not controller.preparation.ready():
+    if not controller.making.ready():
         done = asyncio.Event()
         controller.preparation.when_done(done.set)
         await done.wait()
-    assert controller.preparation.ready()
+    assert controller.making.ready()
 
 
 @pytest.mark.parametrize("how", ["excluded", "closed", "policy", "focus"])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import ullage.session.compacting.compaction as compaction_module
+import ullage.session.compacting.means as means_module
 import ullage.session.prelude as prelude_module
 from tests.fake_api import Say
 from tests.unit.session.filling import WINDOW, fill, fill_to_the_line, make_project, summaries
@@ -14,10 +14,10 @@ from tests.unit.session.harness import Stage, compactions, stage
 from ullage.context.compaction_entries import CompactionFailed, SpentInVain
 from ullage.context.view.fates import fates
 from ullage.context.view.request import request_so_far
-from ullage.session.compacting.attempts import Preparation
+from ullage.session.compacting.means import SessionMeans
+from ullage.session.compacting.preparation import Preparation
 from ullage.session.compacting.restoring import Restoring
 from ullage.session.compacting.sources import ReadingAhead
-from ullage.session.compacting.summary import SummaryWriter
 from ullage.session.session import Session
 from ullage.session.timeline.display import Spending
 from ullage.session.timeline.timeline import Timeline
@@ -41,15 +41,15 @@ AFTER = {
     "what counts as seen": (Restoring, "after"),
     "the rules": (prelude_module, "make_prelude"),
     "what it cost": (Spending, "add"),
-    "the draft ahead": (Preparation, "give_up"),
+    "the draft ahead": (Preparation, "drop"),
     "the record ahead": (ReadingAhead, "look"),
     "the timeline": (Timeline, "log"),
 }
 
 BEFORE = {
-    "the transcript": (compaction_module, "write_transcript"),
+    "the transcript": (means_module, "write_transcript"),
     "the files": (Restoring, "files"),
-    "the sizes": (SummaryWriter, "tokens_after"),
+    "the sizes": (SessionMeans, "weigh"),
 }
 
 

@@ -23,15 +23,7 @@ WIDTH = 118
 
 _ALL = "all"
 
-PROGRAMS: dict[Source, str] = {
-    "claude-code": "Claude Code",
-    "codex": "Codex",
-    "ullage": "Ullage",
-    "opencode": "OpenCode",
-    "gemini-cli": "Gemini CLI",
-    "cline": "Cline",
-    "pi": "pi",
-}
+PROGRAMS: dict[Source, str] = {"claude-code": "Claude Code", "codex": "Codex", "ullage": "Ullage"}
 
 
 def as_table(report: Report) -> str:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ullage.context.compaction.assemble import Sizes
 from ullage.context.compaction.decide import Fullness, State
+from ullage.context.compaction.draft import Sizes
 from ullage.context.compaction.gathering import Circumstances, Gathering, threshold_in_force
 from ullage.context.counting.accounting import Account, Counted, Stated, learned, prompt_tokens
 from ullage.context.counting.categories import FixedParts

@@ -12,20 +12,25 @@ from ullage.context.blocks import ToolUse, Usage
 from ullage.context.compaction.decide import (
     WINDOW_EXCEEDED,
     Compact,
+    Decision,
     Prepare,
+    State,
     Wait,
     decide,
     decide_after_refusal,
     decide_after_turn,
     decide_in_pause,
 )
+from ullage.context.compaction.draft import Wanted
+from ullage.context.compaction.making import Making
+from ullage.context.compaction_entries import ASKED_FOR
 from ullage.context.entries import AssistantReply, Entry, EntryPinned, FilePinned, Logged, Notice, TurnEnded, UserPrompt
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
 from ullage.replay.measuring.runs import RequestPoint, Run
 from ullage.replay.pricing.cost import left_by_others, total_usage
 from ullage.replay.simulating.block_sizes import SizedRequest
-from ullage.replay.simulating.making import Making
+from ullage.replay.simulating.means import ReplayMeans, at_once
 from ullage.replay.simulating.outcome import Outcome, Watch
 from ullage.replay.simulating.prepared import USUAL, Prepared, Settings
 from ullage.replay.transcript import RecordedCompaction
@@ -58,8 +63,10 @@ class _Simulation:
         self._transcript = session.transcript
         self._policy = policy
         self._settings = settings
-        self._making = Making(session, policy, settings, watch)
-        self._carried = self._making.carried
+        self._means = ReplayMeans(session, policy, settings, watch)
+        self._making = Making(self._means, self._means.measures.gathering)
+        self._means.give_up = self._making.give_up
+        self._carried = self._means.carried
         self._near: Prepare | None = None
         """A compaction is drafted beside the next request."""
         self._filled: AssistantReply | None = None
@@ -78,19 +85,19 @@ class _Simulation:
         return self._carried.projection
 
     def outcome(self) -> Outcome:
-        making = self._making
+        means = self._means
         if self._session.sizes.requests:
-            making.ledger.cache.charge(left_by_others(self._session.sizes.requests[0].recorded))
+            means.ledger.cache.charge(left_by_others(self._session.sizes.requests[0].recorded))
         waiting = sorted(self._transcript.compactions, key=lambda each: each.after_seq)
         upcoming = self._upcoming()
         for logged in self._transcript.entries:
             request = upcoming[logged.seq]
             if request is not None:
-                making.shape = request.recorded.shape
+                means.shape = request.recorded.shape
             while self._settings.at == "recorded" and waiting and waiting[0].after_seq < logged.seq:
                 self._at_recorded(waiting.pop(0), request)
             self._take(logged)
-        return Outcome(self._result(), making.made.leaves(self._policy.name, making.ledger.questions))
+        return Outcome(self._result(), means.made.leaves(self._policy.name, means.ledger.questions))
 
     def _upcoming(self) -> dict[int, SizedRequest | None]:
         """For each entry the next request that is counted: its reply is this entry or comes after it."""
@@ -102,100 +109,100 @@ class _Simulation:
         return found
 
     def _take(self, logged: Logged) -> None:
-        making, entry = self._making, logged.entry
-        if self._settings.at == "policy" and making.made.requests:
+        means, entry = self._means, logged.entry
+        if self._settings.at == "policy" and means.made.requests:
             if self._filled is not None and _comes_after_room(entry, self._filled):
                 self._after_filled()
             asks = isinstance(entry, UserPrompt) and not entry.steering
             if asks or self._is_over:
                 self._rest(logged.at)
-        if making.made.requests and isinstance(entry, UserPrompt) and not entry.steering:
+        if means.made.requests and isinstance(entry, UserPrompt) and not entry.steering:
             self._before_prompt(entry, logged.at)
         if not isinstance(entry, EntryPinned | FilePinned):
             self._is_over, self._ended = isinstance(entry, TurnEnded), None
         request = self._session.requests.get(logged.seq)
         if isinstance(entry, AssistantReply):
-            making.timed(self._carried.settle)
+            means.timed(self._carried.settle)
             if request is not None:
                 usage = self._before_request(request)
-                logged = logged if making.is_as_recorded() else replace(logged, entry=replace(entry, usage=usage))
-        making.timed(lambda: self._carried.take(logged))
+                logged = logged if means.is_as_recorded() else replace(logged, entry=replace(entry, usage=usage))
+        means.timed(lambda: self._carried.take(logged))
         if request is not None:
-            making.measures.learn(request.recorded.shape.model)
-        making.files.take(logged)
+            means.measures.learn(request.recorded.shape.model)
+        means.known_files.take(logged)
         self._new_turn |= isinstance(entry, UserPrompt)
         if isinstance(entry, AssistantReply):
             self._filled = entry if entry.stop_reason == WINDOW_EXCEEDED else None
-        making.after_seq = logged.seq
+        means.after_seq = logged.seq
 
     # When
 
     def _at(self, at: float) -> None:
         """It is so late. Where no time was recorded it is that of the next request."""
-        self._making.now = at or self._making.request.at
+        self._means.at = at or self._means.request.at
 
     def _rest(self, until: float) -> None:
         """What a live session does while nobody asks anything: from the end of a turn until something is logged again."""
-        making = self._making
-        making.timed(self._carried.settle)
+        means = self._means
+        means.timed(self._carried.settle)
         if self._ended is None:
             self._ended, self._has_cooled = self._carried.projection.entries[-1].at, False
             self._at(self._ended)
-            making.prepare_if(decide_after_turn(making.state()))
+            self._prepare_if(decide_after_turn(self._state()))
         if self._ended and until and not self._has_cooled:
             self._pause(self._ended, until)
 
     def _pause(self, ended: float, until: float) -> None:
         """Once the cache is about to go cold. A summary that is still being written then serves later."""
-        making = self._making
-        making.now = making.measures.cools_at(making.request, ended)
-        if making.now >= until:
+        means = self._means
+        means.at = means.measures.cools_at(means.request, ended)
+        if means.at >= until:
             return
         self._has_cooled = True
-        decision = decide_in_pause(making.state())
+        decision = decide_in_pause(self._state())
         if isinstance(decision, Wait):
             return
-        making.prepare_if(decision)
-        done = making.drafting.done_at(making.now)
+        self._prepare_if(decision)
+        done = means.ahead.done_at()
         if done is None or done >= until:
             return
-        making.now = done
-        decision = decide_in_pause(making.state()) if making.drafting.is_ready(done) else None
+        means.at = done
+        decision = decide_in_pause(self._state()) if self._making.ready() else None
         if isinstance(decision, Compact):
-            making.carry_out(decision, at_work=False)
+            self._carry_out(decision, at_work=False)
 
     def _before_prompt(self, prompt: UserPrompt, prompt_at: float) -> None:
         """A prompt that would cross the threshold comes after the compaction, as in the agent."""
         if not self._carried.projection.messages:
             return
-        self._making.timed(self._carried.settle)
+        self._means.timed(self._carried.settle)
         self._at(prompt_at)
-        self._making.upkeep()
+        self._keep_up()
         if self._settings.at == "policy":
-            self._make_room(self._making.measures.of_prompt(prompt, self._making.request.model))
+            self._make_room(self._means.measures.of_prompt(prompt, self._means.request.model))
 
     def _before_request(self, request: SizedRequest) -> Usage:
         """What the request of this reply would have used."""
-        making, recorded = self._making, request.recorded.shape
-        making.now = recorded.at
-        making.laid_out.learn(request.sizes, changes=request.changes)
-        making.upkeep()
+        means, recorded = self._means, request.recorded.shape
+        means.at = recorded.at
+        means.laid_out.learn(request.sizes, changes=request.changes)
+        self._keep_up()
         if self._settings.at == "policy":
             self._make_room(0)
-        window = making.measures.window(recorded.model)
+        window = means.measures.window(recorded.model)
         refused = self._refused_with(window)
         if refused:
-            making.measures.refused(recorded.model, refused)
+            means.measures.refused(recorded.model, refused)
             if self._after_overflow():
                 self._near = None  # what was drafted beside the request is given up
         if self._near is not None:
-            making.prepare_if(self._near)
+            self._prepare_if(self._near)
             self._near = None
-        making.check()
-        end = making.end()
-        usage = making.ledger.charge(recorded, making.laid_out.system, end, new_turn=self._new_turn)
+        means.check()
+        end = means.end()
+        usage = means.ledger.charge(recorded, means.laid_out.system, end, new_turn=self._new_turn)
         self._new_turn = False
-        making.made.requests.append(RequestPoint(request.recorded.seq, recorded.at, end.tokens, usage, end.tokens <= window))
+        means.made.requests.append(RequestPoint(request.recorded.seq, recorded.at, end.tokens, usage, end.tokens <= window))
         return usage
 
     def _refused_with(self, window: int) -> int:
@@ -204,54 +211,90 @@ class _Simulation:
         A request that stands in the record with its count was taken. Where all compactions so far are as recorded, and the next of the
         record came here after a refusal, this request was refused.
         """
-        tokens, recorded = self._making.end().tokens, self._making.next_recorded()
+        tokens, recorded = self._means.end().tokens, self._means.next_recorded()
         if recorded is not None and recorded.reactive:
             return recorded.tokens_before or tokens
-        return tokens if tokens > window and not self._making.is_as_recorded() else 0
+        return tokens if tokens > window and not self._means.is_as_recorded() else 0
 
     def _after_filled(self) -> None:
         """Makes room after a reply that filled the window."""
-        self._making.timed(self._carried.settle)
+        self._means.timed(self._carried.settle)
         self._filled = None
         self._at(self._carried.projection.entries[-1].at)
         self._after_overflow()
 
     def _after_overflow(self) -> bool:
-        decision = decide_after_refusal(self._making.state())
-        return isinstance(decision, Compact) and self._making.carry_out(decision, at_work=True)
+        decision = decide_after_refusal(self._state())
+        return isinstance(decision, Compact) and self._carry_out(decision, at_work=True)
 
     def _make_room(self, more: int) -> None:
         """As the agent decides; where it would hold the call, the recorded reply tells that it went on."""
-        decision = decide(self._making.state(), more)
+        decision = decide(self._state(), more)
         if isinstance(decision, Compact):
-            self._making.carry_out(decision, at_work=not more)
-            decision = decide(self._making.state(), more, tried=True)
+            self._carry_out(decision, at_work=not more)
+            decision = decide(self._state(), more, tried=True)
         if isinstance(decision, Prepare):
             self._near = decision
 
     def _at_recorded(self, compaction: RecordedCompaction, upcoming: SizedRequest | None) -> None:
         if upcoming is not None:
-            self._making.timed(self._carried.settle)
+            self._means.timed(self._carried.settle)
             self._at(compaction.at or 0.0)
-            self._making.as_recorded(compaction)
+            self._as_recorded(compaction)
+
+    # What is done
+
+    def _state(self) -> State:
+        """What the decision looks at."""
+        means = self._means
+        return means.measures.state(means.request, means.at, self._making.is_prepared_to_save)
+
+    def _carry_out(self, decided: Compact, *, at_work: bool) -> bool:
+        """Makes a compaction that was decided; whether it came about."""
+        return self._means.timed(lambda: at_once(self._making.carry_out(decided, at_work=at_work))) is not None
+
+    def _prepare_if(self, decision: Decision) -> None:
+        self._means.timed(lambda: self._making.prepare_if(decision))
+
+    def _keep_up(self) -> None:
+        if self._policy.engine.keeps_up:
+            self._means.timed(lambda: at_once(self._making.keep_up()))
+
+    def _as_recorded(self, compaction: RecordedCompaction) -> None:
+        """Where the record has a compaction, for the reason that it tells. One whose reason is not told is asked for.
+
+        So is one for which the policy has nothing to do by itself.
+        """
+        means, at_work = self._means, self._transcript.is_at_work_after(compaction.after_seq)
+        means.told = compaction.told
+        trigger = compaction.trigger or ("threshold" if compaction.automatic else "manual")
+        wanted = Wanted(means.new_id(), trigger, compaction.focus)
+        made = self._attempt(wanted, at_work=at_work)
+        if not made and trigger not in ASKED_FOR:
+            self._attempt(replace(wanted, trigger="manual"), at_work=at_work)
+        means.told = ""
+
+    def _attempt(self, wanted: Wanted, *, at_work: bool) -> bool:
+        must = wanted.trigger == "reactive"
+        return self._means.timed(lambda: at_once(self._making.attempt(wanted, at_work=at_work, must=must))) is not None
 
     def _result(self) -> Run:
-        making = self._making
-        dollars, summaries, cold = making.ledger.dollars()
+        means = self._means
+        dollars, summaries, cold = means.ledger.dollars()
         return Run(
             policy=self._policy.name,
             session_id=self._transcript.session_id,
-            requests=tuple(making.made.requests),
-            compactions=tuple(making.made.compactions),
-            usage=total_usage(point.usage for point in making.made.requests),
+            requests=tuple(means.made.requests),
+            compactions=tuple(means.made.compactions),
+            usage=total_usage(point.usage for point in means.made.requests),
             dollars=dollars,
             summaries=summaries,
             summaries_cold=cold,
-            retained=self._session.needed.retained(making.made.left),
-            violations=tuple(making.made.violations),
-            seconds=making.seconds,
-            line=making.measures.largest_threshold,
-            window=making.measures.largest_window,
+            retained=self._session.needed.retained(means.made.left),
+            violations=tuple(means.made.violations),
+            seconds=means.seconds,
+            line=means.measures.largest_threshold,
+            window=means.measures.largest_window,
         )
 
 

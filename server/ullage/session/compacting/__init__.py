@@ -1,1 +1,1 @@
-"""Making room: when a compaction is due, how it is drafted, prepared in the background and committed, what is read again after it."""
+"""What a live session does around a compaction: when one is due, who is asked, what is read again, what is logged and shown."""

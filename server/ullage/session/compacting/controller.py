@@ -1,4 +1,4 @@
-"""Keeping room in the context: when to compact, prepare, hold or refuse. How a compaction is made: `attempts.py`.
+"""Keeping room in the context: when to compact, prepare, hold or refuse. How a compaction is made: `context/compaction/making.py`.
 
 The one number (`Fullness.used`) is compared with the one threshold; the gauge shows both. Called at boundaries only: before a
 model call, at the end of a turn, while idle; never between a call and its result.
@@ -6,13 +6,8 @@ model call, at the end of a turn, while idle; never between a call and its resul
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-
-from ullage.context.compaction.assemble import Wanted
 from ullage.context.compaction.decide import (
     Compact,
-    Decision,
     Fullness,
     Hold,
     NextCompaction,
@@ -26,18 +21,17 @@ from ullage.context.compaction.decide import (
     decide_in_pause,
     next_compaction,
 )
-from ullage.context.compaction.gathering import Circumstances, Gathering, newest_seq, threshold_in_force
+from ullage.context.compaction.draft import Wanted
+from ullage.context.compaction.gathering import Circumstances, Gathering
+from ullage.context.compaction.making import Making
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
-from ullage.context.counting.gauge import Measuring
 from ullage.context.counting.tokens import estimate_prelude
-from ullage.session.compacting.attempts import Attempts
-from ullage.session.compacting.compaction import Compactor
+from ullage.session.compacting.means import SessionMeans
 from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.compacting.saving import Postponing
 from ullage.session.conversation import Conversation
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
-from ullage.session.timeline.items import new_id
 
 
 class ContextFull(Exception):
@@ -48,40 +42,21 @@ class CompactionController:
     """Keeps room in the context of one session."""
 
     def __init__(
-        self,
-        conversation: Conversation,
-        surroundings: Surroundings,
-        policy: PolicyInUse,
-        compactor: Compactor,
-        model: ModelInUse,
-        compacting: Callable[[], AbstractContextManager[None]],
-        compacted: Callable[[], None],
-        prepared: Callable[[], None],
+        self, conversation: Conversation, surroundings: Surroundings, policy: PolicyInUse, model: ModelInUse, means: SessionMeans
     ) -> None:
-        """`compacted` is called once a compaction is in force, `prepared` when a draft is ready or has failed."""
         self._conversation = conversation
         self._surroundings = surroundings
         self._policy = policy
         self._model = model
+        self._means = means
         self._gathering = Gathering()
         self._postponing = Postponing()
-        self._measuring = Measuring()
-        self.attempts = Attempts(
-            *(conversation, policy, compactor, model, self.fullness),
-            *(compacting, compacted, prepared, self._gathering.gave_nothing),
-        )
-        self.preparation = self.attempts.preparation
+        self.making = Making(means, self._gathering)
+        self.preparation = means.ahead
 
     def fullness(self) -> Fullness:
         """How full it is now."""
-        card = self._model.card
-        calibration = self._surroundings.calibration(card)
-        policy = self._policy.policy
-        counted = self._conversation.counted(calibration)
-        used = self._measuring.measured(policy.measure, counted.used, self._conversation.projection, calibration)
-        settings, long_prompt = self._surroundings.settings, card.prices.long_prompt if card.prices is not None else None
-        full = threshold_in_force(policy, card.window, settings.economy, long_prompt, settings.threshold_cap)
-        return Fullness(counted, used, full, card.window, card.hold_window)
+        return self._means.fullness()
 
     def fits_alone(self) -> int:
         """Tokens, as they are estimated, that fit into the window beside what is always there: system prompt, rules and tools."""
@@ -101,26 +76,16 @@ class CompactionController:
         """
         self._policy.take_over()
         if self._policy.keeps_up:
-            await self.attempts.keep_up()
+            await self.making.keep_up()
         decision = decide(self.state(), more)
         if isinstance(decision, Compact):
-            await self._try(decision, at_work=more == 0)
+            await self.making.carry_out(decision, at_work=more == 0)
             decision = decide(self.state(), more, tried=True)
         match decision:
             case Hold(why) | Refuse(why):
                 raise ContextFull(why)
             case _:
-                self._prepare_if(decision)
-
-    def _prepare_if(self, decision: Decision) -> None:
-        """Begins to write a summary in the background where that was decided, unless one is in work or serves already."""
-        if not isinstance(decision, Prepare):
-            return
-        begun = self.preparation.begun
-        if decision.trigger == "economy":
-            begun = begun and not self.preparation.ready()  # one that is ready does not serve, else none would be prepared
-        if not begun:
-            self.attempts.prepare(decision.trigger)
+                self.making.prepare_if(decision)
 
     def state(self, full: Fullness | None = None) -> State:
         """What the decision looks at, as things are. `full` is how full it is now."""
@@ -134,10 +99,7 @@ class CompactionController:
             postponed=self._postponing.until,
         )
         now = self._conversation.clock()
-        return self._gathering.state(self._conversation.projection, full or self.fullness(), around, now, self._is_prepared)
-
-    def _is_prepared(self) -> bool:
-        return self.attempts.prepared_to_save() is not None
+        return self._gathering.state(self._conversation.projection, full or self.fullness(), around, now, self.making.is_prepared_to_save)
 
     def next_compaction(self, full: Fullness | None = None) -> NextCompaction:
         """When the next one comes by itself, as things are. `full` is how full it is now."""
@@ -157,12 +119,12 @@ class CompactionController:
 
     def prepare_after_turn(self) -> None:
         """Has a summary written in the background where the next prompt would have to wait for it, or one would save by then."""
-        self._prepare_if(decide_after_turn(self.state()))
+        self.making.prepare_if(decide_after_turn(self.state()))
 
     def prepare_in_pause(self) -> bool:
         """The same where one now, while nobody asks anything, saves; whether it does, and a summary is ready or in work."""
         decision = decide_in_pause(self.state())
-        self._prepare_if(decision)
+        self.making.prepare_if(decision)
         return isinstance(decision, Prepare | Compact)
 
     def saves_in_pause(self) -> bool:
@@ -177,7 +139,7 @@ class CompactionController:
     async def in_pause(self) -> bool:
         """Compacts while the cache still serves the summary; whether it came about."""
         decision = decide_in_pause(self.state())
-        return isinstance(decision, Compact) and await self._try(decision, at_work=False) is not None
+        return isinstance(decision, Compact) and await self.making.carry_out(decision, at_work=False) is not None
 
     async def after_overflow(self) -> bool:
         """Compacts after the API said that the prompt is too long. False where that did not help. Raises `ContextFull`."""
@@ -185,15 +147,15 @@ class CompactionController:
         decision = decide_after_refusal(self.state())
         if not isinstance(decision, Compact):
             raise ContextFull(decision.why)
-        return await self._try(decision, at_work=True) is not None
+        return await self.making.carry_out(decision, at_work=True) is not None
 
     async def by_request(self, wanted: Wanted, *, at_work: bool) -> Compaction | None:
         """Compacts because the user or the model asked. None where nothing changed; the timeline then says why."""
-        return await self.attempts.make(wanted, at_work=at_work)
+        return await self.making.attempt(wanted, at_work=at_work)
 
     def tell_not_made(self, wanted: Wanted, why: str) -> None:
         """Says in the timeline why a compaction that was asked for was not even begun."""
-        self.attempts.tell_not_made(wanted, why)
+        self._means.tell_not_made(wanted, why)
 
     def wants_idle_compaction(self) -> bool:
         """Whether the next turn, by the usual growth of a turn here, would cross the threshold."""
@@ -201,33 +163,17 @@ class CompactionController:
 
     async def while_idle(self) -> Compaction | None:
         """Compacts while the user edits; gives None where it did not come about."""
-        return await self._try(Compact("idle", "line"), at_work=False)
+        return await self.making.carry_out(Compact("idle", "line"), at_work=False)
 
     def prepare(self) -> None:
         """Begins to write a summary in the background, unless one is in work or ready."""
-        self._prepare_if(Prepare("the user edits"))
+        self.making.prepare_if(Prepare("the user edits"))
 
     def settings_changed(self) -> None:
         """Another policy may be in force: what is prepared under the old one serves nobody."""
         self._gathering.settings_changed()
-        self.attempts.settings_changed()
+        self.making.settings_changed()
 
-    async def _try(self, decided: Compact, *, at_work: bool) -> Compaction | None:
-        """Makes a compaction; a failure is logged and counted, and gives None."""
-        wanted = Wanted(new_id("c"), decided.trigger, by_program=decided.by_program, saves=decided.saves)
-        made = await self.attempts.make(wanted, at_work=at_work, must=decided.must)
-        if made is not None and decided.trigger == "threshold":
-            made = await self._sweep(made, at_work=at_work)
-        told = made is None and self.attempts.is_told_as_failed(wanted)
-        seq, now = newest_seq(self._conversation.entries), self._conversation.clock()
-        self._gathering.tried(decided, self._policy.policy, self.fullness(), seq, now, made=made is not None, told=told)
-        return made
-
-    async def _sweep(self, made: Compaction, *, at_work: bool) -> Compaction:
-        """The compactions that some policies make at the same boundary, one after the other; gives the last."""
-        for _ in range(1, self._policy.policy.engine.sweeps):
-            more = await self.attempts.make(Wanted(new_id("c"), "threshold"), at_work=at_work)
-            if more is None:
-                break
-            made = more
-        return made
+    async def close(self) -> None:
+        """Gives up what is prepared; what was in work has ended when this returns."""
+        await self.preparation.ended(self.making.give_up)

@@ -1,6 +1,6 @@
 """Which policy is in force in a session, and what becomes of an engine that fails: it is not asked for a while.
 
-What a policy is stands in `context/policy.py`; the engine of one may come from any package. Nothing here compacts (`compaction.py`).
+What a policy is stands in `context/policy.py`; the engine of one may come from any package. Nothing here compacts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from ullage.context.blocks import Usage
+from ullage.context.compaction.draft import PolicyFailed
 from ullage.context.compaction.gathering import Breaker
 from ullage.context.engines.engine import PathOf
 from ullage.context.moves.cheap import Arrival, Clip
@@ -21,14 +21,6 @@ from ullage.session.surroundings import Surroundings
 logger = logging.getLogger(__name__)
 
 Answer = TypeVar("Answer")
-
-
-class PolicyFailed(Exception):
-    """The engine of a policy raised, or gave what cannot be used. `str()` names the policy, for the user; `usage` was spent in vain."""
-
-    def __init__(self, reason: str, usage: Usage | None = None) -> None:
-        super().__init__(reason)
-        self.usage = usage
 
 
 class PolicyInUse:

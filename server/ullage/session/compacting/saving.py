@@ -3,7 +3,7 @@
 What one would save is weighed in `context/compaction/economy.py`, over what `gathering.py` read there.
 
 The gauge asks after every entry how many tokens would be freed. So nothing is planned for that and no message is read. What would really be
-done, message by message, is told by a preview (`Compactor.forecast`); from then on the gauge goes by what that said.
+done, message by message, is told by a preview (`context/compaction/forecast.py`); from then on the gauge goes by what that said.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What becomes of a session's history, as a user looks at it and acts on it: preview, pins, exclusion, epochs.
 
-The decisions are in `context/` (pure) and in the `Compactor`; here they are asked for and become values for a front end.
+The decisions are in `context/` (pure) and in `CompactionController`; here they are asked for and become values for a front end.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 
-from ullage.context.compaction.assemble import NothingToCompact, Wanted
 from ullage.context.compaction.decide import Fullness
+from ullage.context.compaction.draft import NothingToCompact, Wanted
 from ullage.context.compaction.exclusion import exclude, exclude_file
+from ullage.context.compaction.forecast import forecast
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, MessageCounts, Rung
 from ullage.context.entries import AssistantReply, EntryPinned, FilePinned, FileTouch, Logged, ToolReturned, UserPrompt
 from ullage.context.moves.plan import Plan
 from ullage.context.view.projection import EpochKey
 from ullage.context.view.quotations import files_out
 from ullage.context.view.taken_out import all_taken_out
-from ullage.session.compacting.attempts import NOTHING_TO_COMPACT
-from ullage.session.compacting.compaction import Compactor
 from ullage.session.compacting.controller import CompactionController
+from ullage.session.compacting.means import NOTHING_TO_COMPACT, SessionMeans
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError, refusing
 from ullage.session.history.changes import Changes
@@ -42,7 +42,7 @@ class History:
         self,
         conversation: Conversation,
         surroundings: Surroundings,
-        compactor: Compactor,
+        means: SessionMeans,
         model: ModelInUse,
         controller: CompactionController,
         busy: Callable[[], bool],
@@ -51,7 +51,7 @@ class History:
     ) -> None:
         self._conversation = conversation
         self._surroundings = surroundings
-        self._compactor = compactor
+        self._means = means
         self._model = model
         self._controller = controller
         self._busy = busy
@@ -65,22 +65,21 @@ class History:
         card, full = self._model.card, self._controller.fullness()
         policy, key = self._surroundings.policy.name, self._conversation.projection.key
         wanted = Wanted(new_id("c"), "manual", focus)
-        prepared, in_work = self._controller.attempts.prepared(wanted), self._controller.attempts.in_work(wanted)
         try:
-            forecast = await self._compactor.forecast(wanted, card, full.threshold, prepared, in_work)
+            foretold = await forecast(self._controller.making, self._means, wanted)
         except NothingToCompact:
             used = full.counted.used
             self._foretold(key, full, used)
             return Preview(policy, "moves", used, used, full.threshold, "", MessageCounts(0, 0, 0), (), (), None, NOTHING_TO_COMPACT)
-        entry = forecast.entry
+        entry = foretold.entry
         self._foretold(key, full, entry.estimated_after)
         before = self._conversation.projection.copy()
         after = before.with_appended(Logged(before.entries[-1].seq + 1, self._conversation.clock(), entry))
         calibration = self._surroundings.calibration(card)
-        rung: Rung = "digest" if prepared else forecast.rung
+        rung: Rung = "digest" if foretold.is_written else foretold.rung
         return Preview(
             policy=policy,
-            rung=forecast.rung,
+            rung=foretold.rung,
             tokens_before=entry.tokens_before,
             tokens_after=entry.estimated_after,
             threshold=full.threshold,

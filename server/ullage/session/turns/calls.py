@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ullage.context.blocks import CALLED_AS, NOT_A_NAME, ToolUse
+from ullage.context.compaction.draft import PolicyFailed
 from ullage.context.compaction_entries import CompactionFailed
 from ullage.context.engines.engine import PathOf
 from ullage.context.entries import Clipped, ToolReturned
@@ -18,7 +19,7 @@ from ullage.context.moves.cheap import Arrival, Clip
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.summary.words import names_left_out
 from ullage.models.model import UNPARSABLE_INPUT
-from ullage.session.compacting.policy_in_use import PolicyFailed, PolicyInUse
+from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.conversation import Conversation
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import ToolCallItem, ToolStatus, new_id

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 
 from ullage.context.blocks import Text, ToolUse
-from ullage.context.compaction.assemble import Wanted
+from ullage.context.compaction.draft import Wanted
 from ullage.context.compaction_entries import RestoredFile
 from ullage.context.counting.accounting import learned
 from ullage.context.entries import AssistantReply, FileTouch, Notice, TurnEnded, UserPrompt

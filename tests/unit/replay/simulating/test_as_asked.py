@@ -22,10 +22,11 @@ from tests.unit.replay.simulating.test_as_it_went import (
     Doing,
     check,
 )
-from ullage.context.compaction_entries import ASKED_FOR, Compaction, Trigger
+from ullage.context.compaction.decide import Decision
+from ullage.context.compaction.making import Making
+from ullage.context.compaction_entries import ASKED_FOR, Compaction
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
-from ullage.session.compacting.attempts import Attempts
 
 WIDE = 1_000_000
 """Tokens of the window."""
@@ -35,11 +36,11 @@ AT_WORK, AT_REST = "You were at work", "the user speaks next"
 def as_asked(policy: Policy, happenings: Sequence[Doing]) -> list[Compaction]:
     """The same live and in replay at the recorded places; gives the compactions."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Attempts, "prepare", _nothing_ahead)
+        patch.setattr(Making, "prepare_if", _nothing_ahead)
         return check(policy, happenings, at="recorded", window=WIDE)
 
 
-def _nothing_ahead(attempts: Attempts, trigger: Trigger) -> None:
+def _nothing_ahead(making: Making, decision: Decision) -> None:
     """A replay at recorded places drafts nothing ahead."""
 
 

@@ -41,7 +41,7 @@ from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
 from ullage.replay.measuring.runs import Places
 from ullage.replay.readers.own_log import read
-from ullage.replay.simulating import making, simulation
+from ullage.replay.simulating import means, simulation
 from ullage.replay.simulating.outcome import StandIn
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.session.compacting import pauses
@@ -308,7 +308,7 @@ def check(
     with tempfile.TemporaryDirectory() as temporary, pytest.MonkeyPatch.context() as patch, small():
         lived = Live(Path(temporary).resolve(), window)
         entries = asyncio.run(lived.live(policy, happenings, economy))
-        patch.setattr(making, "stand_in", as_asked)
+        patch.setattr(means, "stand_in", as_asked)
         (transcript,) = read(kept_of(lived.folder) / "ullage.db")
         sources = {path.name: path.read_text() for path in lived.folder.iterdir()}
         chosen = Settings(at=at, window=window, economy=economy, writing_seconds=0.0)

@@ -1,0 +1,190 @@
+"""What a compaction is made of: what is wanted, how full the context is, the draft and its plan, and what can go wrong.
+
+How one becomes the next stands in `making.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ullage.context.blocks import Usage
+from ullage.context.compaction_entries import Compaction, Rung, Trigger
+from ullage.context.counting.gauge import measured
+from ullage.context.counting.tokens import Calibration, estimate_message
+from ullage.context.engines.engine import Occasion, SummaryText, is_in_force, planned_entry
+from ullage.context.entries import Logged
+from ullage.context.moves.plan import Count, Plan, spare
+from ullage.context.policy import Policy
+from ullage.context.view.epoch import in_force
+from ullage.context.view.projection import EpochKey, Projection
+
+Weigh: TypeAlias = Callable[[Compaction], int]
+"""What the context would hold with one more compaction (tokens)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A compaction that is asked for."""
+
+    id: str
+    trigger: Trigger
+    focus: str = ""
+    by_program: bool = False
+    """No model is asked: reading a cold prefix for a summary would cost what the compaction is to save."""
+    saves: float | None = None
+    """Dollars, of one that is to save, as announced."""
+    foreseen: bool = False
+    """It is only shown what it would be: nothing that goes wrong counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How full the context is when a compaction is planned (tokens)."""
+
+    used: int
+    """The one number of the whole context."""
+    threshold: int
+    """Where it counts as full."""
+    window: int
+    calibration: Calibration
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A compaction that is ready but for the files. Valid while the policy and the epoch are those it was made under."""
+
+    wanted: Wanted
+    plan: Plan
+    rung: Rung
+    summary: SummaryText
+    usage: Usage | None
+    """What was spent on it; None where no model was asked."""
+    cost: float | None
+    """Dollars; None where nothing was spent or prices are not known."""
+    skipped: tuple[str, ...]
+    """Why better ways to write the summary were not taken, for the user."""
+    tokens_before: int
+    threshold: int
+    """Tokens at which the context counts as full, as it was planned for."""
+    epoch: EpochKey
+    """Without upkeep, which leaves a draft as good as it was."""
+    policy: Policy
+    """The one that planned it."""
+    key: EpochKey
+    """The whole epoch. What the API wrote serves in no other: it is bound to each message before it."""
+
+    def as_wanted(self, wanted: Wanted) -> Draft:
+        """The same draft for another reason: one prepared in the background serves whoever needs it first."""
+        return replace(self, wanted=wanted)
+
+    @property
+    def is_of_use(self) -> bool:
+        """Whether it is taken, if it was made ahead, when its compaction is due."""
+        return self.policy.drafts_ahead or self.plan.asked is not None
+
+    def spares(self, view: Projection) -> bool:
+        """Whether it leaves alone all that is pinned by now. One with a text of its own is put right when it is committed."""
+        if self.summary.block is None or self.plan.summarise_to is None:
+            return True
+        return self.plan.summarise_to < min(view.pinned_entries, default=self.plan.summarise_to + 1)
+
+    def entry(self) -> Compaction:
+        """The log entry, before files are read again."""
+        wanted = self.wanted
+        entry = planned_entry(
+            *(wanted.id, wanted.trigger, self.plan, self.summary, self.rung),
+            policy=self.policy.name,
+            tokens_before=self.tokens_before,
+            focus=wanted.focus,
+        )
+        return replace(entry, usage=self.usage, cost=self.cost, skipped=self.skipped, saves=wanted.saves)
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a compaction would come to, had the program to write its summary; `rung` is the one that would be tried first."""
+
+    entry: Compaction
+    rung: Rung
+    is_written: bool = False
+    """Its summary is written already, in a draft that was made ahead."""
+
+
+def counting(calibration: Calibration) -> Count:
+    """Counts messages as an engine is to count them."""
+    return lambda messages: calibration.apply(sum(map(estimate_message, messages)))
+
+
+def epoch_of(view: Projection) -> EpochKey:
+    """The epoch in force, as if there were no upkeep."""
+    seqs = (seq for seq, active in view.active_by_seq.items() if active.trigger != "upkeep")
+    return EpochKey(view.key.prelude, in_force(None, seqs))
+
+
+class NothingToCompact(Exception):
+    """A compaction would not make the context smaller. Nothing has changed."""
+
+
+class PolicyFailed(Exception):
+    """The engine of a policy raised, or gave what cannot be used. `str()` names the policy, for the user; `usage` was spent in vain."""
+
+    def __init__(self, reason: str, usage: Usage | None = None) -> None:
+        super().__init__(reason)
+        self.usage = usage
+
+
+class SummaryFailed(Exception):
+    """The model wrote no summary that can be used; `str()` says why, for the user, `usage` what was spent on it all the same."""
+
+    def __init__(self, reason: str, usage: Usage | None = None) -> None:
+        super().__init__(reason)
+        self.usage = usage
+
+
+class NotForTheApi(Exception):
+    """The API cannot do what is planned; `str()` says why, for the user. Nothing was spent."""
+
+
+def planned(policy: Policy, view: Projection, wanted: Wanted, sizes: Sizes) -> Draft | None:
+    """What the engine wants done; None where that is nothing.
+
+    Raises what the engine raises, `TypeError` where it gives no plan and `ValueError` for a summary before a call that needs none.
+    """
+    count, upkeep = counting(sizes.calibration), wanted.trigger == "upkeep"
+    full = measured(policy.measure, sizes.used, view.messages, sizes.calibration)
+    occasion = Occasion(view, wanted.trigger, full, sizes.threshold, sizes.window, count)
+    plan = policy.engine.upkeep(occasion) if upkeep else policy.engine.plan(occasion)
+    if plan is None:
+        return None
+    if not isinstance(plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance] - a package may give anything
+        raise TypeError(f"its plan is {type(plan).__name__}")
+    if upkeep and plan.summarise_to is not None:
+        raise ValueError("it wants a summary before a call that needs none")
+    spared = spare(plan, view, count)
+    if spared is None or (upkeep and is_in_force(spared, view)):
+        return None
+    draft = Draft(wanted, spared, "moves", SummaryText(""), None, None, (), sizes.used, sizes.threshold, epoch_of(view), policy, view.key)
+    if upkeep or spared.summarise_to is not None:
+        return draft
+    # What is left in the place of a short result may be longer.
+    return draft if count(with_entry(view, draft.entry()).messages) < count(view.messages) else None
+
+
+def with_entry(view: Projection, entry: Compaction) -> Projection:
+    """What the log would show with one more entry; nothing changes."""
+    return view.with_appended(Logged(view.entries[-1].seq + 1, 0.0, entry))
+
+
+def with_resume(entry: Compaction, policy: Policy, resume: str) -> Compaction:
+    """With how to go on, where the policy says that."""
+    return entry if policy.restore is None else replace(entry, resume="\n\n".join(filter(None, (entry.resume, resume))))
+
+
+def both(*usages: Usage | None) -> Usage | None:
+    """Calls together; None where none was counted."""
+    total: Usage | None = None
+    for usage in usages:
+        total = total + usage if total and usage else total or usage
+    return total

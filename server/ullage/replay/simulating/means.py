@@ -1,0 +1,320 @@
+"""What stands, in a simulated session, for what a live one does around the making of a compaction. What came of each is noted.
+
+A transcript has no model to ask and no disk. Something stands in for the model's summary, and files are known from the transcript. Nothing
+waits, so the whole course (`context/compaction/making.py`) is done in one go. Only a draft that is made in the background takes its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from time import process_time
+from typing import TypeVar
+
+from ullage.context.blocks import Message, Usage
+from ullage.context.compaction.decide import Fullness
+from ullage.context.compaction.draft import Draft, NotForTheApi, NothingToCompact, Sizes, Wanted, with_entry
+from ullage.context.compaction.means import ApiSummary, Writers, WrittenSummary
+from ullage.context.compaction.restore import resume_text
+from ullage.context.compaction.writing import summary_by
+from ullage.context.compaction_entries import Compaction, RestoredFile
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.engines.engine import Covered, SummaryText
+from ullage.context.moves.plan import Asked
+from ullage.context.policy import Policy, RestoreOptions
+from ullage.context.summary.facts import Reading
+from ullage.context.summary.summary_prompt import asking
+from ullage.context.view.projection import Projection
+from ullage.replay.measuring.retaining import left_by
+from ullage.replay.measuring.runs import CompactionPoint
+from ullage.replay.pricing.prompt_cache import Prefix, RequestShape
+from ullage.replay.pricing.recorded_requests import HABITS
+from ullage.replay.simulating.block_sizes import LaidOut
+from ullage.replay.simulating.carried import Carried
+from ullage.replay.simulating.known_files import KnownFiles, put_back
+from ullage.replay.simulating.measures import Measures, prelude_of
+from ullage.replay.simulating.outcome import Epoch, Ledger, Made, Question, Watch, stand_in
+from ullage.replay.simulating.prepared import Prepared, Settings
+from ullage.replay.simulating.views import violations
+from ullage.replay.transcript import RecordedCompaction
+
+Answer = TypeVar("Answer")
+
+NOT_PRICED = Usage(0, 0)
+"""Something was spent. How much is charged in the ledger."""
+
+
+def at_once(work: Coroutine[None, None, Answer]) -> Answer:
+    """Does what never waits. Raises what that raises, and `RuntimeError` if it waits after all."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        return done.value
+    work.close()
+    raise RuntimeError("in replay there is nothing to wait for")
+
+
+class AheadInTime:
+    """A draft that is made in the background. It is made at once, and is there only after the time that writing it takes."""
+
+    def __init__(self, now: Callable[[], float], writing_seconds: float) -> None:
+        self._now = now
+        self._writing_seconds = writing_seconds
+        self._made: Draft | NothingToCompact | None = None
+        self._ready_at = 0.0
+
+    @property
+    def begun(self) -> bool:
+        """Whether one is in work, ready or has failed."""
+        return self._made is not None
+
+    def outcome(self) -> Draft | BaseException | None:
+        """The draft that is ready, or why there is none; None where one is in work or none was begun."""
+        return self._made if self._now() >= self._ready_at else None
+
+    def done_at(self) -> float | None:
+        """When the one that was begun is ready, or has failed (Unix seconds); None where none was begun."""
+        return max(self._now(), self._ready_at) if self.begun else None
+
+    def start(self, work: Coroutine[None, None, Draft]) -> None:
+        """Begins one. Raises what the policy raises."""
+        try:
+            self._made = at_once(work)
+        except NothingToCompact as nothing:
+            self._made = nothing
+        asked = isinstance(self._made, Draft) and self._made.usage is not None
+        self._ready_at = self._now() + (self._writing_seconds if asked else 0.0)
+
+    async def take(self) -> Draft | None:
+        """The draft, waited for where it is in work, and not kept; None where there is none or it failed."""
+        return self.drop()
+
+    def drop(self) -> Draft | None:
+        """Keeps none; gives the one that there was."""
+        made, self._made = self._made, None
+        return made if isinstance(made, Draft) else None
+
+
+@dataclass(frozen=True, slots=True)
+class AskingNobody:
+    """Gives what stands for the model's answers."""
+
+    messages: Sequence[Message]
+    _stand_in: Callable[[Asked, str], WrittenSummary]
+
+    async def model(self, draft: Draft, asked: Asked) -> WrittenSummary:
+        """What stands for the model's part of a summary."""
+        return self._stand_in(asked, draft.wanted.focus)
+
+    async def api(self, draft: Draft, asked: Asked) -> ApiSummary:
+        """Raises `NotForTheApi`: nothing could stand for a signed block."""
+        raise NotForTheApi("A transcript has nothing that could stand for the API's summary")
+
+    def cost(self, usage: Usage | None) -> float | None:
+        """None: what is spent is charged in the ledger."""
+        return None
+
+
+class ReplayMeans:
+    """Of one session under one policy. `now`, `shape`, `told` and `after_seq` are set by whoever goes through the transcript."""
+
+    def __init__(self, session: Prepared, policy: Policy, settings: Settings, watch: Watch | None) -> None:
+        self.at = 0.0
+        """Unix seconds: how late it is."""
+        self.shape: RequestShape | None = None
+        """Of the request that is to come, or of the last one where none is."""
+        self.after_seq = 0
+        """The last of the transcript's entries that were taken."""
+        self.told = ""
+        """The recorded summary of this place; empty where there is none."""
+        self.seconds = 0.0
+        """What the policy took."""
+        self.policy = policy
+        self.carried = Carried(policy.engine, prelude_of(session))
+        self.laid_out = LaidOut(self.carried, session.sizes, session.memo.block)
+        self.ledger = Ledger(HABITS[session.transcript.source])
+        self.known_files = KnownFiles()
+        self.made = Made()
+        self.measures = Measures(session, policy, settings, self.carried)
+        self.ahead = AheadInTime(self.now, settings.writing_seconds)
+        self.give_up: Callable[[], None] = lambda: None
+        """What is drafted ahead serves no more; set by whoever makes the compactions."""
+        self._session = session
+        self._settings = settings
+        self._watch = watch
+        self._reading = Reading()
+        self._stood_in = ""
+        self._summaries: list[tuple[int, str]] = []
+        """Of the compactions that were made, upkeep aside: the transcript's last entry before each, and the words of its summary."""
+        self._unchecked = False
+        """Whether a compaction was made since the last request."""
+        self._unseen: CompactionPoint | None = None
+        """The compaction since the last request, upkeep aside."""
+
+    # The session as it is
+
+    @property
+    def view(self) -> Projection:
+        """The log as it is now."""
+        return self.carried.projection
+
+    @property
+    def request(self) -> RequestShape:
+        """The request that is to come."""
+        if self.shape is None:
+            raise RuntimeError("There is no request whose model says how tokens are counted")
+        return self.shape
+
+    def now(self) -> float:
+        """Unix seconds."""
+        return self.at
+
+    def new_id(self) -> str:
+        """Of a compaction."""
+        return f"c{self.carried.next_seq}"
+
+    def fullness(self) -> Fullness:
+        """How full the context is now."""
+        return self.measures.fullness(self.request.model)
+
+    def sizes(self) -> Sizes:
+        """How full it is, to plan by."""
+        return self.measures.sizes(self.request.model)
+
+    def weigh(self, entry: Compaction) -> int:
+        """What the context would hold with one more compaction (tokens); nothing changes."""
+        return self.measures.after(with_entry(self.view, entry), self.request.model)
+
+    def end(self) -> Prefix:
+        """Where the next request would end."""
+        return self.laid_out.end(self.view)
+
+    def is_as_recorded(self) -> bool:
+        """Whether the compactions so far are those that were recorded. Then the recorded usage is exact, and what is laid out is not."""
+        return self._summaries == [(each.after_seq, each.summary) for each in self._recorded()]
+
+    def next_recorded(self) -> RecordedCompaction | None:
+        """The compaction that the record has next at this place, where all so far are as recorded."""
+        recorded, made = self._recorded(), len(self._summaries)
+        if len(recorded) <= made or self._summaries != [(each.after_seq, each.summary) for each in recorded[:made]]:
+            return None
+        return recorded[made]
+
+    def _recorded(self) -> list[RecordedCompaction]:
+        return [each for each in self._session.transcript.compactions if each.after_seq <= self.after_seq]
+
+    # Who is asked
+
+    def writers(self) -> Writers:
+        """A model, and never the API."""
+        return Writers(model=True, api=False)
+
+    def asking(self) -> AskingNobody:
+        """Asks on the conversation as it is now."""
+        return AskingNobody(self.view.messages, self._answer)
+
+    def _answer(self, asked: Asked, focus: str) -> WrittenSummary:
+        """What stands for the answer to a question, which is charged."""
+        stands, ratio = stand_in(self._settings.summary, self.told, asked), self._session.sizes.ratio
+        question = Question(
+            asked=round(estimate_text(asking(asked.prompt, focus)) * ratio),
+            answer=round(stands.tokens * ratio),
+            own_text=None if asked.text is None else round(estimate_text(asked.text) * ratio),
+            check=round(estimate_text(asked.check) * ratio),
+        )
+        self.ledger.charge_summary(replace(self.request, at=self.at), self.laid_out.system, self.end(), question)
+        self._stood_in = stands.what
+        return WrittenSummary(stands.text, NOT_PRICED)
+
+    async def ask_engine(self, policy: Policy, question: Callable[[], Answer], *, counts: bool) -> Answer:
+        """An answer of a policy's engine. Raises what that raises: then the session has no figures under this policy."""
+        return question()
+
+    async def summarise(self, policy: Policy, covered: Covered, *, counts: bool) -> SummaryText:
+        """The same of a summary."""
+        return summary_by(policy, replace(covered, reading=self._reading))
+
+    def engine_served(self) -> None:
+        """Nothing is counted."""
+
+    def timed(self, work: Callable[[], Answer]) -> Answer:
+        """Does it; the time that it takes is the policy's."""
+        started = process_time()
+        try:
+            return work()
+        finally:
+            self.seconds += process_time() - started
+
+    # What is read
+
+    async def sources(self) -> Mapping[str, str]:
+        """The texts of the repository, as far as they are known."""
+        return self._session.sources
+
+    async def files(self, after: Projection, options: RestoreOptions) -> tuple[RestoredFile, ...]:
+        """The files that are likely to be needed, as the transcript lets one know them."""
+        return put_back(after, self.known_files, options)
+
+    def resume(self, *, at_work: bool) -> str:
+        """How to go on. No transcript has a task list."""
+        return resume_text("", rules_changed=False, at_work=at_work)
+
+    async def counted(self, entry: Compaction) -> Compaction:
+        """As it is: nobody looks at how many messages it takes out of view."""
+        return entry
+
+    # What came of it
+
+    async def set_aside(self) -> None:
+        """The transcript is there."""
+
+    def being_made(self, wanted: Wanted) -> AbstractContextManager[None]:
+        """Nothing is shown."""
+        return nullcontext()
+
+    def commit(self, draft: Draft, entry: Compaction) -> None:
+        """Goes on with the compaction, and notes what came of it."""
+        before, upkeep, seq = self.end().tokens, entry.trigger == "upkeep", self.carried.next_seq
+        entry = replace(entry, usage=None)
+        after = self.carried.with_compaction(entry, self.at)
+        tokens = self.laid_out.tokens(after)
+        self.carried.compact(after)
+        if entry.summarised is not None:
+            summary = len(entry.summarised.text)
+        else:
+            summary = len(entry.snipped.marker) if entry.snipped is not None and entry.rung != "moves" else 0
+        stood_in = "" if draft.usage is None else self._stood_in if draft.rung == "model" else "digest"
+        point = CompactionPoint(self.after_seq, self.at, entry.trigger, entry.rung, before, tokens, summary, upkeep, stood_in)
+        self.made.compactions.append(point)
+        if not upkeep:
+            self.give_up()
+            self.made.left.append(left_by(entry, self.after_seq, seq, after))
+            self._unseen = point
+            self._summaries.append((self.after_seq, entry.summarised.words if entry.summarised is not None else ""))
+        self._unchecked = True
+
+    def check(self) -> None:
+        """What the next request breaks of the API's rules, where a compaction was made since the last; then it is shown to who watches."""
+        if not self._unchecked:
+            return
+        view = self.view
+        self.made.violations.update(dict.fromkeys(violations(view.complete_messages, view.entries)))
+        self._unchecked = False
+        if self._unseen is not None and self._watch is not None:
+            self._watch(Epoch(len(self.made.left), self._unseen.after_seq, self._unseen.trigger, view, self.carried))
+        self._unseen = None
+
+    def not_made(self, wanted: Wanted, error: BaseException) -> None:
+        """It did not come about. Raises the error, unless there was nothing to do."""
+        if not isinstance(error, NothingToCompact):
+            raise error
+
+    def was_told(self, wanted: Wanted) -> bool:
+        """There is nobody to tell."""
+        return False
+
+    def spent_in_vain(self, usage: Usage | None, cost: float | None) -> None:
+        """Nothing comes of what was spent: that stands in a log, too."""
+        if usage is not None:
+            self.carried.spend_in_vain(self.at)

@@ -1,0 +1,248 @@
+"""What a live session does around the making of a compaction: it asks the engine in a thread and the model, reads files, logs the entry.
+
+It also shows in the timeline how it goes, and why one did not come about. The course itself stands in `context/compaction/making.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
+from typing import TypeVar
+
+from ullage.context.blocks import Usage
+from ullage.context.compaction.decide import Fullness
+from ullage.context.compaction.draft import Draft, NothingToCompact, PolicyFailed, Sizes, Wanted
+from ullage.context.compaction.gathering import threshold_in_force
+from ullage.context.compaction.means import Writers
+from ullage.context.compaction.writing import summary_by
+from ullage.context.compaction_entries import ASKED_FOR, Compaction, CompactionFailed, RestoredFile, SpentInVain
+from ullage.context.counting.gauge import Measuring
+from ullage.context.counting.tokens import Calibration
+from ullage.context.engines.engine import Covered, SummaryText
+from ullage.context.policy import Policy, RestoreOptions
+from ullage.context.view.fates import counts
+from ullage.context.view.projection import Projection
+from ullage.context.view.request import request_so_far
+from ullage.session.compacting.policy_in_use import PolicyInUse
+from ullage.session.compacting.preparation import Preparation
+from ullage.session.compacting.restoring import Restoring
+from ullage.session.compacting.sources import ReadingAhead, source_texts
+from ullage.session.compacting.summary import AskingModel
+from ullage.session.conversation import Conversation, in_any_case
+from ullage.session.errors import in_ullage_itself
+from ullage.session.models_in_use import ModelInUse
+from ullage.session.surroundings import Surroundings
+from ullage.session.timeline.items import CompactionItem, CompactionStatus, new_id
+from ullage.session.timeline.shown_entries import compaction_item
+from ullage.store.errors import StoreFailed
+from ullage.store.plain_files import write_transcript
+
+logger = logging.getLogger(__name__)
+
+Answer = TypeVar("Answer")
+
+NOTHING_TO_COMPACT = "There is nothing to compact: a summary would not be shorter than the conversation"
+
+
+class SessionMeans:
+    """Of one session."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        surroundings: Surroundings,
+        policy: PolicyInUse,
+        model: ModelInUse,
+        restoring: Restoring,
+        compacting: Callable[[], AbstractContextManager[None]],
+        compacted: Callable[[], None],
+        prepared: Callable[[], None],
+    ) -> None:
+        """`compacted` is called once a compaction is in force, `prepared` when a draft is ready or has failed."""
+        self._conversation = conversation
+        self._surroundings = surroundings
+        self._policy = policy
+        self._model = model
+        self._restoring = restoring
+        self._compacting = compacting
+        self._compacted = compacted
+        self._measuring = Measuring()
+        self.ahead = Preparation(prepared)
+        self.reading = ReadingAhead(conversation)
+
+    # The session as it is
+
+    @property
+    def policy(self) -> Policy:
+        """The one in force."""
+        return self._policy.policy
+
+    @property
+    def view(self) -> Projection:
+        """The log as it is now."""
+        return self._conversation.projection
+
+    def now(self) -> float:
+        """Unix seconds."""
+        return self._surroundings.clock()
+
+    def new_id(self) -> str:
+        """Of a compaction."""
+        return new_id("c")
+
+    def fullness(self) -> Fullness:
+        """How full the context is now."""
+        card, policy, calibration = self._model.card, self.policy, self._calibration
+        counted = self._conversation.counted(calibration)
+        used = self._measuring.measured(policy.measure, counted.used, self.view, calibration)
+        settings, long_prompt = self._surroundings.settings, card.prices.long_prompt if card.prices is not None else None
+        full = threshold_in_force(policy, card.window, settings.economy, long_prompt, settings.threshold_cap)
+        return Fullness(counted, used, full, card.window, card.hold_window)
+
+    def sizes(self) -> Sizes:
+        """How full it is, to plan by."""
+        full = self.fullness()
+        return Sizes(full.counted.used, full.threshold, full.window, self._calibration)
+
+    def weigh(self, entry: Compaction) -> int:
+        """What the context would hold with one more compaction (tokens); nothing changes."""
+        return self._conversation.counted_with(entry, self._calibration).used
+
+    @property
+    def _calibration(self) -> Calibration:
+        return self._surroundings.calibration(self._model.card)
+
+    # Who is asked
+
+    def writers(self) -> Writers:
+        """Who writes summaries, as the model in use can and the user wants it."""
+        card, engine = self._model.card, self._surroundings.settings.summary_engine
+        return Writers(model=card.writes_summaries and engine != "digest", api=card.compacts and engine == "model")
+
+    def asking(self) -> AskingModel:
+        """Asks the model on the conversation as it is now."""
+        return AskingModel(request_so_far(self.view), self.view.entries[:], self._model.model, self._model.card, self._calibration)
+
+    async def ask_engine(self, policy: Policy, question: Callable[[], Answer], *, counts: bool) -> Answer:
+        """An answer of a policy's engine. Raises `PolicyFailed`; it rests after some failures that count (`counts`)."""
+        # In another thread: for a long log planning takes a second, and nobody's typing may wait for it.
+        return await self._policy.ask(policy, question, counts=counts)
+
+    async def summarise(self, policy: Policy, covered: Covered, *, counts: bool) -> SummaryText:
+        """The same of a summary: reading the facts out of a long log takes a quarter of a second."""
+
+        def written() -> SummaryText:
+            with self.reading.lent() as reading:
+                return summary_by(policy, replace(covered, reading=reading))
+
+        return await self._policy.ask(policy, written, counts=counts)
+
+    def engine_served(self) -> None:
+        """The engine in force gave answers that can be used."""
+        self._policy.succeeded()
+
+    # What is read
+
+    async def sources(self) -> Mapping[str, str]:
+        """The texts of the workspace by path."""
+        return await source_texts(self._surroundings.folders)
+
+    async def files(self, after: Projection, options: RestoreOptions) -> tuple[RestoredFile, ...]:
+        """The files that are likely to be needed and that `after` does not hold, as they are now."""
+        return await self._restoring.files(after, options)
+
+    def resume(self, *, at_work: bool) -> str:
+        """What the model is told of how to go on."""
+        return self._restoring.resume(at_work=at_work)
+
+    async def counted(self, entry: Compaction) -> Compaction:
+        """With how many messages it takes out of view; in another thread, since all that is in view is looked at. Where no summary takes
+        the place of most of it, what it leaves is folded and counted there, too, and what follows finds that done."""
+        view = self.view.copy()
+        if entry.summarised is None:
+            await self._conversation.foresee(entry, self._calibration)
+        return replace(entry, counts=await asyncio.to_thread(counts, view, entry))
+
+    # What is written and shown
+
+    async def set_aside(self) -> None:
+        """Writes down the messages in view as a transcript, before a summary takes their place."""
+        view = self.view
+        number = 1 + len(view.active) + len(view.undone)  # no epoch writes over the transcript of one that was undone
+        folder, id = self._surroundings.store_folder, self._conversation.session_id
+        await asyncio.to_thread(write_transcript, folder, id, number, view.messages)
+
+    @contextmanager
+    def being_made(self, wanted: Wanted) -> Generator[None]:
+        """While a compaction is made its card says so."""
+        self._show(wanted, "in_progress")
+        with self._compacting():
+            try:
+                yield
+            except BaseException:
+                self._conversation.timeline.remove(wanted.id)
+                raise
+
+    def commit(self, draft: Draft, entry: Compaction) -> None:
+        """Logs the compaction. Raises `StoreFailed`, and has then changed nothing. Once it is logged it is in force: nothing is raised."""
+        self._conversation.append(entry)
+        with in_any_case("what the agent has seen of files is as before the compaction"):
+            self._restoring.after(entry)
+        with in_any_case("the card of the compaction is as before it was made"):
+            self._show_made(entry)
+        with in_any_case("the rules are as before the compaction"):
+            self._compacted()
+
+    def _show_made(self, made: Compaction) -> None:
+        """Its card, where showing the entry failed on the way: nothing is in progress any more. Upkeep has only a line that counts."""
+        shown = self._conversation.timeline.get(made.id)
+        if made.trigger != "upkeep" and (not isinstance(shown, CompactionItem) or shown.status == "in_progress"):
+            self._conversation.timeline.put(compaction_item(made, self._conversation.clock()))
+
+    def not_made(self, wanted: Wanted, error: BaseException) -> None:
+        """It did not come about. The timeline says why, where somebody asked for it or something failed."""
+        match error:
+            case NothingToCompact():
+                if wanted.trigger in ASKED_FOR:
+                    self._failed(wanted, NOTHING_TO_COMPACT, cancelled=True)
+            case StoreFailed() | PolicyFailed():
+                self._failed(wanted, str(error))
+            case Exception():
+                logger.error("a compaction failed", exc_info=error)
+                self._failed(wanted, f"{in_ullage_itself(error)} Nothing was changed.")
+            case _:
+                self._failed(wanted, "", cancelled=True)
+
+    def tell_not_made(self, wanted: Wanted, why: str) -> None:
+        """Says in the timeline why a compaction that was asked for was not even begun."""
+        self._failed(wanted, why, cancelled=True)
+
+    def was_told(self, wanted: Wanted) -> bool:
+        """Whether the log says of it that it failed."""
+        last = self._conversation.entries[-1].entry
+        return isinstance(last, CompactionFailed) and last.id == wanted.id
+
+    def spent_in_vain(self, usage: Usage | None, cost: float | None) -> None:
+        """Nothing comes of what was spent, which still counts, and counts once.
+
+        As long as a summary may serve, its draft holds the cost. Then the compaction that it becomes holds it.
+        """
+        if usage is not None:
+            self._conversation.append_or_owe(SpentInVain(usage, cost))
+
+    def _show(self, wanted: Wanted, status: CompactionStatus, error: str = "") -> None:
+        before = self.fullness().counted.used
+        at = self._conversation.clock()
+        self._conversation.timeline.put(
+            CompactionItem(wanted.id, at, status, wanted.trigger, None, before, None, "", (), 0, 0, 0, wanted.focus, (), None, error)
+        )
+
+    def _failed(self, wanted: Wanted, reason: str, *, cancelled: bool = False) -> None:
+        before = self.fullness().counted.used
+        try:
+            self._conversation.append(CompactionFailed(wanted.id, wanted.trigger, reason, cancelled, before, wanted.focus))
+        except StoreFailed:  # the log cannot be written either: it is shown all the same
+            self._show(wanted, "cancelled" if cancelled else "failed", reason)
