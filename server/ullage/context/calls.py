@@ -16,8 +16,8 @@ from ullage.context.entries import AssistantReply, Logged, ToolReturned
 
 COMMAND_CHARACTERS = 90
 
-PATH_KEYS = ("path", "file_path", "notebook_path")
-"""How tools call the file that they are about: Ullage's and most others'; Claude Code's; Claude Code's for notebooks."""
+PATH_KEYS = ("path", "file_path", "notebook_path", "filePath")
+"""How tools call the file that they are about: Ullage's and most others'; Claude Code's; Claude Code's for notebooks; OpenCode's."""
 COMMAND_KEYS = ("command", "cmd")
 """How tools call what they run: Ullage's, Claude Code's and older Codex'; Codex's since `exec_command`. Either may be a list of words."""
 

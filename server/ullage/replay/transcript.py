@@ -14,7 +14,7 @@ from ullage.context.blocks import Usage
 from ullage.context.compaction_entries import Trigger
 from ullage.context.entries import AssistantReply, EntryPinned, FilePinned, Logged, Prelude, TurnEnded, UserPrompt
 
-Source: TypeAlias = Literal["claude-code", "codex", "ullage"]
+Source: TypeAlias = Literal["claude-code", "codex", "ullage", "opencode", "gemini-cli", "cline", "pi"]
 """The program that wrote the transcript."""
 
 
@@ -78,6 +78,8 @@ class Transcript:
     """What could not be read, and what follows for the figures; for the user."""
     estimated_outputs: frozenset[int] = frozenset()
     """The seqs of replies whose `output_tokens` is our estimate, since the transcript never says how many there were in the end."""
+    project: str = ""
+    """The folder in which the agent worked, or another name of the project; empty where the record does not tell."""
     media_tokens: Mapping[int, int] = field(default_factory=dict[int, int])
     """What images and documents take, by the seq of the entry that has only words for them; by the published formula, without any ratio."""
 

@@ -35,9 +35,9 @@ same (counted at 213 places in the recorded sessions, most of them no recorded c
 _CROWD = 10
 """A mention among n others counts 1 / √(n + this): a long listing says little of each."""
 
-NEW_TEXT_KEYS = ("new_text", "new_string", "new_str", "new_source", "content", "file_text")
-"""What a write or an edit puts into a file: Ullage, Claude Code, Anthropic's text editor tool, notebooks."""
-OLD_TEXT_KEYS = ("old_text", "old_string", "old_str")
+NEW_TEXT_KEYS = ("new_text", "new_string", "new_str", "new_source", "content", "file_text", "newString", "newText")
+"""What a write or an edit puts into a file: Ullage, Claude Code, Anthropic's text editor tool, notebooks; last OpenCode and pi."""
+OLD_TEXT_KEYS = ("old_text", "old_string", "old_str", "oldString", "oldText")
 
 PRINTING = re.compile(r"(?:^|&&|\|\||[;\n])[ \t]*(?:cat|nl|head|tail|sed\s+-n)\s([^|;&<>\n]*)((?<![0-9])>|<<)?")
 """A command that prints files, up to the next command; what is sent into a file is not shown."""

@@ -22,11 +22,11 @@ from ullage.replay.measuring.facts import identifiers_in, paths_in, tail_of
 from ullage.replay.measuring.retention import Cut, Share, entries_after, written_text
 from ullage.replay.readers.entries import PATCHED
 
-_PATH_KEYS = ("file_path", "path", "notebook_path")
-"""Claude Code's file tools; Ullage's and most others'; Claude Code's for notebooks."""
-_TEXT_KEYS = ("new_string", "new_text", "new_str", "new_source", "content", "file_text")
-"""What a write or an edit puts into the file: Claude Code, Ullage, Anthropic's text editor tool, notebooks."""
-_READING_TOOLS = frozenset({"Read", "NotebookRead", "read_file"})
+_PATH_KEYS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")
+"""Claude Code's and Gemini CLI's file tools; Ullage's and most others'; Claude Code's for notebooks; OpenCode's; Gemini CLI's once."""
+_TEXT_KEYS = ("new_string", "new_text", "new_str", "new_source", "content", "file_text", "newString", "newText", "diff")
+"""What a write or an edit puts into the file: Claude Code, Ullage, Anthropic's text editor tool, notebooks, OpenCode, pi, Cline."""
+_READING_TOOLS = frozenset({"Read", "NotebookRead", "read_file", "read"})
 
 
 @dataclass(frozen=True, slots=True)

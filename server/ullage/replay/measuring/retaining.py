@@ -13,6 +13,7 @@ from ullage.context.calls import strings_of
 from ullage.context.compaction_entries import Compaction
 from ullage.context.view.fates import whole_in_view
 from ullage.context.view.projection import Projection
+from ullage.replay.measuring.acquired import Seen, View
 from ullage.replay.measuring.files_and_names import FileCall, file_calls, files_read_again, named, restoring, tied
 from ullage.replay.measuring.retention import Cut, Search, SessionFacts, Share, by_kind, entries_after, judged, session_facts
 from ullage.replay.measuring.runs import Retained
@@ -36,6 +37,11 @@ class Left:
     summary: str
     restored: tuple[str, ...]
     put_back: str = ""
+
+    @property
+    def view(self) -> View:
+        """All of it."""
+        return View(self.after_seq, f"{self.kept}\n\n{self.put_back}", len(self.kept) - len(self.summary) + len(self.put_back))
 
 
 def left_by(compaction: Compaction, after_seq: int, seq: int, view: Projection) -> Left:
@@ -71,6 +77,7 @@ class Needed:
         self._search = search
         self._facts: SessionFacts | None = None
         self._calls: tuple[FileCall, ...] = ()
+        self._seen: Seen | None = None
 
     def retained(self, left: Sequence[Left]) -> Retained:
         """What compactions kept; `left` in their order. Of several at one place the last counts."""
@@ -78,8 +85,8 @@ class Needed:
         places = [each for each in last.values() if next(entries_after(self._entries, each.after_seq), None) is not None]
         if not places:
             return Retained()
-        if self._facts is None:
-            self._facts, self._calls = session_facts(self._entries), file_calls(self._entries)
+        if self._facts is None or self._seen is None:
+            self._facts, self._calls, self._seen = session_facts(self._entries), file_calls(self._entries), Seen(self._entries)
         cuts = [Cut(each.after_seq, each.kept) for each in places]
         summaries = [Cut(each.after_seq, each.summary) for each in places]
         whole = [Cut(each.after_seq, f"{each.kept}\n\n{each.put_back}") for each in places]
@@ -92,6 +99,7 @@ class Needed:
             restored=sum(restored, Share()),
             with_files=by_kind(judged(self._facts, whole)),
             named=named(self._entries, summaries),
+            acquired=self._seen.acquired([each.view for each in places]),
         )
 
 

@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction_entries import Rung, Trigger
+from ullage.replay.measuring.acquired import Acquired
 from ullage.replay.measuring.facts import FactKind
 from ullage.replay.measuring.files_and_names import Named
 from ullage.replay.measuring.retention import KindRetention, Share, by_kind
@@ -74,6 +75,8 @@ class Retained:
     with_files: Mapping[FactKind, KindRetention] = field(default_factory=lambda: by_kind(()))
     named: Named = field(default_factory=Named)
     """The summaries, and the names in them."""
+    acquired: Acquired = field(default_factory=Acquired)
+    """Text that tools gave again, and what of it stood in view."""
 
     def __add__(self, other: Retained) -> Retained:
         return Retained(
@@ -84,6 +87,7 @@ class Retained:
             self.restored + other.restored,
             {kind: kept + other.with_files[kind] for kind, kept in self.with_files.items()},
             self.named + other.named,
+            self.acquired + other.acquired,
         )
 
 

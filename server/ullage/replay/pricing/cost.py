@@ -17,7 +17,7 @@ from ullage.context.entries import AssistantReply, Logged
 from ullage.models.model import Prices
 from ullage.replay.pricing.prompt_cache import PromptCache, RequestShape
 from ullage.replay.pricing.recorded_models import prices_of, tokenizer_share, tokens_factor
-from ullage.replay.pricing.recorded_requests import HABITS, RecordedRequest, requests_of
+from ullage.replay.pricing.recorded_requests import RecordedRequest, habits_of, requests_of
 from ullage.replay.transcript import RecordedCompaction, Transcript
 
 SUMMARY_REQUEST_TOKENS = 1_000
@@ -219,7 +219,7 @@ def predict(transcript: Transcript) -> Prediction:
 
     Where caching is automatic (Codex), what is written counts as input, as it is billed and recorded.
     """
-    habits = HABITS[transcript.source]
+    habits = habits_of(transcript)
     cache = PromptCache()
     calls: list[PredictedCall] = []
     for number, request in enumerate(requests_of(transcript)):

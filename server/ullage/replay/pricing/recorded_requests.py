@@ -59,6 +59,17 @@ HABITS: dict[Source, Habits] = {
     "codex": Habits(ttl="1h", writes_cost=False, forgets_reasoning=True),
     "ullage": Habits(ttl=None, writes_cost=True, forgets_reasoning=False),
 }
+_BUYS = Habits(ttl="5m", writes_cost=True, forgets_reasoning=False)
+_AUTOMATIC = Habits(ttl="1h", writes_cost=False, forgets_reasoning=False)
+
+
+def habits_of(transcript: Transcript) -> Habits:
+    """Programs for the models of many providers: where nothing was ever written to the cache, it is automatic. Not measured."""
+    of_program = HABITS.get(transcript.source)
+    if of_program is not None:
+        return of_program
+    writes = any(reply.usage is not None and reply.usage.cache_write_5m_tokens for reply in transcript.replies)
+    return _BUYS if writes else _AUTOMATIC
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +83,7 @@ class RecordedRequest:
 
 def requests_of(transcript: Transcript) -> Iterator[RecordedRequest]:
     """The requests that were answered with a count, in order. A reply without one becomes part of the next request."""
-    builder = _Builder(HABITS[transcript.source], _first(transcript), transcript.media_tokens)
+    builder = _Builder(habits_of(transcript), _first(transcript), transcript.media_tokens)
     compacted_after = {compaction.after_seq for compaction in transcript.compactions}
     for logged in transcript.entries:
         if logged.seq - 1 in compacted_after:

@@ -1,12 +1,16 @@
-"""Reads recorded sessions where they lie: Claude Code's JSONL, Codex rollouts, Ullage's own log."""
+"""Reads recorded sessions where they lie: those of Claude Code, Codex, Gemini CLI, pi, and Ullage's own log.
+
+Each format has a file of its own. Which program wrote a file is told by its content.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
+from typing import TypeAlias
 
-from ullage.replay.readers import claude_code, codex, own_log
+from ullage.replay.readers import claude_code, codex, gemini_cli, own_log, pi
 from ullage.replay.readers.files import json_objects
 from ullage.replay.readers.flaws import NotATranscript, Tally
 from ullage.replay.readers.values import JsonObject
@@ -24,6 +28,16 @@ _NOT_UNPACKED = {
     b"\x04\x22\x4d\x18": "by lz4",
 }
 """How a file begins that is compressed in a way that is not read here."""
+
+_Read: TypeAlias = Callable[[Iterable[JsonObject], Tally, Path], tuple[Transcript, ...]]
+
+_READERS: tuple[tuple[Callable[[JsonObject], bool], _Read], ...] = (
+    (claude_code.is_line, lambda lines, tally, path: claude_code.read(lines, tally, _name(path))),
+    (codex.is_line, lambda lines, tally, path: codex.read(lines, tally, _name(path))),
+    (pi.is_line, lambda lines, tally, path: pi.read(lines, tally, _name(path))),
+    (gemini_cli.is_line, gemini_cli.read),
+)
+"""Those that read one JSON object after the other; the first that knows one of the first objects has the file."""
 
 _ENDINGS = (".gz", ".xz", ".bz2", ".jsonl", ".json")
 
@@ -49,12 +63,10 @@ def sessions_in(path: Path) -> Iterator[Transcript]:
     objects = json_objects(path, tally)
     first = list(islice(objects, LINES_TO_KNOW_IT_BY))
     every: Iterator[JsonObject] = chain(first, objects)
-    if any(map(claude_code.is_line, first)):
-        yield from _one_by_one(list(claude_code.read(every, tally, _name(path))))
-    elif any(map(codex.is_line, first)):
-        yield from codex.read(every, tally, _name(path))
-    else:
+    read_all = next((read for is_line, read in _READERS if any(map(is_line, first))), None)
+    if read_all is None:
         raise NotATranscript(f"{path} is no transcript: {_why_not(path, first, tally)}")
+    yield from _one_by_one(list(read_all(every, tally, path)))
 
 
 def _one_by_one(transcripts: list[Transcript]) -> Iterator[Transcript]:
@@ -79,7 +91,7 @@ def _why_not(path: Path, first: list[JsonObject], tally: Tally) -> str:
     if start in _NOT_UNPACKED:
         return f"it is compressed {_NOT_UNPACKED[start]}, and only gzip, xz and bzip2 are unpacked here"
     if first:
-        return "its lines are neither those of Claude Code nor those of Codex"
+        return "its lines are those of no program whose sessions are read"
     if tally.repairs:
         return f"it holds no JSON lines ({tally.repairs[0].count} {tally.repairs[0].what})"
     return "it holds no JSON lines"

@@ -91,7 +91,7 @@ def text_of(value: Json, model: str, tally: Tally) -> str:
         case "text":
             return as_text(block.get("text"))
         case "image":
-            tally.note("Images are counted by their size, not by the words in their place")
+            tally.note(images.NOTE)
             return _image(block, model).words
         case "document":
             source = as_object(block.get("source"))

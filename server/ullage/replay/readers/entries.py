@@ -56,14 +56,29 @@ class Log:
         return len(taken)
 
 
-_CLAUDE_TOOLS: dict[str, TouchKind] = {
+_FILE_TOOLS: dict[str, TouchKind] = {
+    # Claude Code
     "Read": "read",
     "NotebookRead": "read",
     "Edit": "edited",
     "MultiEdit": "edited",
     "NotebookEdit": "edited",
     "Write": "edited",
+    # OpenCode, pi
+    "read": "read",
+    "edit": "edited",
+    "multiedit": "edited",
+    "write": "edited",
+    # Gemini CLI, Cline
+    "read_file": "read",
+    "replace": "edited",
+    "write_file": "edited",
+    "replace_in_file": "edited",
+    "write_to_file": "edited",
+    "editor": "edited",
 }
+_PATH_KEYS = ("file_path", "notebook_path", "filePath", "path", "absolute_path")
+"""Claude Code and Gemini CLI; notebooks; OpenCode; Cline and pi; Gemini CLI before 0.20."""
 _PATCH_HEADS: dict[str, TouchKind] = {"Add": "created", "Update": "edited", "Delete": "deleted"}
 PATCH_START = "*** Begin Patch"
 PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$", re.MULTILINE)
@@ -82,16 +97,16 @@ class FileOnDisk:
 
 
 def touched_by_call(call: ToolUse, found: FileOnDisk | None, folder: str) -> tuple[FileTouch, ...]:
-    """The file that a call of Claude Code's file tools was about. `found` is what was noted beside its result.
+    """The file that a call of a file tool was about. `found` is what was noted beside its result.
 
     `sha256` is empty where the transcript does not hold the file's whole text.
     """
-    kind = _CLAUDE_TOOLS.get(call.name)
-    path = as_text(call.input.get("file_path")) or as_text(call.input.get("notebook_path"))
+    kind = _FILE_TOOLS.get(call.name)
+    path = next((path for key in _PATH_KEYS if (path := as_text(call.input.get(key)))), "")
     if kind is None or not path:
         return ()
     if found is None:
-        is_part = kind == "read" and bool(call.input.get("offset") or call.input.get("limit"))
+        is_part = kind == "read" and bool(any(call.input.get(name) for name in ("offset", "limit", "start_line", "end_line")))
         return (FileTouch(relative(path, folder), kind, "", is_part),)
     return (FileTouch(relative(path, folder), found.kind, found.sha256, found.partial),)
 

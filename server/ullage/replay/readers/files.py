@@ -10,19 +10,26 @@ import bz2
 import gzip
 import lzma
 import os
+import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from ullage.context.blocks import Json
+from ullage.replay.readers import documents
 from ullage.replay.readers.flaws import CUT_LINE, DAMAGED_ARCHIVE, LONG_LINE, NO_JSON, NOT_UTF8, Tally
 from ullage.replay.readers.values import JsonObject, NotJson, parse
 from ullage.store.folder import database
 
 _DATABASE = "ullage.db"
 _OF_EARLIER_VERSIONS = Path(".ullage", _DATABASE)
-_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.xz", ".jsonl.bz2")
+_PACKED = r"(?:\.gz|\.xz|\.bz2)?"
+_NAMES = re.compile(
+    # Claude Code, Codex, pi, Gemini CLI; Gemini CLI before 0.39; Cline; Cline's command line.
+    rf"(?:.*\.jsonl|session-.*\.json|api_conversation_history\.json|.*\.messages\.json){_PACKED}"
+)
+"""What transcripts are called."""
 
 
 _NO_FILE = "neither a file nor a folder: pipes and devices are not read, copy what they hold to a file"
@@ -49,7 +56,7 @@ def transcripts_in(name: Path, failures: list[str], kept: Mapping[Path, Path]) -
     told = len(failures)
     found = tuple(_below(name, failures, kept))
     if not found and len(failures) == told:
-        raise NothingFound(f"{name} holds no transcripts: neither *.jsonl (plain or as .gz, .xz, .bz2) nor sessions of Ullage")
+        raise NothingFound(f"{name} holds no transcripts: neither *.jsonl (plain or as .gz, .xz, .bz2) nor other files that are read")
     return found
 
 
@@ -65,7 +72,7 @@ def _below(top: Path, failures: list[str], kept: Mapping[Path, Path]) -> Iterato
             yield log
             continue
         folders.sort()
-        for path in (here / name for name in sorted(names) if name.endswith(_ENDINGS)):
+        for path in (here / name for name in sorted(names) if _NAMES.fullmatch(name)):
             if path.exists() and not path.is_file():
                 failures.append(f"{path} is {_NO_FILE}")
             else:
@@ -85,49 +92,72 @@ _GZIP, _XZ, _BZ2 = b"\x1f\x8b", b"\xfd7zXZ\x00", b"BZh"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
+_DOCUMENT = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*(?:\{|\Z)|\[\s*\]\s*\Z|\{\s*\n)")
+"""How JSON begins that is one document and not lines: a list of objects, or an object whose members have lines of their own."""
+_HEAD = 4_096
+"""Bytes that show it."""
+
+
 def json_objects(path: Path, tally: Tally) -> Iterator[JsonObject]:
-    """The objects in the order of their lines; what is none is counted in `tally`. Raises `OSError`."""
-    for line in _lines(path, tally):
-        value = _value(line, tally)
-        if isinstance(value, dict):
-            yield value
+    """The objects in the order of their lines, or of the list in a document; what is none is counted in `tally`. Raises `OSError`."""
+    with _opened(path) as file:
+        if _is_document(path, file):
+            yield from documents.objects(lambda size: _unharmed(lambda: file.read(size), tally), tally)
+            return
+        for number, line in _lines(file, tally):
+            value = _value(line, number, tally)
+            if isinstance(value, dict):
+                yield value
 
 
-def _value(line: bytes, tally: Tally) -> Json:
+def _is_document(path: Path, file: BinaryIO) -> bool:
+    """An object on one line is one where the file's name says so: it may be longer than any line."""
+    head = _unharmed(lambda: file.read(_HEAD), Tally())
+    file.seek(0)
+    if _DOCUMENT.match(head):
+        return True
+    return ".json" in path.suffixes and head.lstrip().startswith(b"{") and b"\n" not in head.strip()
+
+
+def _value(line: bytes, number: int, tally: Tally) -> Json:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError:
-        tally.count(NOT_UTF8)
+        tally.count(NOT_UTF8, line=number)
         text = line.decode("utf-8", "replace")
     try:
         value = parse(text)
     except NotJson:
-        tally.count(NO_JSON if line.endswith(b"\n") else CUT_LINE)
+        tally.count(NO_JSON if line.endswith(b"\n") else CUT_LINE, line=number)
         return None
     if not isinstance(value, dict):
-        tally.count(NO_JSON)
+        tally.count(NO_JSON, line=number)
     return value
 
 
-def _lines(path: Path, tally: Tally) -> Iterator[bytes]:
-    """The lines that are not blank, each with its line end."""
-    with _opened(path) as file:
-        at_start = True
-        while line := _next_line(file, tally):
-            if at_start:
-                line = line.removeprefix(_BYTE_ORDER_MARK)
-                at_start = False
-            if len(line) > LONGEST_LINE:
-                tally.count(LONG_LINE)
-                while line and not line.endswith(b"\n"):
-                    line = _next_line(file, tally)
-            elif not line.isspace():
-                yield line
+def _lines(file: BinaryIO, tally: Tally) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, each with its line end, and with its number from 1."""
+    number = 0
+    while line := _next_line(file, tally):
+        number += 1
+        if number == 1:
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        if len(line) > LONGEST_LINE:
+            tally.count(LONG_LINE, line=number)
+            while line and not line.endswith(b"\n"):
+                line = _next_line(file, tally)
+        elif not line.isspace():
+            yield number, line
 
 
 def _next_line(file: BinaryIO, tally: Tally) -> bytes:
+    return _unharmed(lambda: file.readline(LONGEST_LINE + 1), tally)
+
+
+def _unharmed(read: Callable[[], bytes], tally: Tally) -> bytes:
+    """What was read; nothing where a compressed file is damaged there."""
     try:
-        return file.readline(LONGEST_LINE + 1)
+        return read()
     except (EOFError, lzma.LZMAError, zlib.error):
         tally.count(DAMAGED_ARCHIVE)
     except OSError as error:

@@ -23,6 +23,8 @@ class Flaw:
 NO_JSON = Flaw("lines that are no JSON object", "what they said is missing from the session")
 CUT_LINE = Flaw("last lines that are cut off", "the last step of the session is missing")
 LONG_LINE = Flaw("lines over 64 MiB", "they were passed over, and what they said is missing from the session")
+BREAKS_OFF = Flaw("places where the file breaks off or is no JSON", "what comes after is missing from the session")
+NO_OBJECT = Flaw("parts of a list that are no JSON object", "what they said is missing from the session")
 NOT_UTF8 = Flaw("lines with bytes that are no UTF-8", "those bytes were replaced; nothing else follows")
 DAMAGED_ARCHIVE = Flaw("places where the compressed file is cut or damaged", "what comes after is missing from the session")
 REPEATED = Flaw("lines that repeat the id of an earlier line", "they were taken once")
@@ -49,6 +51,15 @@ PROVIDER_TOOL = Flaw(
     "calls of tools that the provider runs itself", "their results are not recorded, so the context is estimated too small after them"
 )
 USAGE_ALONE = Flaw("calls whose tokens are recorded but not their reply", "their tokens are in no figure")
+CLEARED = Flaw(
+    "old tool results that the program cleared or shortened later",
+    "recorded input is smaller after that than what the log holds",
+)
+ABORTED = Flaw("calls that failed or were broken off without a reply", "they are in no figure")
+NOT_WRITTEN_BACK = Flaw(
+    "databases whose newest entries still lie in a file beside them (-wal)",
+    "they were not read; end the program that wrote them, and read again",
+)
 ROLLED_BACK = Flaw("turns that the user took back", "they were left out, and their calls are in no figure")
 MICRO = Flaw("clearings of old tool results by Claude Code", "recorded input is smaller after them than what the log holds")
 NO_SUMMARY = Flaw("compactions whose summary is not recorded", "what they kept cannot be measured")
@@ -87,15 +98,19 @@ class Tally:
 
     def __init__(self) -> None:
         self._counts: dict[Flaw, int] = {}
+        self._first: dict[Flaw, int] = {}
+        """The line of the first of them, from 1, where it is known."""
         self._extra: list[str] = []
 
-    def count(self, flaw: Flaw, number: int = 1) -> None:
-        """Takes note of `number` more of them."""
+    def count(self, flaw: Flaw, number: int = 1, line: int = 0) -> None:
+        """Takes note of `number` more of them. `line` of the file is where, from 1; 0 where that is not known."""
         if number <= 0:
             return
         if flaw not in self._counts and len(self._counts) >= MOST_KINDS:
             flaw = Flaw("things of further unknown kinds", "they were left out")
         self._counts[flaw] = self._counts.get(flaw, 0) + number
+        if line:
+            self._first.setdefault(flaw, line)
 
     def note(self, text: str) -> None:
         """Something else that the user should know of this transcript."""
@@ -110,7 +125,10 @@ class Tally:
     @property
     def notes(self) -> tuple[str, ...]:
         """The same with what follows, then what else there is to know."""
-        return (*(f"{number} {flaw.what}: {flaw.follows}" for flaw, number in self._counts.items()), *self._extra)
+        return (*(f"{number} {flaw.what}: {flaw.follows}{self._where(flaw)}" for flaw, number in self._counts.items()), *self._extra)
+
+    def _where(self, flaw: Flaw) -> str:
+        return f" (the first at line {self._first[flaw]:,})" if flaw in self._first else ""
 
 
 class NotATranscript(Exception):

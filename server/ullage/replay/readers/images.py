@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from ullage.context.counting.media import LIMITS, LIMITS_BEFORE, image_tokens, pdf_pages, pdf_tokens
 
+NOTE = "Images are counted by their size, not by the words in their place"
+"""For the user, where a transcript has images."""
+
 _HEAD_CHARACTERS = 400_000
 """Base64 characters that are decoded to find the size: a JPEG may have its colour profile and a preview before it."""
 

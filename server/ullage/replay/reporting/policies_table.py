@@ -61,6 +61,8 @@ def kept_lines(standings: Iterable[Standing]) -> Iterator[str]:
         "user's|messages",
         "names by|file",
         "files|in view",
+        "text again|in view",
+        "put back|and kept",
         "characters|a summary",
         "names in it|then used",
         "violations",
@@ -71,16 +73,20 @@ def kept_lines(standings: Iterable[Standing]) -> Iterator[str]:
 
 def _kept_cells(standing: Standing) -> list[str]:
     if not standing.runs:
-        return [ABSENT] * 12
+        return [ABSENT] * 14
     kept = standing.retained
     is_blank = bool(standing.stood_in.get("blank"))
-    shares = [*_shares(kept), *_summaries(kept.named)] if kept.compactions and not is_blank else [ABSENT] * 9
+    shares = [*_shares(kept), *_beside(kept), *_summaries(kept.named)] if kept.compactions and not is_blank else [ABSENT] * 11
     mark = "*" if standing.unjudged else ""
     return [number(kept.compactions) + mark, *shares, number(len(standing.violations)), f"{standing.seconds:.1f}"]
 
 
 def _shares(kept: Retained) -> list[str]:
     return [_share(each) for each in (*(of_kind.kept for of_kind in kept.kinds.values()), kept.tied, kept.restored)]
+
+
+def _beside(kept: Retained) -> list[str]:
+    return [percent(kept.acquired.again.value) if kept.acquired.again.of else ABSENT, number(kept.acquired.mean_beside_summary)]
 
 
 def _summaries(named: Named) -> list[str]:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from ullage.context.blocks import Json
+from ullage.replay.measuring.acquired import Acquired
 from ullage.replay.measuring.comparison import Choice, Standing, choose, compared
 from ullage.replay.measuring.facts import FactKind
 from ullage.replay.measuring.figures import Figures, Report, Row, together
@@ -207,6 +208,18 @@ def _retained(retained: Retained) -> Json:
         "files_in_view": _share(retained.restored),
         "with_files_put_back": _hits(retained.with_files),
         "summaries": _named_json(retained.named),
+        "text_again": _acquired(retained.acquired),
+    }
+
+
+def _acquired(acquired: Acquired) -> Json:
+    """In characters: what results held, what of that was known before the compaction, what of that was in view, and what else was."""
+    return {
+        "places": acquired.places,
+        "in_results": acquired.results,
+        "known": acquired.again.of,
+        "in_view": acquired.again.hits,
+        "mean_put_back_and_kept": acquired.mean_beside_summary,
     }
 
 

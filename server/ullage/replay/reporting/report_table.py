@@ -23,7 +23,15 @@ WIDTH = 118
 
 _ALL = "all"
 
-PROGRAMS: dict[Source, str] = {"claude-code": "Claude Code", "codex": "Codex", "ullage": "Ullage"}
+PROGRAMS: dict[Source, str] = {
+    "claude-code": "Claude Code",
+    "codex": "Codex",
+    "ullage": "Ullage",
+    "opencode": "OpenCode",
+    "gemini-cli": "Gemini CLI",
+    "cline": "Cline",
+    "pi": "pi",
+}
 
 
 def as_table(report: Report) -> str:

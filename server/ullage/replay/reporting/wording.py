@@ -106,7 +106,9 @@ OPTIMUM = (
 POLICY_KEPT = (
     f"Needed as above: used in the {WINDOW_MESSAGES} messages after a compaction, and standing in the session before it. In view: in the "
     "summary or in a message that stayed, without the files that were put back beside it. Files in view: of the files that the agent read "
-    "again in those messages, those that the policy had put back, or that a message that stayed showed whole. Upkeep is not looked at. "
+    "again in those messages, those that the policy had put back, or that a message that stayed showed whole. Text again in view: of the "
+    "text in those messages' results that had stood in the session before, in five lines or more, what was in view. Put back and kept: "
+    "characters in view beside the summary, on average. Upkeep is not looked at. "
     "Characters a summary, names in it then used: the mean length, and of the names in code that the summaries list the share that the "
     "agent wrote before the next one, within those messages. "
     "Violations: rules of the API that a request would have broken. Seconds: of the policy's own work."

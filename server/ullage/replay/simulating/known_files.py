@@ -21,10 +21,10 @@ from ullage.context.policy import RestoreOptions
 from ullage.context.view.projection import Projection
 from ullage.replay.readers.entries import PATCH_START, PATCHED
 
-_OLD_TEXT_KEYS = ("old_string", "old_text", "old_str")
-_NEW_TEXT_KEYS = ("new_string", "new_text", "new_str")
+_OLD_TEXT_KEYS = ("old_string", "old_text", "old_str", "oldString", "oldText")
+_NEW_TEXT_KEYS = ("new_string", "new_text", "new_str", "newString", "newText")
 _WHOLE_TEXT_KEYS = ("content", "file_text")
-"""Claude Code's tools; Ullage's; Anthropic's text editor tool."""
+"""Claude Code's tools; Ullage's; Anthropic's text editor tool; OpenCode's; pi's."""
 
 _NUMBERED = re.compile(r"^ *(\d+)(?:→|\t|: ?| \| ?)(.*)$")
 """A line with its number, as tools for reading print it."""

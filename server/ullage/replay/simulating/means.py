@@ -29,7 +29,7 @@ from ullage.context.view.projection import Projection
 from ullage.replay.measuring.retaining import left_by
 from ullage.replay.measuring.runs import CompactionPoint
 from ullage.replay.pricing.prompt_cache import Prefix, RequestShape
-from ullage.replay.pricing.recorded_requests import HABITS
+from ullage.replay.pricing.recorded_requests import habits_of
 from ullage.replay.simulating.block_sizes import LaidOut
 from ullage.replay.simulating.carried import Carried
 from ullage.replay.simulating.known_files import KnownFiles, put_back
@@ -133,7 +133,7 @@ class ReplayMeans:
         self.policy = policy
         self.carried = Carried(policy.engine, prelude_of(session))
         self.laid_out = LaidOut(self.carried, session.sizes, session.memo.block)
-        self.ledger = Ledger(HABITS[session.transcript.source])
+        self.ledger = Ledger(habits_of(session.transcript))
         self.known_files = KnownFiles()
         self.made = Made()
         self.measures = Measures(session, policy, settings, self.carried)

@@ -18,7 +18,7 @@ from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Run
 from ullage.replay.pricing.cost import PricedCall, dollars_of, total_usage
 from ullage.replay.pricing.prompt_cache import TTL_SECONDS, Prefix, Ttl
 from ullage.replay.pricing.recorded_models import minimum_cached, prices_of
-from ullage.replay.pricing.recorded_requests import HABITS
+from ullage.replay.pricing.recorded_requests import habits_of
 from ullage.replay.simulating.block_sizes import LaidOut
 from ullage.replay.simulating.carried import Carried
 from ullage.replay.simulating.outcome import Leaves, Outcome
@@ -274,7 +274,7 @@ def best_schedule(session: Prepared, outcomes: Sequence[Outcome], default: Polic
         asked = _asked(session, default, settings).leaves
         # What cannot be compacted is left as large as it is.
         leaves = [asked or Leaves(default.name, max((step.context for step in steps), default=0))]
-    writes_cost = HABITS[session.transcript.source].writes_cost
+    writes_cost = habits_of(session.transcript).writes_cost
     choices = [Choice(steps, each, writes_cost=writes_cost) for each in leaves]
     session_id = session.transcript.session_id
     found = [choice.run(session_id, choice.cheapest()) for choice in choices]

@@ -7,6 +7,7 @@ from tests.unit.replay.small_sessions import calls, log, prompt, returned, says
 from ullage.context.compaction_entries import RestoredFile
 from ullage.context.entries import FileTouch
 from ullage.context.view.projection import Projection
+from ullage.replay.measuring.acquired import Acquired
 from ullage.replay.measuring.files_and_names import Named
 from ullage.replay.measuring.retaining import Left, Needed, left_by
 from ullage.replay.measuring.retention import Share
@@ -37,3 +38,12 @@ def test_what_stands_in_a_file_that_was_put_back_is_in_view_with_the_files_alone
     assert kept.kinds["identifier"].kept == Share(0, 1)
     assert kept.with_files["identifier"].kept == Share(1, 1)
     assert kept.named == Named(1, len("the summary"), Share(0, 0))
+
+
+def test_text_that_was_put_back_or_stands_in_what_was_kept_is_not_lost_when_it_is_read_again():
+    text = "\n".join(f"the valve {number} is open" for number in range(6))
+    entries = log(prompt("Go"), returned(text), says("On."), returned(text))
+    needed = Needed(Transcript("s", "claude-code", entries, (), (), ()))
+    size = len(text) + 1
+    assert needed.retained([Left(2, "kept", "", (), text)]).acquired == Acquired(1, size, Share(size, size), len(text) + 4)
+    assert needed.retained([Left(2, f"told {text}", "told ", (), "")]).acquired.again == Share(size - len(text.split("\n")[0]) - 1, size)

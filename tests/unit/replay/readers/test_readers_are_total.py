@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.fake_api.validation import validate_request
 from tests.unit.context.logs import PRELUDE, prompt
+from tests.unit.replay.readers import test_gemini_cli, test_pi
 from tests.unit.replay.readers.recorded import Claude, Line, codex, result, text, use
 from ullage.context.blocks import Json
 from ullage.context.entries import Logged
@@ -153,6 +154,10 @@ def check_read(folder: Path, content: bytes) -> None:
 every_example = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
+FORMATS = [claude_lines(), codex_lines(), test_pi.every_kind(), test_gemini_cli.every_kind()]
+"""A line of every kind of every format."""
+
+
 @every_example
 @given(content=spoilt(claude_lines()))
 def test_any_lines_of_claude_code(tmp_path: Path, content: bytes):
@@ -166,13 +171,25 @@ def test_any_lines_of_codex(tmp_path: Path, content: bytes):
 
 
 @every_example
+@given(content=spoilt(test_pi.every_kind()))
+def test_any_lines_of_pi(tmp_path: Path, content: bytes):
+    check_read(tmp_path, content)
+
+
+@every_example
+@given(content=spoilt(test_gemini_cli.every_kind()))
+def test_any_lines_of_gemini_cli(tmp_path: Path, content: bytes):
+    check_read(tmp_path, content)
+
+
+@every_example
 @given(content=st.one_of(st.binary(max_size=200), st.lists(values.map(json.dumps)).map("\n".join).map(str.encode)))
 def test_any_bytes_and_any_json(tmp_path: Path, content: bytes):
     check_read(tmp_path, content)
 
 
 @every_example
-@given(cut=st.integers(0, 2_000), content=st.sampled_from([claude_lines(), codex_lines()]))
+@given(cut=st.integers(0, 2_000), content=st.sampled_from(FORMATS))
 def test_a_compressed_file_cut_anywhere(tmp_path: Path, cut: int, content: list[Line]):
     check_read(tmp_path, lzma.compress("".join(json.dumps(line) + "\n" for line in content).encode())[:cut])
 

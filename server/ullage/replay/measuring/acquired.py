@@ -1,0 +1,157 @@
+"""Text that the agent gets from its tools again after a compaction, and how much of it the compaction had left in view.
+
+Texts are compared by blocks of a few consecutive lines. A line of a result is known where a block that covers it stood somewhere before the
+compaction. It counts once: what has come up since is not acquired again a second time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ullage.context.blocks import Text, ToolUse
+from ullage.context.calls import strings_of
+from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
+from ullage.replay.measuring.retention import Share, entries_after
+
+BLOCK_LINES = 5
+"""Lines that make a block. Fewer are alike by chance too often, more miss what stands between two edits."""
+FEWEST_CHARACTERS = 60
+"""Of a block, line ends aside. One that has no more (braces, blank lines) says nothing."""
+
+_NUMBER = re.compile(r"\s*\d+[→\t:|-]")
+"""How tools for reading and searching begin a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Acquired:
+    """What results held after compactions, in characters; a line has one more for its end."""
+
+    places: int = 0
+    """Compactions after which the session went on."""
+    results: int = 0
+    """All of the results in the windows after them."""
+    again: Share = field(default_factory=Share)
+    """Of what was known before, what stood in view right after the compaction."""
+    beside_summary: int = 0
+    """What stood in view then without the summary: messages that were kept, files that were put back."""
+
+    @property
+    def share_known(self) -> float | None:
+        """Of all results, what was known before; None where there were no results."""
+        return self.again.of / self.results if self.results else None
+
+    @property
+    def mean_beside_summary(self) -> float | None:
+        """Characters a compaction; None where there was none."""
+        return self.beside_summary / self.places if self.places else None
+
+    def __add__(self, other: Acquired) -> Acquired:
+        return Acquired(
+            self.places + other.places,
+            self.results + other.results,
+            self.again + other.again,
+            self.beside_summary + other.beside_summary,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What the model saw right after a compaction: `text` is all of it, `beside_summary` the characters of what is not the summary."""
+
+    after_seq: int
+    text: str
+    beside_summary: int
+
+
+class Seen:
+    """The blocks of a session, to be asked for any compactions in it."""
+
+    def __init__(self, entries: Sequence[Logged]) -> None:
+        self._entries = entries
+        self._first: dict[int, int] = {}
+        for logged in entries:
+            for text in _texts(logged.entry):
+                for block in _blocks(_lines(text)):
+                    if block is not None:
+                        self._first.setdefault(block, logged.seq)
+
+    def acquired(self, views: Sequence[View]) -> Acquired:
+        """`views` are those after a session's compactions, in their order."""
+        found = Acquired()
+        for index, view in enumerate(views):
+            until = views[index + 1].after_seq if index + 1 < len(views) else None
+            window = [logged for logged in entries_after(self._entries, view.after_seq) if until is None or logged.seq <= until]
+            if window:
+                found += self._after(window, view)
+        return found
+
+    def _after(self, window: Sequence[Logged], view: View) -> Acquired:
+        in_view = {block for block in _blocks(_lines(view.text)) if block is not None}
+        come_up: set[int] = set()
+        results = known = held = 0
+        for logged in window:
+            entry = logged.entry
+            for text in _texts(entry) if isinstance(entry, AssistantReply | ToolReturned) else ():
+                lines = _lines(text)
+                blocks = [*_blocks(lines)]
+                if isinstance(entry, ToolReturned):
+                    sizes = [len(line) + 1 for line in lines]
+                    of_before = [block is not None and block not in come_up and self._stood(block, view.after_seq) for block in blocks]
+                    is_known = _covered(of_before, len(lines))
+                    is_held = _covered([block in in_view for block in blocks], len(lines))
+                    results += sum(sizes)
+                    known += sum(size for size, knew in zip(sizes, is_known, strict=True) if knew)
+                    held += sum(size for size, knew, holds in zip(sizes, is_known, is_held, strict=True) if knew and holds)
+                come_up.update(block for block in blocks if block is not None)
+        return Acquired(1, results, Share(held, known), view.beside_summary)
+
+    def _stood(self, block: int, after_seq: int) -> bool:
+        first = self._first.get(block)
+        return first is not None and first <= after_seq
+
+
+def _texts(entry: Entry) -> Iterator[str]:
+    match entry:
+        case ToolReturned():
+            yield entry.content
+        case UserPrompt():
+            yield entry.text
+            yield from (attachment.text for attachment in entry.attachments)
+        case Notice():
+            yield entry.text
+        case AssistantReply():
+            for block in entry.blocks:
+                if isinstance(block, Text):
+                    yield block.text
+                elif isinstance(block, ToolUse):
+                    yield from strings_of(block.input)
+        case _:
+            pass
+
+
+def _lines(text: str) -> list[str]:
+    """Without the numbers that tools put before them, and without white space at both ends."""
+    lines = text.split("\n")
+    return [line[found.end() :].strip() if (found := _NUMBER.match(line)) else line.strip() for line in lines]
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[int | None]:
+    """A mark for the block that begins at each line, the last few aside; None where it says too little."""
+    for start in range(len(lines) - BLOCK_LINES + 1):
+        block = tuple(lines[start : start + BLOCK_LINES])
+        yield hash(block) if sum(map(len, block)) > FEWEST_CHARACTERS else None
+
+
+def _covered(counts: Sequence[bool], lines: int) -> list[bool]:
+    """Of each line whether one of the blocks that count, by where they begin, covers it."""
+    covered = [False] * lines
+    reach = 0
+    for start, counted in enumerate(counts):
+        if counted:
+            reach = start + BLOCK_LINES
+        covered[start] = start < reach
+    for line in range(len(counts), min(reach, lines)):
+        covered[line] = True
+    return covered
