@@ -1,4 +1,4 @@
-"""Reads recorded sessions where they lie: those of Claude Code, Codex, Gemini CLI, pi, and Ullage's own log.
+"""Reads recorded sessions where they lie: those of Claude Code, Codex, Gemini CLI, Cline, pi, and Ullage's own log.
 
 Each format has a file of its own. Which program wrote a file is told by its content.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
-from ullage.replay.readers import claude_code, codex, gemini_cli, own_log, pi
+from ullage.replay.readers import claude_code, cline, codex, gemini_cli, own_log, pi
 from ullage.replay.readers.files import json_objects
 from ullage.replay.readers.flaws import NotATranscript, Tally
 from ullage.replay.readers.values import JsonObject
@@ -29,6 +29,7 @@ _NOT_UNPACKED = {
 }
 """How a file begins that is compressed in a way that is not read here."""
 
+_Value = TypeVar("_Value")
 _Read: TypeAlias = Callable[[Iterable[JsonObject], Tally, Path], tuple[Transcript, ...]]
 
 _READERS: tuple[tuple[Callable[[JsonObject], bool], _Read], ...] = (
@@ -36,8 +37,9 @@ _READERS: tuple[tuple[Callable[[JsonObject], bool], _Read], ...] = (
     (codex.is_line, lambda lines, tally, path: codex.read(lines, tally, _name(path))),
     (pi.is_line, lambda lines, tally, path: pi.read(lines, tally, _name(path))),
     (gemini_cli.is_line, gemini_cli.read),
+    (cline.is_line, cline.read),
 )
-"""Those that read one JSON object after the other; the first that knows one of the first objects has the file."""
+"""Those that read one JSON object after the other; the one that knows the first object that any of them knows has the file."""
 
 _ENDINGS = (".gz", ".xz", ".bz2", ".jsonl", ".json")
 
@@ -61,18 +63,24 @@ def sessions_in(path: Path) -> Iterator[Transcript]:
         return
     tally = Tally()
     objects = json_objects(path, tally)
-    first = list(islice(objects, LINES_TO_KNOW_IT_BY))
-    every: Iterator[JsonObject] = chain(first, objects)
-    read_all = next((read for is_line, read in _READERS if any(map(is_line, first))), None)
+    first: list[JsonObject] = []
+    read_all: _Read | None = None
+    for value in islice(objects, LINES_TO_KNOW_IT_BY):
+        first.append(value)
+        read_all = next((read for is_line, read in _READERS if is_line(value)), None)
+        if read_all is not None:
+            break
+    every: Iterator[JsonObject] = chain(_one_by_one(first), objects)
     if read_all is None:
         raise NotATranscript(f"{path} is no transcript: {_why_not(path, first, tally)}")
     yield from _one_by_one(list(read_all(every, tally, path)))
 
 
-def _one_by_one(transcripts: list[Transcript]) -> Iterator[Transcript]:
+def _one_by_one(values: list[_Value]) -> Iterator[_Value]:
     """Each is let go when the next is asked for."""
-    while transcripts:
-        yield transcripts.pop(0)
+    values.reverse()
+    while values:
+        yield values.pop()
 
 
 def _name(path: Path) -> str:

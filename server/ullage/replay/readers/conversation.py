@@ -6,6 +6,7 @@ them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -50,7 +51,7 @@ class Conversation:
         self._answered: set[str] = set()
         self._called: set[str] = set()
         self._waiting: list[tuple[Entry, float, int]] = []
-        self._made = 0
+        self._made = Counter[str]()
 
     @property
     def length(self) -> int:
@@ -104,11 +105,13 @@ class Conversation:
         """What the program told the model."""
         self._words(Notice("rules", said.text), said, at)
 
-    def compaction(self, summary: str, automatic: bool | None, tokens_before: int | None, at: float, usage: Usage | None = None) -> None:
-        """What was said so far gave way to `summary`, which is empty where the record does not tell it."""
+    def compaction(self, summary: str, automatic: bool | None, tokens_before: int | None, at: float, *, after: int | None = None) -> None:
+        """What was said so far, or up to the entry `after`, gave way to `summary`, which is empty where the record does not tell it."""
         self._settle()
         self._tally.count(NO_SUMMARY, int(not summary))
-        self._compactions.append(RecordedCompaction(self.length, summary, automatic, tokens_before, at or None, usage=usage))
+        place = self.length if after is None else after
+        self._compactions.append(RecordedCompaction(place, summary, automatic, tokens_before, at or None))
+        self._compactions.sort(key=lambda each: each.after_seq)
 
     def transcript(self, session_id: str, source: Source, project: str = "") -> Transcript:
         """All of it. `project` is where the agent worked, if that is not the folder."""
@@ -142,8 +145,8 @@ class Conversation:
         self._waiting.clear()
 
     def _new_id(self, kind: str) -> str:
-        self._made += 1
-        return f"{kind}-{self._made}"
+        self._made[kind] += 1
+        return f"{kind}-{self._made[kind]}"
 
 
 def _says_something(block: AssistantBlock) -> bool:

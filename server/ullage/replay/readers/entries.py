@@ -75,6 +75,7 @@ _FILE_TOOLS: dict[str, TouchKind] = {
     "write_file": "edited",
     "replace_in_file": "edited",
     "write_to_file": "edited",
+    "read_files": "read",
     "editor": "edited",
 }
 _PATH_KEYS = ("file_path", "notebook_path", "filePath", "path", "absolute_path")
@@ -101,12 +102,15 @@ def touched_by_call(call: ToolUse, found: FileOnDisk | None, folder: str) -> tup
 
     `sha256` is empty where the transcript does not hold the file's whole text.
     """
-    kind = _FILE_TOOLS.get(call.name)
-    path = next((path for key in _PATH_KEYS if (path := as_text(call.input.get(key)))), "")
+    kind, input = _FILE_TOOLS.get(call.name), call.input
+    files = as_list(input.get("files"))
+    if len(files) == 1 and isinstance(files[0], dict):
+        input = files[0]
+    path = next((path for key in _PATH_KEYS if (path := as_text(input.get(key)))), "")
     if kind is None or not path:
         return ()
     if found is None:
-        is_part = kind == "read" and bool(any(call.input.get(name) for name in ("offset", "limit", "start_line", "end_line")))
+        is_part = kind == "read" and bool(any(input.get(name) for name in ("offset", "limit", "start_line", "end_line")))
         return (FileTouch(relative(path, folder), kind, "", is_part),)
     return (FileTouch(relative(path, folder), found.kind, found.sha256, found.partial),)
 

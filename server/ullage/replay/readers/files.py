@@ -111,12 +111,21 @@ def json_objects(path: Path, tally: Tally) -> Iterator[JsonObject]:
 
 
 def _is_document(path: Path, file: BinaryIO) -> bool:
-    """An object on one line is one where the file's name says so: it may be longer than any line."""
+    """A file that is called so and begins with a part of an object is one too: an object on one line may be longer than any line."""
     head = _unharmed(lambda: file.read(_HEAD), Tally())
     file.seek(0)
     if _DOCUMENT.match(head):
         return True
-    return ".json" in path.suffixes and head.lstrip().startswith(b"{") and b"\n" not in head.strip()
+    line, _, more = head.strip().partition(b"\n")
+    return ".json" in path.suffixes and line.startswith(b"{") and not (more and _is_whole(line))
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        parse(line.decode("utf-8", "replace"))
+    except NotJson:
+        return False
+    return True
 
 
 def _value(line: bytes, number: int, tally: Tally) -> Json:

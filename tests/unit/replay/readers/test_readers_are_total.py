@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import lzma
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.fake_api.validation import validate_request
 from tests.unit.context.logs import PRELUDE, prompt
-from tests.unit.replay.readers import test_gemini_cli, test_pi
+from tests.unit.replay.readers import test_cline, test_gemini_cli, test_pi
 from tests.unit.replay.readers.recorded import Claude, Line, codex, result, text, use
 from ullage.context.blocks import Json
 from ullage.context.entries import Logged
@@ -154,7 +155,8 @@ def check_read(folder: Path, content: bytes) -> None:
 every_example = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
-FORMATS = [claude_lines(), codex_lines(), test_pi.every_kind(), test_gemini_cli.every_kind()]
+CLINE = [*test_cline.with_calls(), *test_cline.with_xml()]
+FORMATS = [claude_lines(), codex_lines(), test_pi.every_kind(), test_gemini_cli.every_kind(), CLINE]
 """A line of every kind of every format."""
 
 
@@ -180,6 +182,50 @@ def test_any_lines_of_pi(tmp_path: Path, content: bytes):
 @given(content=spoilt(test_gemini_cli.every_kind()))
 def test_any_lines_of_gemini_cli(tmp_path: Path, content: bytes):
     check_read(tmp_path, content)
+
+
+@every_example
+@given(content=st.one_of(spoilt(test_cline.with_calls()), spoilt(test_cline.with_xml())))
+def test_any_messages_of_cline(tmp_path: Path, content: bytes):
+    check_read(tmp_path, content)
+
+
+DOCUMENTS = [
+    json.dumps({**test_gemini_cli.ABOUT, "messages": test_gemini_cli.every_kind()[1:], "summary": "x"}, indent=2),
+    json.dumps({**test_gemini_cli.ABOUT, "messages": test_gemini_cli.every_kind()[1:]}),
+    json.dumps(CLINE),
+]
+
+
+@every_example
+@given(document=st.sampled_from(DOCUMENTS), at=st.integers(0, 5_000), gone=st.integers(0, 40), new=st.binary(max_size=6))
+def test_a_document_with_anything_changed(tmp_path: Path, document: str, at: int, gone: int, new: bytes):
+    path = tmp_path / "any.json"
+    content = document.encode()
+    path.write_bytes(content[:at] + new + content[at + gone :])
+    with suppress(NotATranscript):
+        for transcript in read(path):
+            check_valid(transcript)
+
+
+@every_example
+@given(content=st.sampled_from(FORMATS), share=st.floats(0, 1))
+def test_a_file_that_is_cut_at_any_byte_gives_what_came_before(tmp_path: Path, content: list[Line], share: float):
+    whole = "".join(json.dumps(line) + "\n" for line in content).encode()
+    check_read(tmp_path, whole[: round(share * len(whole))])
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_document_that_is_cut_gives_the_messages_before(tmp_path: Path, document: str):
+    path = tmp_path / "any.json"
+    path.write_text(document)
+    (whole,) = read(path)
+    path.write_text(document[: len(document) // 2])
+    (half,) = read(path)
+    common = min(len(half.entries), 2)  # messages of Gemini CLI grow
+    assert common > 0
+    assert half.entries[:common] == whole.entries[:common]
+    assert any(repair.what == "places where the file breaks off or is no JSON" for repair in half.repairs)
 
 
 @every_example
