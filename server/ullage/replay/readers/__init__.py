@@ -1,4 +1,4 @@
-"""Reads recorded sessions where they lie: those of Claude Code, Codex, Gemini CLI, Cline, pi, and Ullage's own log.
+"""Reads recorded sessions where they lie: those of Claude Code, Codex, OpenCode, Gemini CLI, Cline, pi, and Ullage's own log.
 
 Each format has a file of its own. Which program wrote a file is told by its content.
 """
@@ -10,7 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from ullage.replay.readers import claude_code, cline, codex, gemini_cli, own_log, pi
+from ullage.replay.readers import claude_code, cline, codex, gemini_cli, opencode, own_log, pi
 from ullage.replay.readers.files import json_objects
 from ullage.replay.readers.flaws import NotATranscript, Tally
 from ullage.replay.readers.values import JsonObject
@@ -38,6 +38,7 @@ _READERS: tuple[tuple[Callable[[JsonObject], bool], _Read], ...] = (
     (pi.is_line, lambda lines, tally, path: pi.read(lines, tally, _name(path))),
     (gemini_cli.is_line, gemini_cli.read),
     (cline.is_line, cline.read),
+    (opencode.is_line, opencode.read),
 )
 """Those that read one JSON object after the other; the one that knows the first object that any of them knows has the file."""
 
@@ -59,7 +60,8 @@ def sessions_in(path: Path) -> Iterator[Transcript]:
     if path.is_dir():
         raise NotATranscript(f"{path} is a folder: name the transcripts in it")
     if own_log.is_database(path):
-        yield from own_log.read(path)
+        of_opencode = opencode.read_database(path)
+        yield from own_log.read(path) if of_opencode is None else of_opencode
         return
     tally = Tally()
     objects = json_objects(path, tally)

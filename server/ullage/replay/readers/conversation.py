@@ -105,12 +105,21 @@ class Conversation:
         """What the program told the model."""
         self._words(Notice("rules", said.text), said, at)
 
-    def compaction(self, summary: str, automatic: bool | None, tokens_before: int | None, at: float, *, after: int | None = None) -> None:
+    def compaction(
+        self,
+        summary: str,
+        automatic: bool | None,
+        tokens_before: int | None,
+        at: float,
+        *,
+        after: int | None = None,
+        usage: Usage | None = None,
+    ) -> None:
         """What was said so far, or up to the entry `after`, gave way to `summary`, which is empty where the record does not tell it."""
         self._settle()
         self._tally.count(NO_SUMMARY, int(not summary))
         place = self.length if after is None else after
-        self._compactions.append(RecordedCompaction(place, summary, automatic, tokens_before, at or None))
+        self._compactions.append(RecordedCompaction(place, summary, automatic, tokens_before, at or None, usage=usage))
         self._compactions.sort(key=lambda each: each.after_seq)
 
     def transcript(self, session_id: str, source: Source, project: str = "") -> Transcript:

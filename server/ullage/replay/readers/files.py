@@ -26,8 +26,8 @@ _DATABASE = "ullage.db"
 _OF_EARLIER_VERSIONS = Path(".ullage", _DATABASE)
 _PACKED = r"(?:\.gz|\.xz|\.bz2)?"
 _NAMES = re.compile(
-    # Claude Code, Codex, pi, Gemini CLI; Gemini CLI before 0.39; Cline; Cline's command line.
-    rf"(?:.*\.jsonl|session-.*\.json|api_conversation_history\.json|.*\.messages\.json){_PACKED}"
+    # Claude Code, Codex, pi, Gemini CLI; Gemini CLI before 0.39; Cline; Cline since version 4; OpenCode before 1.2, and since.
+    rf"(?:.*\.jsonl|session-.*\.json|api_conversation_history\.json|.*\.messages\.json|ses_.*\.json){_PACKED}|opencode[\w.-]*\.db"
 )
 """What transcripts are called."""
 
@@ -71,12 +71,23 @@ def _below(top: Path, failures: list[str], kept: Mapping[Path, Path]) -> Iterato
             folders.clear()
             yield log
             continue
-        folders.sort()
+        folders[:] = sorted(_without_copies(here, folders, names))
         for path in (here / name for name in sorted(names) if _NAMES.fullmatch(name)):
             if path.exists() and not path.is_file():
                 failures.append(f"{path} is {_NO_FILE}")
             else:
                 yield path
+
+
+def _without_copies(here: Path, folders: Sequence[str], names: Sequence[str]) -> Sequence[str]:
+    """Of OpenCode's folders those that have sessions, and of the forms in which it left the same ones behind the newest."""
+    if here.name == "storage" and "session" in folders:
+        return ["session"]
+    if any(name.startswith("opencode") and name.endswith(".db") for name in names):
+        return [each for each in folders if each not in ("storage", "project")]
+    if "storage" in folders and "project" in folders and (here / "storage" / "session").is_dir():
+        return [each for each in folders if each != "project"]
+    return folders
 
 
 def _log_of(folder: Path, kept: Mapping[Path, Path]) -> Path | None:

@@ -45,6 +45,7 @@ ORPHAN_RESULT = Flaw("tool results without their call", "they were left out; the
 REPEATED_RESULT = Flaw("second results of one call", "they were left out; the model may have seen them")
 NO_RESULT = Flaw("tool calls without a result", "the model is taken to have been told that they were interrupted")
 REPEATED_CALL = Flaw("tool calls that repeat an earlier call's id", "they get an id of their own when they are sent")
+NOT_A_FILE = Flaw("files of messages that cannot be read whole", "what they said is missing from the session")
 ODD_MESSAGE = Flaw("messages of a shape that no known version writes", "what could not be read of them is missing from the session")
 ODD_NAME = Flaw("tool calls whose tool has a name that the API does not take", "they were given another one")
 PROVIDER_TOOL = Flaw(
