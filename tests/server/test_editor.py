@@ -13,6 +13,7 @@ from pygls.exceptions import JsonRpcException
 
 from tests.fake_api import Call, FakeApi, Say
 from tests.server.client import UllageClient, editor_window
+from ullage.context.policy import USUAL_CAP
 from ullage.lsp import items as wire
 from ullage.lsp import protocol
 from ullage.lsp.documents import lines_of
@@ -118,7 +119,7 @@ async def test_settings_are_asked_for_and_bad_ones_named(folder: Path, state: Pa
         assert opened.gauge.next.why == "off"
         told = [message.message for message in client.messages]
         assert len(told) == 2
-        assert any("Compaction: Cap" in message and "200000" in message for message in told)
+        assert any("Compaction: Cap" in message and str(USUAL_CAP) in message for message in told)
         assert any("Bash: Timeout" in message for message in told)
         client.set_configuration({"provider": "practice"}, section="ullage.model")
         client.set_configuration({"auto": True, "cap": 30_000}, section="ullage.compaction")

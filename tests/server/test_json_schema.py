@@ -47,7 +47,7 @@ def check_valid(name: str, value: object) -> None:
 
 
 def test_the_schema_in_the_repository_is_up_to_date() -> None:
-    assert protocol_schema() == SCHEMA, "run `npm run schema`"
+    assert protocol_schema() == SCHEMA, "run `npm run generate`"
 
 
 def test_it_is_a_schema() -> None:

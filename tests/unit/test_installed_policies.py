@@ -140,7 +140,7 @@ def changed(**fields: Any) -> object:
         (changed(threshold=ThresholdOptions(ShareOfWindow(True))), "at True of the window"),
         (changed(threshold=ThresholdOptions(ShareOfWindow(0.5, at_most=0))), "at 0 at the latest"),
         (changed(threshold=ThresholdOptions(FixedTokens(0))), "at 0: it must be"),
-        (changed(threshold=ThresholdOptions(BelowWindow(-1))), "-1 and 13000"),
+        (changed(threshold=ThresholdOptions(BelowWindow(-1, 7))), "-1 and 7"),
         (changed(threshold=ThresholdOptions(hold_share=0.0)), "hold_share"),
     ],
 )

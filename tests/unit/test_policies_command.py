@@ -15,6 +15,8 @@ import pytest
 
 from tests.example_policy import install, install_metadata
 from tests.patience import PATIENCE
+from tests.unit.context.policies.rehearsal import occasion
+from tests.unit.context.policies.steps import talk
 from ullage.cli import main
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policies.ullage import ULLAGE
@@ -29,13 +31,15 @@ def run(path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", env=environment, timeout=PATIENCE)
 
 
-def test_the_list_has_every_policy_with_its_line_and_moves(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "120")
+def test_the_list_has_every_policy_with_its_threshold_and_moves(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     assert main(["policies"]) == 0
     listed = capsys.readouterr().out
     for policy in BUILT_IN.values():
         assert f"\n{policy.name} " in f"\n{listed}"
-    assert "Full at: 33,000 tokens below the window, at 200,000 at the latest" in listed
+        assert f"Full at: {threshold_in_words(policy)}" in listed
     assert "Moves: clip on arrival, clear, snip, summary, restore files" in listed
 
 
@@ -54,7 +58,7 @@ def test_every_number_is_shown_with_its_unit(capsys: pytest.CaptureFixture[str])
     main(["policies", "ullage"])
     shown = " ".join(capsys.readouterr().out.split())
     for expected in (
-        "threshold.full_at.reserve 20,000 tokens",
+        f"threshold.full_at.reserve {BelowWindow().reserve:,} tokens",
         "threshold.hold_share 0.98 (98 %)",
         "engine.options.clip.result_characters 30,000 characters",
         "engine.options.clear.answered_only yes",
@@ -69,6 +73,7 @@ def test_every_number_is_shown_with_its_unit(capsys: pytest.CaptureFixture[str])
     ("full_at", "measure", "words"),
     [
         (BelowWindow(20_000, 0, None), "usage", "20,000 tokens below the window"),
+        (BelowWindow(20_000, 13_000, 150_000), "usage", "33,000 tokens below the window, at 150,000 at the latest"),
         (ShareOfWindow(0.5), "usage", "50 % of the window"),
         (ShareOfWindow(1 / 16, 8_192), "messages", "6.25 % of the window, at 8,192 tokens at the latest, of the messages alone"),
         (FixedTokens(50_000), "characters / 4", "50,000 tokens, by a quarter of the messages' characters"),
@@ -76,7 +81,7 @@ def test_every_number_is_shown_with_its_unit(capsys: pytest.CaptureFixture[str])
         (Never(), "usage", "never by itself"),
     ],
 )
-def test_the_line_is_said_in_words(full_at: FullAt, measure: Measure, words: str) -> None:
+def test_the_threshold_is_said_in_words(full_at: FullAt, measure: Measure, words: str) -> None:
     assert threshold_in_words(Policy("p", "", (), ULLAGE.engine, ThresholdOptions(full_at), measure)) == words
 
 
@@ -117,11 +122,17 @@ def test_all_that_a_model_is_asked_is_shown_whole(policy: Policy, capsys: pytest
     main(["policies", policy.name])
     shown = " ".join(capsys.readouterr().out.split())
     prompts = dict(prompts_in(policy.engine, "engine"))
-    assert bool(prompts) == (policy.name not in ("sink-window", "none"))
+    assert bool(prompts) == asks_a_model(policy)
     for text in prompts.values():
         assert " ".join(text.split()) in shown
     main(["policies", policy.name, "--format", "json"])
     assert json.loads(capsys.readouterr().out)["prompts"] == prompts
+
+
+def asks_a_model(policy: Policy) -> bool:
+    """Whether a model is asked anything where this policy compacts a conversation."""
+    plan = policy.engine.plan(occasion(policy, talk(60, words=500)))
+    return plan is not None and plan.asked is not None
 
 
 def test_it_is_told_where_a_policy_differs_from_what_it_reproduces(capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,6 +103,11 @@ class RestoreOptions:
     window they would else fill what the compaction has just freed."""
 
 
+LARGEST_HEADROOM_SHARE = 0.5
+"""Reserve and margin take at most this share of the window: they are meant for windows of 200,000 tokens and more. Of a local model's
+16,000 or 32,000 they would leave nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class BelowWindow:
     """So many tokens before the window is full, and never later than at `cap` (tokens; None: no cap). The figures are Claude Code's."""

@@ -46,7 +46,7 @@ def protocol_schema() -> Schema:
     return {
         "$schema": DIALECT,
         "title": "Ullage's own methods beside the Language Server Protocol",
-        "$comment": "Generated from server/ullage/lsp by `npm run schema`; PROTOCOL.md says what it means.",
+        "$comment": "Generated from server/ullage/lsp by `npm run generate`; PROTOCOL.md says what it means.",
         "protocolVersion": PROTOCOL_VERSION,
         "methods": methods,
         "$defs": dict(sorted({**shapes.found, "Refusal": _refusal()}.items())),

@@ -11,7 +11,7 @@ from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Entry
 from ullage.context.moves.cheap import Arrival, clear, clip, snip
 from ullage.context.policies.ullage import ULLAGE, UllageEngine
-from ullage.context.policy import RestoreOptions
+from ullage.context.policy import USUAL_CAP, BelowWindow, RestoreOptions
 from ullage.context.view.projection import Projection
 
 assert isinstance(ULLAGE.engine, UllageEngine)
@@ -92,11 +92,11 @@ def test_what_is_free_is_measured_as_the_files_are() -> None:
     assert in_room(RESTORE, 10_000, 200_000, 2.0).total_tokens == 2_500
 
 
-@pytest.mark.parametrize(
-    ("window", "expected"), [(200_000, 200_000 - 20_000 - 13_000), (233_000, 200_000), (233_001, 200_000), (1_000_000, 200_000)]
-)
-def test_the_line_leaves_20_000_and_13_000_and_is_never_over_200_000(window: int, expected: int):
-    assert threshold_of(window, ULLAGE.threshold) == expected
+@pytest.mark.parametrize("beyond", [-30_000, -1, 0, 1, 800_000])
+def test_the_threshold_leaves_reserve_and_margin_and_is_never_over_the_cap(beyond: int):
+    below = BelowWindow()
+    window = USUAL_CAP + below.reserve + below.margin + beyond
+    assert threshold_of(window, ULLAGE.threshold) == min(USUAL_CAP, USUAL_CAP + beyond)
 
 
 def test_it_warns_at_75_percent_of_the_threshold_and_holds_at_98_of_the_window():

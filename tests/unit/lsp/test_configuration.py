@@ -123,13 +123,15 @@ def test_the_manifest_has_the_defaults_of_the_product() -> None:
     for name, setting in DECLARED.items():
         area, _, key = name.partition(".")
         section.setdefault(area, {})[key] = setting["default"]
-    assert read_settings(section, trusted=True) == (Settings(), [])
+    settings, complaints = read_settings(section, trusted=True)
+    assert complaints == []
+    assert settings == Settings(), "client-extension/package.json differs from session/settings.py; `npm run generate` writes the cap there"
 
 
 def test_the_protocol_names_the_same_defaults() -> None:
     named = {name: json.loads(default) for name, default in DOCUMENTED if name in DECLARED}
     assert len(named) >= 10
-    assert named == {name: DECLARED[name]["default"] for name in named}
+    assert named == {name: DECLARED[name]["default"] for name in named}, "PROTOCOL.md and client-extension/package.json differ"
 
 
 def test_a_policy_that_there_is_not_is_answered_with_those_that_there_are() -> None:

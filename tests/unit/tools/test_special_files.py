@@ -13,18 +13,8 @@ from pathlib import Path
 import pytest
 
 import ullage
-from tests.unit.tools.workplace import Workplace
+from tests.unit.tools.workplace import TAKE_A_PATH, Workplace, needed
 from ullage.tools.sandbox.guarded import guarded
-from ullage.tools.tool import Tool
-
-
-def takes_a_path(tool: Tool) -> bool:
-    properties = tool.spec.input_schema.get("properties")
-    return isinstance(properties, dict) and "path" in properties
-
-
-TAKE_A_PATH = [name for name, tool in Workplace().tools.items() if takes_a_path(tool) and name != "diagnostics"]
-"""`diagnostics` opens no file."""
 
 ENGINES = ["python", *(["ripgrep"] if shutil.which("rg") else [])]
 
@@ -45,9 +35,7 @@ def special(workplace: Workplace, tmp_path: Path) -> Iterator[Workplace]:
 @pytest.mark.parametrize("name", ["src/pipe.py", "src/socket.py"])
 @pytest.mark.parametrize("tool", TAKE_A_PATH)
 async def test_a_tool_says_what_it_is_and_waits_for_nobody(tool: str, name: str, special: Workplace) -> None:
-    required = special.tools[tool].spec.input_schema.get("required", [])
-    assert isinstance(required, list)
-    outcome = await special.call(tool, **{str(each): str(each) for each in required} | {"path": name})
+    outcome = await special.call(tool, **needed(special.tools[tool]) | {"path": name})
     assert outcome.is_error
     assert "not a regular file" in outcome.content
 

@@ -11,7 +11,7 @@ from ullage.store.folder import READABLE
 from ullage.tools.recall import RecallHit
 from ullage.tools.registry import ToolDependencies, build_tools
 from ullage.tools.sandbox.sandbox import SandboxWanted
-from ullage.tools.tool import BadToolInput, ToolCall, ToolOutcome
+from ullage.tools.tool import BadToolInput, Tool, ToolCall, ToolOutcome
 from ullage.workspace.files import WorkspaceFiles
 from ullage.workspace.folders import Folders, Kept
 from ullage.workspace.text_file import OwnWrites
@@ -84,3 +84,19 @@ class Workplace:
 
 def _wanted(sandbox: bool | SandboxWanted) -> SandboxWanted:
     return sandbox if isinstance(sandbox, str) else "auto" if sandbox else "off"
+
+
+def needed(tool: Tool) -> dict[str, Json]:
+    """What a call of it has to give, each a text of its own."""
+    required = tool.spec.input_schema.get("required", [])
+    assert isinstance(required, list)
+    return {str(name): f"some {name}" for name in required}
+
+
+def takes_a_path(tool: Tool) -> bool:
+    properties = tool.spec.input_schema.get("properties")
+    return isinstance(properties, dict) and "path" in properties
+
+
+TAKE_A_PATH = [name for name, tool in Workplace().tools.items() if takes_a_path(tool) and name != "diagnostics"]
+"""`diagnostics` opens no file."""

@@ -14,15 +14,20 @@ from ullage.context.compaction_entries import Compaction, CompactionRedone, Comp
 from ullage.context.counting.media import shown_tokens
 from ullage.context.counting.tokens import Calibration, estimate_message
 from ullage.context.entries import AssistantReply, Logged, TurnEnded, UserPrompt
-from ullage.context.policy import BelowWindow, FixedCharacters, FixedTokens, Measure, Never, ShareOfWindow, ThresholdOptions
+from ullage.context.policy import (
+    LARGEST_HEADROOM_SHARE,
+    BelowWindow,
+    FixedCharacters,
+    FixedTokens,
+    Measure,
+    Never,
+    ShareOfWindow,
+    ThresholdOptions,
+)
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.projection import Projection
 
 Level: TypeAlias = Literal["normal", "warning", "error"]
-
-LARGEST_HEADROOM_SHARE = 0.5
-"""Reserve and margin take at most this share of the window: they are meant for 200,000 tokens and more, and would leave
-nothing of the 16,000 or 32,000 of a local model."""
 
 CHARACTERS_PER_TOKEN = 4
 """What a quarter of the characters is (`Measure`)."""

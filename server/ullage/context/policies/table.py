@@ -26,7 +26,7 @@ from ullage.context.policies.token_prune import TOKEN_PRUNE
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 
-_IN_ORDER = (
+IN_ORDER = (
     ULLAGE,
     THREE_LAYER,
     THREE_LAYER_PRESERVING,
@@ -49,4 +49,4 @@ _IN_ORDER = (
     NONE,
 )
 
-BUILT_IN: Mapping[str, Policy] = {policy.name: policy for policy in _IN_ORDER}
+BUILT_IN: Mapping[str, Policy] = {policy.name: policy for policy in IN_ORDER}

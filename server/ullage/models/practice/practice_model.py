@@ -11,7 +11,7 @@ from dataclasses import replace
 from ullage.context.blocks import AssistantBlock, Message, Text, Thinking, ToolUse, Usage
 from ullage.context.counting.tokens import estimate_block, estimate_message, estimate_prelude
 from ullage.context.entries import Prelude
-from ullage.context.policy import BelowWindow
+from ullage.context.policy import LARGEST_HEADROOM_SHARE, BelowWindow
 from ullage.context.view.request import Request
 from ullage.models.errors import PromptTooLong
 from ullage.models.model import (
@@ -31,7 +31,7 @@ from ullage.models.practice.situation import Mark, Situation, situation_of
 NAME = "practice"
 FULL_AT = 38_000
 """Tokens: so few that the context is full in the tour, after the edit, and the compaction can be watched."""
-WINDOW = FULL_AT + BelowWindow().reserve + BelowWindow().margin
+WINDOW = min(FULL_AT + BelowWindow().reserve + BelowWindow().margin, int(FULL_AT / (1 - LARGEST_HEADROOM_SHARE)))
 """Tokens. By it the threshold of the policy `ullage` is `FULL_AT`, whatever that policy keeps free."""
 MAX_OUTPUT = 8_000
 CHUNK_SECONDS = 0.02

@@ -1,4 +1,4 @@
-"""The line, the colour of the gauge, and the usual growth of a turn."""
+"""The threshold, the colour of the gauge, and the usual growth of a turn."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from tests.unit.context.logs import compaction, log
 from tests.unit.context.work import asked, priced, ran, work
 from ullage.context.counting.gauge import USUAL_GROWTH, Level, growth, level, threshold_of
 from ullage.context.entries import Entry, TurnEnded
-from ullage.context.policy import ThresholdOptions
+from ullage.context.policy import BelowWindow, ThresholdOptions
 
-OPTIONS = ThresholdOptions()
+OPTIONS = ThresholdOptions(BelowWindow(reserve=20_000, margin=13_000, cap=150_000))
 
 
 @pytest.mark.parametrize(
     ("window", "cap", "expected"),
     [
+        (160_000, None, 127_000),
+        (200_000, None, 150_000),
         (200_000, 200_000, 167_000),
         (1_000_000, 200_000, 200_000),
         (1_000_000, 2_000_000, 967_000),
@@ -28,7 +30,7 @@ OPTIONS = ThresholdOptions()
         (1, 200_000, 1),
     ],
 )
-def test_line(window: int, cap: int, expected: int):
+def test_threshold(window: int, cap: int | None, expected: int):
     assert threshold_of(window, OPTIONS, cap) == expected
 
 

@@ -1,6 +1,6 @@
 """One small history before and after each policy, as a reader would write it down: `golden/<policy>.txt`.
 
-`ULLAGE_GOLDEN=write` writes the files anew; what changed is then for a reviewer to judge.
+`npm run generate` writes the files anew (by `ULLAGE_GOLDEN=write`); what changed is then for a reviewer to judge.
 """
 
 from __future__ import annotations
@@ -95,6 +95,7 @@ def test_what_a_policy_makes_of_a_small_history(name: str):
     file = GOLDEN / f"{name}.txt"
     if os.environ.get("ULLAGE_GOLDEN") == "write":
         file.write_text(told, encoding="utf-8")
+    assert file.exists(), "run `npm run generate`, and read the new file"
     assert told == file.read_text(encoding="utf-8")
 
 

@@ -5,34 +5,14 @@ from __future__ import annotations
 import pytest
 
 from ullage.context.counting.gauge import threshold_of
-from ullage.context.policies.table import BUILT_IN
-
-ORDER = (
-    "ullage",
-    "three-layer",
-    "three-layer-preserving",
-    "head-tail",
-    "four-layer",
-    "claude-code",
-    "codex",
-    "opencode",
-    "hermes",
-    "gemini-cli",
-    "cline",
-    "goose",
-    "aider",
-    "memgpt",
-    "summary-buffer",
-    "memory-blocks",
-    "lossless",
-    "sink-window",
-    "token-prune",
-    "none",
-)
+from ullage.context.policies.table import BUILT_IN, IN_ORDER
+from ullage.session.settings import Settings
 
 
-def test_the_policies_come_in_the_order_of_the_design():
-    assert tuple(BUILT_IN) == ORDER
+def test_ullages_own_comes_first_and_no_name_twice():
+    names = [policy.name for policy in IN_ORDER]
+    assert names[0] == Settings().policy_name
+    assert names == list(BUILT_IN)
 
 
 @pytest.mark.parametrize("name", BUILT_IN)

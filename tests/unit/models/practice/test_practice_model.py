@@ -9,9 +9,11 @@ import pytest
 
 from tests.unit.models.practice.workbench import Workbench
 from ullage.context.blocks import Text, Thinking, ToolUse
+from ullage.context.counting.gauge import threshold_of
+from ullage.context.policies.ullage import ULLAGE
 from ullage.models.errors import PromptTooLong
 from ullage.models.model import Reply, TextDelta, ThinkingDelta, ToolInputDelta, ToolUseStarted
-from ullage.models.practice.practice_model import PracticeModel
+from ullage.models.practice.practice_model import FULL_AT, WINDOW, PracticeModel
 from ullage.models.practice.scenario import BadScenario, Scenario, load_scenarios, parse_scenario
 
 SCENARIO = {
@@ -53,6 +55,10 @@ async def test_the_card_says_what_it_is(tmp_path: Path) -> None:
     assert "not an AI" in card.display_name
     assert card.prices is not None
     assert card.source == "practice"
+
+
+def test_its_window_makes_the_context_full_where_the_tour_can_show_it() -> None:
+    assert threshold_of(WINDOW, ULLAGE.threshold) == FULL_AT
 
 
 async def test_over_its_window_the_prompt_is_too_long(tmp_path: Path) -> None:
