@@ -28,7 +28,9 @@ await main(async () => {
 });
 
 function writeManifest() {
-  const listed = policies().filter((/** @type {{package: string}} */ each) => each.package === "ullage");
+  /** @type {{name: string, title: string, package: string}[]} */
+  const everyPolicy = policies();
+  const listed = everyPolicy.filter((each) => each.package === "ullage");
   change("package.json", (manifest) => {
     const settings = Object.assign({}, ...manifest.contributes.configuration.map((/** @type {any} */ group) => group.properties));
     settings[POLICY].enum = listed.map(({ name }) => name);
@@ -38,8 +40,8 @@ function writeManifest() {
   });
   change("package.nls.json", (texts) => {
     const kept = Object.entries(texts).filter(([key]) => !key.startsWith(TITLES));
-    const after = kept.findIndex(([key]) => `${key}.` === TITLES) + 1;
-    return Object.fromEntries(kept.toSpliced(after, 0, ...listed.map(({ name, title }) => [`${TITLES}${name}`, title])));
+    const titles = listed.map(({ name, title }) => /** @type {[string, string]} */ ([`${TITLES}${name}`, title]));
+    return Object.fromEntries(kept.toSpliced(kept.findIndex(([key]) => `${key}.` === TITLES) + 1, 0, ...titles));
   });
 }
 

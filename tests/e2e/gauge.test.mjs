@@ -35,11 +35,10 @@ stage("the gauge", { window: 60_000 }, (scenario) => {
 
     const tooltip = await gaugeTooltip(page);
     await screenshot("3-tooltip");
-    assert.match(tooltip, /of 30,000 tokens/);
-    assert.match(tooltip, /window is 60,000/);
     for (const part of [/system prompt/, /tool definitions/, /your messages/, /read_file/, /in all/]) assert.match(tooltip, part);
-    const number = (/** @type {RegExp} */ pattern) => Number(pattern.exec(tooltip)?.[1]?.replaceAll(",", ""));
-    assert.equal(number(/in all\s+([\d,]+)/), number(/([\d,]+) of 30,000 tokens/));
+    const [, sum = ""] = /in all\s+([\d,]+)/.exec(tooltip) ?? [];
+    const above = (/^[^|\t]*30,000[^|\t]*$/m.exec(tooltip)?.[0] ?? "").match(/[\d,]*\d/g);
+    assert.deepEqual(above?.toSorted(), [sum, "30,000", "60,000"].toSorted());
 
     await clickGauge(page);
     const card = itemsOf(panel, "compaction");
@@ -54,7 +53,7 @@ stage("the gauge", { window: 60_000 }, (scenario) => {
     await notification(page, "Compacted: ").getByText("Undo").click();
     await card.getByText("Compaction undone").waitFor();
     await gaugeReaches(page, (percent) => percent === full, `${full} again`);
-    assert.match(await gaugeTooltip(page), /You undid the last compaction: none is made by itself before/);
+    assert.match(await gaugeTooltip(page), /undid/);
     await screenshot("5-undone");
     await page.mouse.move(0, 0); // what the gauge says lies over the card
     await card.getByRole("button", { name: "Redo" }).click();
