@@ -19,7 +19,7 @@ from tests.unit.context.policies.rehearsal import occasion
 from tests.unit.context.policies.steps import talk
 from ullage.cli import main
 from ullage.context.policies.table import BUILT_IN
-from ullage.context.policies.ullage import ULLAGE
+from ullage.context.policies.ullage import ULLAGE, UllageEngine
 from ullage.context.policy import BelowWindow, FixedCharacters, FixedTokens, FullAt, Measure, Never, Policy, ShareOfWindow, ThresholdOptions
 from ullage.policies_command import differences, moves_of, options_of, prompts_in, threshold_in_words, unit_of
 
@@ -57,13 +57,16 @@ def test_the_whole_of_one_has_its_title_engine_and_sources(policy: Policy, capsy
 def test_every_number_is_shown_with_its_unit(capsys: pytest.CaptureFixture[str]) -> None:
     main(["policies", "ullage"])
     shown = " ".join(capsys.readouterr().out.split())
+    assert isinstance(ULLAGE.engine, UllageEngine)
+    options = ULLAGE.engine.options
+    assert ULLAGE.restore is not None
     for expected in (
         f"threshold.full_at.reserve {BelowWindow().reserve:,} tokens",
-        "threshold.hold_share 0.98 (98 %)",
-        "engine.options.clip.result_characters 30,000 characters",
+        f"threshold.hold_share {ULLAGE.threshold.hold_share} ({ULLAGE.threshold.hold_share * 100:.4g} %)",
+        f"engine.options.clip.result_characters {options.clip.result_characters:,} characters",
         "engine.options.clear.answered_only yes",
-        "engine.options.snip.keep_last 47 messages",
-        "restore.files 5 files",
+        f"engine.options.snip.keep_last {options.snip.keep_last} messages",
+        f"restore.files {ULLAGE.restore.files} files",
         " characters): This conversation is about to outgrow",
     ):
         assert expected in shown
