@@ -112,13 +112,14 @@ def workspaces_in(location: Path) -> dict[Path, Path]:
     except OSError:
         return {}
     for folder in kept:
-        workspace = _workspace_of(folder)
+        workspace = workspace_of(folder)
         if workspace is not None and folder_of(workspace, location) == folder:
             found[workspace] = folder
     return found
 
 
-def _workspace_of(folder: Path) -> Path | None:
+def workspace_of(folder: Path) -> Path | None:
+    """The workspace that a folder is kept for; None where the folder does not say it."""
     try:
         value = json.loads((folder / _NAMED_BY).read_text("utf-8"))
     except (OSError, ValueError):

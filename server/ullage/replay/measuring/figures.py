@@ -197,6 +197,8 @@ class Row:
     figures: Figures
     repairs: tuple[Repair, ...]
     notes: tuple[str, ...]
+    project: str = ""
+    """The folder in which the agent worked; empty where the record does not tell."""
 
 
 def row_of(path: Path, transcript: Transcript, as_model: str | None = None) -> Row:
@@ -209,6 +211,7 @@ def row_of(path: Path, transcript: Transcript, as_model: str | None = None) -> R
         figures=_figures_of(transcript, as_model),
         repairs=transcript.repairs,
         notes=transcript.notes,
+        project=transcript.project,
     )
 
 

@@ -62,10 +62,11 @@ def read(lines: Iterable[JsonObject], tally: Tally, name: str) -> tuple[Transcri
         file.take(value)
     file.settle_queue()
     session = printable(file.session) or name
-    chains = [_transcript(session, file.main, tally)] if file.main or not file.sides else []
+    folder = next((line.folder for chain in (file.main, *file.sides.values()) for line in chain if line.folder), "")
+    chains = [_transcript(session, folder, file.main, tally)] if file.main or not file.sides else []
     for agent, side in file.sides.items():
         # Where there is no main chain, what is wrong with the file is told with the first side chain.
-        chains.append(_transcript(f"{session}/{printable(agent)}", side, Tally() if chains else tally))
+        chains.append(_transcript(f"{session}/{printable(agent)}", folder, side, Tally() if chains else tally))
     return tuple(chains)
 
 
@@ -168,7 +169,7 @@ def _is_empty_message(value: JsonObject) -> bool:
     return as_object(value.get("message")).get("content") in ("", [])
 
 
-def _transcript(session: str, lines: list[Line], tally: Tally) -> Transcript:
+def _transcript(session: str, folder: str, lines: list[Line], tally: Tally) -> Transcript:
     built = Entries(continued(lines, tally), tally)
     tally.note(NOT_WRITTEN if built.log.length else "Nothing is said in it")
     return Transcript(
@@ -180,4 +181,5 @@ def _transcript(session: str, lines: list[Line], tally: Tally) -> Transcript:
         notes=tally.notes,
         estimated_outputs=frozenset(built.log.estimated_outputs),
         media_tokens=built.log.media_tokens,
+        project=folder,
     )

@@ -95,6 +95,7 @@ def read(lines: Iterable[JsonObject], tally: Tally, name: str) -> tuple[Transcri
         compactions=tuple(rollout.compactions),
         repairs=tally.repairs,
         notes=tally.notes,
+        project=rollout.entries.folder,
     )
     return (session,)
 

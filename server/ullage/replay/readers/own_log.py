@@ -22,6 +22,7 @@ from ullage.replay.readers.entries import Log
 from ullage.replay.readers.flaws import COUNTED_ELSEWHERE, DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, NotATranscript, Tally
 from ullage.replay.transcript import RecordedCompaction, Transcript
 from ullage.store.errors import StoreFailed
+from ullage.store.location import workspace_of
 from ullage.store.log_store import LogStore, NoLog, open_to_read
 from ullage.store.origins import Lineage, origin_of
 
@@ -52,12 +53,13 @@ def read(path: Path) -> Iterator[Transcript]:
     that can be read."""
     try:
         store = open_to_read(path)
+        project = str(workspace_of(path.parent) or path.resolve().parent)
     except NoLog as error:
         raise NotATranscript(str(error)) from error
     try:
         shared = _Shared(store.lineages())
         for session in store.sessions():
-            yield _transcript(store, session.id, shared)
+            yield replace(_transcript(store, session.id, shared), project=project)
     except StoreFailed as error:
         raise NotATranscript(f"{path} is no log of Ullage that can be read: {error}") from error
     finally:

@@ -15,6 +15,8 @@ from ullage.replay.measuring.comparison import Choice, Standing, choose, compare
 from ullage.replay.measuring.facts import FactKind
 from ullage.replay.measuring.figures import Figures, Report, Row, together
 from ullage.replay.measuring.files_and_names import Named
+from ullage.replay.measuring.intervals import Estimate, Interval
+from ullage.replay.measuring.projects import BESIDE, MEASURES, ByProject, OfPolicy, by_project
 from ullage.replay.measuring.retention import KindRetention, Share
 from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Retained, Run
 from ullage.replay.pricing.cost import Dollars
@@ -30,6 +32,7 @@ def as_json(report: Report) -> str:
         "sessions": [_session(row) for row in report.rows],
         "all": _figures(together(row.figures for row in report.rows)),
         "not_read": list(report.failures),
+        **_projects_json(by_project(report.rows, compared(report.runs))),
         **_policies_json(report),
     }
     return json.dumps(whole, indent=2)
@@ -40,6 +43,7 @@ def _session(row: Row) -> Json:
         "file": str(row.path),
         "session": row.session_id,
         "program": row.source,
+        "project": row.project,
         "models": list(row.models),
         **_figures(row.figures),
         "mended": [{"what": repair.what, "count": repair.count} for repair in row.repairs],
@@ -113,6 +117,57 @@ def _policies_json(report: Report) -> dict[str, Json]:
         "policies": [_standing(each, comparison.optimum) for each in standings],
         "runs": [_run(run) for run in report.runs],
     }
+
+
+def _projects_json(by: ByProject) -> dict[str, Json]:
+    """Shares with their intervals, by project and together. Nothing is fitted, so nothing had to be left out when it was."""
+    return {
+        "projects": [
+            {
+                "project": project.name,
+                "folders": list(project.folders),
+                "sessions": project.sessions,
+                "policies": [_of_policy(each) for each in project.policies],
+                "all_others": [_of_policy(each) for each in project.without],
+            }
+            for project in by.projects
+        ],
+        "all_projects": [{**_of_policy(each), "mean_of_projects": _means(by, each.policy)} for each in by.together],
+        "fitted_to_these_sessions": [],
+    }
+
+
+def _of_policy(figure: OfPolicy) -> dict[str, Json]:
+    beside = None if figure.beside is None else {"ratio": figure.beside, "interval": _interval(figure.beside_interval)}
+    shares: dict[str, Json] = {key: _estimate(estimate) for key, estimate in figure.estimates.items()}
+    return {
+        "policy": figure.policy,
+        "sessions": figure.sessions,
+        "compactions": figure.compactions,
+        "dollars_in_all": figure.dollars,
+        f"cost_beside_{BESIDE.replace('-', '_')}": beside,
+        "mean_characters_of_summaries": figure.mean_characters,
+        **shares,
+    }
+
+
+def _estimate(estimate: Estimate) -> Json:
+    share = estimate.share
+    return {
+        "hits": share.hits,
+        "of": share.of,
+        "share": share.value,
+        "interval": _interval(estimate.interval),
+        "sessions": estimate.sessions,
+    }
+
+
+def _interval(interval: Interval | None) -> Json:
+    return None if interval is None else [interval.low, interval.high]
+
+
+def _means(by: ByProject, policy: str) -> Json:
+    return {each.key: by.mean(policy, each.key) for each in MEASURES}
 
 
 def _answer(choice: Choice) -> Json:

@@ -12,12 +12,14 @@ from operator import add
 from ullage.replay.measuring.comparison import Choice, Comparison, Standing, choose, compared
 from ullage.replay.measuring.facts import FactKind
 from ullage.replay.measuring.figures import Figures, Report, Row, as_recorded, together
+from ullage.replay.measuring.projects import ByProject, by_project
 from ullage.replay.measuring.retention import Share
 from ullage.replay.readers.values import printable
 from ullage.replay.reporting.answer import in_words
 from ullage.replay.reporting.policies_table import cautions
+from ullage.replay.reporting.projects_table import in_short
 from ullage.replay.reporting.report_table import PROGRAMS, cost_of, items, notes, section, shortfalls, wrapped
-from ullage.replay.reporting.wording import ABSENT, columns, incomplete, missing, money, number, percent
+from ullage.replay.reporting.wording import ABSENT, columns, estimated, incomplete, missing, money, number, percent
 
 MOST_SESSIONS = 12
 """Shown, those that cost most; `--full` shows all."""
@@ -86,16 +88,18 @@ def _policies(report: Report) -> Iterator[str]:
     recorded = as_recorded(report.rows, comparison.sessions)
     yield from section("The answer", (), next(in_words(comparison, choice, recorded)))
     standings = [*comparison.by_cost(), *([comparison.optimum] if comparison.optimum is not None else [])]
-    yield from section("Policies", _standings(standings))
-    yield from items("", _reservations(comparison, choice))
+    by = by_project(report.rows, comparison)
+    yield from section("Policies", _standings(standings, by))
+    of_projects = in_short(by, choice.best.policy) if choice.best is not None else ()
+    yield from items("", [*of_projects, *_reservations(comparison, choice)])
 
 
-def _standings(standings: Iterable[Standing]) -> Iterator[str]:
+def _standings(standings: Iterable[Standing], by: ByProject) -> Iterator[str]:
     head = ["policy", "cost", "compactions", "context|mean", "needed later:|in view", "or found by|a search", "lost"]
-    return columns(head, [[each.policy, *_standing_cells(each)] for each in standings], left=1)
+    return columns(head, [[each.policy, *_standing_cells(each, by)] for each in standings], left=1)
 
 
-def _standing_cells(standing: Standing) -> list[str]:
+def _standing_cells(standing: Standing, by: ByProject) -> list[str]:
     if not standing.runs:
         return [ABSENT] * 6
     cost = money(standing.total) if standing.priced else ABSENT
@@ -104,7 +108,9 @@ def _standing_cells(standing: Standing) -> list[str]:
     if not needed.needed or standing.stood_in.get("blank"):
         return [*cells, *[ABSENT] * 3]
     mark = "*" if standing.unjudged else ""
-    return [*cells, percent(needed.kept.value) + mark, percent(needed.within_reach.value) + mark, number(needed.lost) + mark]
+    figure = next((each for each in by.together if each.policy == standing.policy), None)
+    in_view = estimated(figure.estimates["needed_in_view"]) if figure is not None else percent(needed.kept.value)
+    return [*cells, in_view + mark, percent(needed.within_reach.value) + mark, number(needed.lost) + mark]
 
 
 def _reservations(comparison: Comparison, choice: Choice) -> Iterator[str]:

@@ -10,11 +10,13 @@ from textwrap import wrap
 
 from ullage.replay.measuring.comparison import choose, compared
 from ullage.replay.measuring.figures import Figures, Report, Row, as_recorded, together
+from ullage.replay.measuring.projects import by_project
 from ullage.replay.measuring.retention import Share
 from ullage.replay.readers.values import printable
 from ullage.replay.reporting import wording
 from ullage.replay.reporting.answer import in_words
 from ullage.replay.reporting.policies_table import cautions, cost_lines, fate_lines, kept_lines, listed
+from ullage.replay.reporting.projects_table import project_lines
 from ullage.replay.reporting.wording import ABSENT, columns, incomplete, missing, money, number, percent, ranges
 from ullage.replay.transcript import Source
 
@@ -54,6 +56,7 @@ def _lines(report: Report) -> Iterator[str]:
         yield from section("Needed after compactions", _needed(rows), wording.NEEDED, wording.KINDS)
     if report.policies:
         yield from _policies(report)
+    yield from _projects(report)
     yield from items(f"Figures that are missing ({ABSENT}), or partial or estimated (*)", shortfalls(rows))
     yield from items("What was mended or could not be read", notes(report.rows))
 
@@ -78,6 +81,12 @@ def _policies(report: Report) -> Iterator[str]:
         yield from section("Policies: what became of it", fate_lines(comparison.standings), wording.POLICY_FATES)
     yield from items("Policies of which what is shown as kept says little", cautions(comparison.standings))
     yield from items("What went wrong under policies", listed(standings, comparison))
+
+
+def _projects(report: Report) -> Iterator[str]:
+    by = by_project(report.rows, compared(report.runs))
+    if (report.policies or len(by.projects) > 1) and any(each.compactions for each in by.together):
+        yield from section("By project", project_lines(by), wording.PROJECTS)
 
 
 def section(title: str, table: Iterable[str], *told: str) -> Iterator[str]:

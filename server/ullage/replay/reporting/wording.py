@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from ullage.replay.measuring.figures import Figures
+from ullage.replay.measuring.intervals import COVERAGE, DRAWS, FEWEST_SESSIONS, Estimate, Interval
 from ullage.replay.measuring.retention import WINDOW_MESSAGES
 from ullage.replay.measuring.runs import Places, Summaries
 from ullage.replay.pricing.recorded_models import as_of
@@ -41,6 +42,23 @@ def number(value: float | None) -> str:
 def percent(value: float | None, sign: str = "") -> str:
     """A share in percent, with one decimal; `sign` as in a format (`+`)."""
     return ABSENT if value is None else f"{round(value * 100, 1) + 0.0:{sign}.1f} %"
+
+
+def whole_percent(value: float | None) -> str:
+    """A share in percent, without a fraction."""
+    return ABSENT if value is None else f"{value * 100:.0f} %"
+
+
+def with_interval(value: float | None, interval: Interval | None) -> str:
+    """A share in percent, with its interval where there is one: `94 % (91 to 96)`."""
+    if interval is None or value is None:
+        return whole_percent(value)
+    return f"{whole_percent(value)} ({interval.low * 100:.0f} to {interval.high * 100:.0f})"
+
+
+def estimated(estimate: Estimate) -> str:
+    """A share that was counted over sessions."""
+    return with_interval(estimate.share.value, estimate.interval)
 
 
 def money(dollars: float) -> str:
@@ -112,6 +130,14 @@ POLICY_KEPT = (
     "Characters a summary, names in it then used: the mean length, and of the names in code that the summaries list the share that the "
     "agent wrote before the next one, within those messages. "
     "Violations: rules of the API that a request would have broken. Seconds: of the policy's own work."
+)
+
+PROJECTS = (
+    "A project is told by the name of the folder in which the agent worked; worktrees count as their repository. 94 % (91 to 96): of "
+    f"{DRAWS:,} draws of as many sessions, with replacement, {COVERAGE * 100:.0f} % lie between the two (bootstrap over sessions; a "
+    f"sub-agent belongs to its session). With fewer than {FEWEST_SESSIONS} sessions there is no interval. Elsewhere: the same in all other "
+    "projects together. Mean of projects: each counts once. With files put back: these count as in view, too. Nothing is fitted to the "
+    "sessions that a replay reads, so leaving a project out changes no figure of another."
 )
 
 POLICY_FATES = (

@@ -15,12 +15,14 @@ from importlib.resources import files
 
 from ullage.replay.measuring.comparison import CLOSE_SHARE, Choice, Comparison, Standing, choose, compared
 from ullage.replay.measuring.figures import Report, as_recorded
+from ullage.replay.measuring.projects import ByProject, by_project
 from ullage.replay.measuring.runs import Places, Run, Summaries
 from ullage.replay.pricing.recorded_models import as_of
 from ullage.replay.reporting import wording
 from ullage.replay.reporting.answer import answer
 from ullage.replay.reporting.html.bars import absent_note, cold_note, cost_bars, fate_bars, kinds, too_dear_note
 from ullage.replay.reporting.html.markup import Markup, joined, patterns, tag
+from ullage.replay.reporting.html.projects import projects
 from ullage.replay.reporting.html.reading import caveats, reading
 from ullage.replay.reporting.html.scatter import scatter
 from ullage.replay.reporting.html.sessions import sessions
@@ -46,13 +48,14 @@ def as_html(report: Report, runs: Sequence[Run] = (), settings: Settings = Setti
     comparison = compared(runs)
     choice = choose(comparison)
     recorded = as_recorded(report.rows, comparison.sessions)
+    by = by_project(report.rows, comparison)
     return page(
         "Ullage replay: which way of compacting to choose",
         patterns(),
         _heading(report, comparison),
         answer(comparison, choice, settings.titles, recorded),
         _caveats(report, comparison, choice),
-        *(_policies(comparison, choice, recorded) if comparison.standings else ()),
+        *(_policies(comparison, choice, recorded, by) if comparison.standings else ()),
         _section(
             "sessions",
             "Session by session",
@@ -96,7 +99,7 @@ def _caveats(report: Report, comparison: Comparison, choice: Choice) -> Markup |
     return _section("caveats", "Before you rely on it", tag("ul", *told)) if told else None
 
 
-def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None) -> Iterator[Markup]:
+def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None, by: ByProject) -> Iterator[Markup]:
     too_dear = too_dear_note(comparison, choice.ruled_out)
     picture = scatter(comparison, choice)
     if picture is not None:
@@ -111,7 +114,7 @@ def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None)
             tag("div", picture, class_="wide scatter", tabindex=0, role="region", aria_label="Cost against what is kept"),
             tag("p", f"{_in_words(choice)} {_CLEARLY}"),
         )
-    yield _section("policies", "The policies side by side", side_by_side(comparison, choice, recorded))
+    yield _section("policies", "The policies side by side", side_by_side(comparison, choice, recorded, by))
     bars = cost_bars(comparison, choice.ruled_out)
     if bars is not None:
         yield _section("cost", "What the money goes into", tag("p", cold_note() + too_dear), bars)
@@ -121,6 +124,9 @@ def _policies(comparison: Comparison, choice: Choice, recorded: Standing | None)
         yield _section(
             "kept", "What is kept", tag("p", _ORDER), fates, tag("p", note, class_="muted") if note else None, kinds(comparison, recorded)
         )
+    told = projects(by)
+    if told is not None:
+        yield _section("projects", "Project by project", told)
 
 
 def _in_words(choice: Choice) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ullage.replay.measuring.comparison import Choice, Comparison, Standing
+from ullage.replay.measuring.intervals import Interval
+from ullage.replay.measuring.projects import ByProject
 from ullage.replay.measuring.retention import WINDOW_MESSAGES, Share
 from ullage.replay.reporting.html.markup import Markup, joined, tag
 from ullage.replay.reporting.wording import ABSENT, money, number, percent
@@ -23,6 +25,8 @@ class Column:
     value: Callable[[Standing], Value]
     shown: Callable[[float], str]
     better: Literal["less", "more"] | None = None
+    measure: str = ""
+    """The key of the measure whose interval is shown beside it; empty: none."""
 
 
 def share_of_facts(standing: Standing) -> Value:
@@ -114,6 +118,7 @@ KEPT: tuple[Column, ...] = (
         share_of_facts,
         percent,
         "more",
+        "needed_in_view",
     ),
     Column(
         "Gone",
@@ -145,6 +150,7 @@ KEPT: tuple[Column, ...] = (
         _share(lambda s: s.retained.tied),
         percent,
         "more",
+        "identifier_beside_its_file",
     ),
     Column(
         "Files in view",
@@ -153,6 +159,7 @@ KEPT: tuple[Column, ...] = (
         _share(lambda s: s.retained.restored),
         percent,
         "more",
+        "files_in_view",
     ),
 )
 
@@ -160,17 +167,26 @@ OVER_OPTIMUM = "Over optimum"
 OVER_OPTIMUM_MEANING = "How much dearer the policy is than the cheapest schedule of compactions, see there."
 
 
-def side_by_side(comparison: Comparison, choice: Choice, recorded: Standing | None) -> Markup:
+def side_by_side(comparison: Comparison, choice: Choice, recorded: Standing | None, by: ByProject) -> Markup:
     """Three tables that fit a screen, the cheapest policy first in each."""
+    sure: _Intervals = {
+        (each.policy, key): estimate.interval for each in by.together for key, estimate in each.estimates.items() if estimate.interval
+    }
     return joined(
         tag("p", "The cheapest first. The best of a column is set in bold and marked ★.", class_="muted"),
-        _table("What they cost", _costs(comparison.optimum), comparison, choice, recorded),
-        _table("How they work", WORK, comparison, choice, recorded),
-        _table("What they keep", KEPT, comparison, choice, recorded),
+        _table("What they cost", _costs(comparison.optimum), comparison, choice, recorded, {}),
+        _table("How they work", WORK, comparison, choice, recorded, {}),
+        _table("What they keep", KEPT, comparison, choice, recorded, sure),
     )
 
 
-def _table(caption: str, columns: Sequence[Column], comparison: Comparison, choice: Choice, recorded: Standing | None) -> Markup:
+_Intervals = Mapping[tuple[str, str], Interval]
+"""By policy and measure."""
+
+
+def _table(
+    caption: str, columns: Sequence[Column], comparison: Comparison, choice: Choice, recorded: Standing | None, sure: _Intervals
+) -> Markup:
     able = [each for each in comparison.standings if each.policy not in choice.ruled_out]
     best = {column.name: _best(column, able) for column in columns}
     head = tag(
@@ -178,7 +194,7 @@ def _table(caption: str, columns: Sequence[Column], comparison: Comparison, choi
         tag("th", "Policy", scope="col"),
         *(tag("th", column.name, scope="col", title=column.meaning) for column in columns),
     )
-    rows = [_row(each, columns, best, choice.ruled_out.get(each.policy, "")) for each in comparison.by_cost()]
+    rows = [_row(each, columns, best, choice.ruled_out.get(each.policy, ""), sure) for each in comparison.by_cost()]
     beside = [_beside(recorded, "as recorded", columns, _NOT_OF_RECORD)] if recorded is not None else []
     if comparison.optimum is not None and comparison.optimum.runs:
         beside.append(_beside(comparison.optimum, "optimum", columns, _NOT_OF_OPTIMUM))
@@ -224,8 +240,10 @@ def _best(column: Column, standings: Sequence[Standing]) -> str:
     return best if any(column.shown(value) != best for value in values) else ""
 
 
-def _row(standing: Standing, columns: Sequence[Column], best: dict[str, str], why_not: str) -> Markup:
-    cells = [_cell(column, standing, "" if why_not else best[column.name]) for column in columns]
+def _row(standing: Standing, columns: Sequence[Column], best: dict[str, str], why_not: str, sure: _Intervals) -> Markup:
+    cells = [
+        _cell(column, standing, "" if why_not else best[column.name], sure.get((standing.policy, column.measure))) for column in columns
+    ]
     name = (standing.policy, " ", tag("small", "ruled out", title=why_not)) if why_not else (standing.policy,)
     return tag(
         "tr",
@@ -235,12 +253,13 @@ def _row(standing: Standing, columns: Sequence[Column], best: dict[str, str], wh
     )
 
 
-def _cell(column: Column, standing: Standing, best: str) -> Markup:
+def _cell(column: Column, standing: Standing, best: str, interval: Interval | None = None) -> Markup:
     value = column.value(standing)
     if value is None:
         return tag("td", ABSENT)
     shown = column.shown(value)
-    return tag("td", tag("strong", shown, " ★") if best and shown == best else shown, data_v=float(value))
+    sure = tag("small", f" ({interval.low * 100:.0f} to {interval.high * 100:.0f})") if interval is not None else None
+    return tag("td", tag("strong", shown, " ★") if best and shown == best else shown, sure, data_v=float(value))
 
 
 def _beside(standing: Standing, name: str, columns: Sequence[Column], without: set[str]) -> Markup:

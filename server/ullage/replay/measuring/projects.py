@@ -1,0 +1,199 @@
+"""The figures of each project by itself, beside those of all others: whether what holds in one holds in the next.
+
+A project is told by the name of the folder in which the agent worked. Nothing in a replay is fitted to the sessions that it reads, so
+leaving a project out changes nothing in the figures of another. The figures of all but one show how much that one weighs.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+from ullage.replay.measuring.comparison import OPTIMUM, Comparison
+from ullage.replay.measuring.figures import Row
+from ullage.replay.measuring.intervals import Estimate, Interval, estimate, ratio_interval
+from ullage.replay.measuring.retention import KindRetention, Share
+from ullage.replay.measuring.runs import Retained
+
+NO_PROJECT = "(not known)"
+RECORDED = "as recorded"
+_WORKTREE = re.compile(r".*?([^/]+)(?:/\.claude|/\.git)?(?:/\.?worktrees|-worktrees|/\.conductor)/")
+"""Where tools put the worktrees of a repository: in a folder inside of it, or in one beside it that is called after it."""
+BESIDE = "claude-code"
+"""The policy beside whose cost that of the others is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A share of what was needed after compactions."""
+
+    key: str
+    name: str
+    of: Callable[[Retained], Share]
+
+
+def _all_kinds(retained: Retained) -> Share:
+    return reduce(add, retained.kinds.values(), KindRetention()).kept
+
+
+def _with_files(retained: Retained) -> Share:
+    return reduce(add, retained.with_files.values(), KindRetention()).kept
+
+
+MEASURES: tuple[Measure, ...] = (
+    Measure("needed_in_view", "needed,|in view", _all_kinds),
+    Measure("needed_in_view_with_files_put_back", "with files|put back", _with_files),
+    Measure("identifier_beside_its_file", "names by|file", lambda retained: retained.tied),
+    Measure("files_in_view", "files|in view", lambda retained: retained.restored),
+    Measure("text_acquired_again_in_view", "text again|in view", lambda retained: retained.acquired.again),
+    Measure("identifiers_in_summaries_then_used", "names in it|then used", lambda retained: retained.named.names),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What came of one session under a policy, or of its record. `dollars` are None where they are not known."""
+
+    session: str
+    project: str
+    policy: str
+    dollars: float | None
+    compactions: int
+    retained: Retained
+
+
+@dataclass(frozen=True, slots=True)
+class OfPolicy:
+    """A policy over the sessions of a project, or of several."""
+
+    policy: str
+    sessions: int
+    compactions: int
+    dollars: float | None
+    beside: float | None
+    """The cost as a share of that of the policy `BESIDE` over the same sessions."""
+    beside_interval: Interval | None
+    mean_characters: float | None
+    """Of a summary."""
+    estimates: Mapping[str, Estimate]
+    """By the key of the measure."""
+
+    def value(self, key: str) -> float | None:
+        """The share; None of nothing."""
+        return self.estimates[key].share.value
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project. `without` are all other projects together, where there are any."""
+
+    name: str
+    folders: tuple[str, ...]
+    """In which sessions took place."""
+    sessions: int
+    policies: tuple[OfPolicy, ...]
+    without: tuple[OfPolicy, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ByProject:
+    """Every project, in the order in which they were met, and all together."""
+
+    projects: tuple[Project, ...]
+    together: tuple[OfPolicy, ...]
+
+    def mean(self, policy: str, key: str) -> float | None:
+        """The mean of the projects, each counted once, however many sessions it has."""
+        of_policy = [each for project in self.projects for each in project.policies if each.policy == policy]
+        values = [value for each in of_policy if (value := each.value(key)) is not None]
+        return sum(values) / len(values) if values else None
+
+
+def by_project(rows: Sequence[Row], comparison: Comparison) -> ByProject:
+    """The figures of the sessions that are compared; without policies those of all sessions as they were recorded."""
+    parts = [*_of_policies(rows, comparison)] or [*_recorded(rows)]
+    folders: dict[str, dict[str, None]] = {}
+    for row in rows:
+        folders.setdefault(project_of(row.project), {})[row.project] = None
+    projects = [
+        Project(
+            name,
+            tuple(folder for folder in folders.get(name, ()) if folder),
+            len({each.session for each in parts if each.project == name}),
+            _figures([each for each in parts if each.project == name]),
+            _figures([each for each in parts if each.project != name]),
+        )
+        for name in dict.fromkeys(each.project for each in parts)
+    ]
+    return ByProject(tuple(projects), _figures(parts))
+
+
+def _of_policies(rows: Sequence[Row], comparison: Comparison) -> Iterable[Part]:
+    projects = {row.session_id: project_of(row.project) for row in rows}
+    for session in comparison.sessions:
+        for run in comparison.runs[session]:
+            if run.policy != OPTIMUM and not run.failure:
+                compactions = sum(not point.upkeep for point in run.compactions)
+                yield Part(root_of(session), projects.get(session, NO_PROJECT), run.policy, run.total, compactions, run.retained)
+
+
+def _recorded(rows: Sequence[Row]) -> Iterable[Part]:
+    for row in rows:
+        kept = row.figures.kept
+        retained = Retained(kept.measured, kept.kinds, kept.kinds, kept.names_beside_their_file, named=kept.named)
+        dollars = row.figures.dollars.total if row.figures.calls.priced else None
+        yield Part(root_of(row.session_id), project_of(row.project), RECORDED, dollars, row.figures.compactions, retained)
+
+
+def root_of(session: str) -> str:
+    """The session that a sub-agent works for; the session itself where it is none."""
+    return session.partition("/")[0]
+
+
+def _figures(parts: Sequence[Part]) -> tuple[OfPolicy, ...]:
+    """A figure for each policy."""
+    cost_beside = _by_session(each for each in parts if each.policy == BESIDE)
+    return tuple(
+        _figure(policy, [each for each in parts if each.policy == policy], cost_beside)
+        for policy in dict.fromkeys(each.policy for each in parts)
+    )
+
+
+def _by_session(parts: Iterable[Part]) -> dict[str, float]:
+    dollars: dict[str, float] = {}
+    for part in parts:
+        dollars[part.session] = dollars.get(part.session, 0.0) + (part.dollars or 0.0)
+    return dollars
+
+
+def _figure(policy: str, parts: Sequence[Part], cost_beside: Mapping[str, float]) -> OfPolicy:
+    kept: dict[str, Retained] = {}
+    for part in parts:
+        kept[part.session] = kept.get(part.session, Retained()) + part.retained
+    named = reduce(add, (each.named for each in kept.values()), Retained().named)
+    dollars = _by_session(parts)
+    pairs = [(dollars[session], cost_beside[session]) for session in dollars if session in cost_beside]
+    below = sum(each for _, each in pairs)
+    return OfPolicy(
+        policy=policy,
+        sessions=len(kept),
+        compactions=sum(part.compactions for part in parts),
+        dollars=None if any(part.dollars is None for part in parts) else sum(dollars.values()),
+        beside=sum(each for each, _ in pairs) / below if below else None,
+        beside_interval=ratio_interval(pairs) if policy != BESIDE else None,
+        mean_characters=named.mean_characters,
+        estimates={each.key: estimate([each.of(retained) for retained in kept.values()]) for each in MEASURES},
+    )
+
+
+def project_of(folder: str) -> str:
+    """The name of the project that a folder belongs to: the folder's own, or, where it is a worktree, that of the repository.
+
+    Copies of a repository at several places, and on several machines, so are one project; so are two that only have the name in common.
+    """
+    path = folder.replace("\\", "/").rstrip("/")
+    repository = _WORKTREE.match(path)
+    return (repository[1] if repository is not None else path.rpartition("/")[2]) or NO_PROJECT

@@ -1,0 +1,109 @@
+"""The figures by project."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tests.unit.replay.made_up_runs import many
+from ullage.replay.measuring.comparison import compared
+from ullage.replay.measuring.figures import Report, Row
+from ullage.replay.measuring.projects import BESIDE, NO_PROJECT, RECORDED, by_project, project_of
+from ullage.replay.measuring.runs import Run
+from ullage.replay.reporting.html.page import as_html
+from ullage.replay.reporting.report_json import as_json
+from ullage.replay.reporting.report_short import as_short
+from ullage.replay.reporting.report_table import as_table
+
+POLICIES = ("ullage", "claude-code")
+FOLDERS = ("/work/app", "/work/lib", "/home/me/app/.worktrees/7")
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        ("/home/me/app", "app"),
+        ("C:\\work\\app\\", "app"),
+        ("/work/app/.worktrees/me/fix-it", "app"),
+        ("/work/app/.claude/worktrees/fix", "app"),
+        ("/work/app-worktrees/app-x3/sub", "app"),
+        ("/work/app/.conductor/rome", "app"),
+        ("/work/app/worktrees/one", "app"),
+        ("0123456789ab", "0123456789ab"),
+        ("", NO_PROJECT),
+        ("/", NO_PROJECT),
+    ],
+)
+def test_a_project_is_the_repository_of_its_folder(folder: str, name: str):
+    assert project_of(folder) == name
+
+
+def told(sessions: int = 12) -> tuple[tuple[Row, ...], list[Run]]:
+    made, runs = many(sessions, POLICIES)
+    return tuple(replace(row, project=FOLDERS[index % 3]) for index, row in enumerate(made.rows)), runs
+
+
+def test_projects_add_up_to_the_whole():
+    rows, runs = told()
+    by = by_project(rows, compared(runs))
+    assert [(project.name, project.sessions) for project in by.projects] == [("app", 8), ("lib", 4)]
+    assert by.projects[0].folders == ("/work/app", "/home/me/app/.worktrees/7")
+    standings = {each.policy: each for each in compared(runs).standings}
+    for index, whole in enumerate(by.together):
+        app, lib = (project.policies[index] for project in by.projects)
+        share = whole.estimates["needed_in_view"].share
+        assert share == app.estimates["needed_in_view"].share + lib.estimates["needed_in_view"].share
+        assert (share.hits, share.of) == (standings[whole.policy].needed.in_view, standings[whole.policy].needed.needed)
+        assert by.projects[0].without[index].estimates["needed_in_view"].share == lib.estimates["needed_in_view"].share
+        assert by.mean(whole.policy, "needed_in_view") == pytest.approx(
+            ((app.value("needed_in_view") or 0) + (lib.value("needed_in_view") or 0)) / 2
+        )
+        assert whole.dollars == pytest.approx(standings[whole.policy].total)
+    ullage, beside = by.together
+    assert beside.policy == BESIDE
+    assert ullage.beside == pytest.approx((ullage.dollars or 0) / (beside.dollars or 1))
+    assert beside.beside == 1
+
+
+def test_a_sub_agent_belongs_to_its_session():
+    """Its facts are drawn with those of its session: they are no sessions of their own."""
+    rows, runs = told(3)
+    main = rows[0].session_id
+    names = {row.session_id: row.session_id if index == 0 else f"{main}/{index}" for index, row in enumerate(rows)}
+    rows = tuple(replace(row, session_id=names[row.session_id], project="/work/app") for row in rows)
+    by = by_project(rows, compared(replace(run, session_id=names[run.session_id]) for run in runs))
+    assert [each.sessions for each in by.together] == [1, 1]
+    assert all(each.estimates["needed_in_view"].interval is None for each in by.together)
+
+
+def test_without_policies_what_was_recorded_is_told():
+    rows, _ = told()
+    assert [each.policy for each in by_project(rows, compared(())).together] == [RECORDED]
+
+
+def test_every_report_has_them():
+    rows, runs = told()
+    report = Report(rows, runs=tuple(runs), policies=POLICIES)
+    short, table, page, figures = as_short(report), as_table(report), as_html(report, runs), json.loads(as_json(report))
+    app = next(each for each in figures["projects"] if each["project"] == "app")
+    kept = next(each for each in app["policies"] if each["policy"] == "ullage")["needed_in_view"]
+    low, high = kept["interval"]
+    shown = f"{kept['share'] * 100:.0f} % ({low * 100:.0f} to {high * 100:.0f})"
+    assert low < kept["share"] < high
+    assert shown in table
+    assert shown in page
+    assert "Project by project" in page
+    assert "by project: app " in " ".join(short.split())
+    assert figures["all_projects"][0]["mean_of_projects"]["needed_in_view"] is not None
+    assert figures["fitted_to_these_sessions"] == []
+
+
+def test_one_project_needs_no_table_of_projects():
+    rows, runs = told()
+    rows = tuple(replace(row, project="/work/app") for row in rows)
+    report = Report(rows, runs=tuple(runs), policies=POLICIES)
+    assert "Project by project" not in as_html(report, runs)
+    assert "by project" not in as_short(report)
+    assert "mean of projects" not in as_table(report).partition("A project is told")[0]
