@@ -30,10 +30,12 @@ _OLDEST_PYTHON = (3, 11)
 _LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 _REPLAY = """
-Reports what was recorded in sessions of Claude Code (JSONL, as in ~/.claude/projects), Codex (rollouts, as in ~/.codex/sessions)
-and Ullage (a workspace, or its ullage.db), plain or compressed: tokens, dollars, cache reads, sizes, and what was needed after the
-compactions that took place. With --policy it carries the sessions through other ways of compacting, and reports what each would have
-cost and kept over the same work. It changes no transcript, asks no model and sends nothing anywhere.
+Reports what was recorded in sessions of Claude Code (JSONL, as in ~/.claude/projects), Codex (rollouts, as in ~/.codex/sessions),
+OpenCode (opencode.db or storage/, as in ~/.local/share/opencode), Gemini CLI (as in ~/.gemini/tmp), Cline (tasks/ or sessions/),
+pi (as in ~/.pi/agent/sessions) and Ullage (a workspace, or its ullage.db), plain or compressed: tokens, dollars, cache reads, sizes,
+and what was needed after the compactions that took place, by project and with intervals. With --policy it carries the sessions through
+other ways of compacting, and reports what each would have cost and kept over the same work. It changes no transcript,
+asks no model and sends nothing anywhere.
 """
 
 _STORE = "where sessions are kept, if the editor's setting for it says so (default: ULLAGE_STORE_LOCATION, else the system's place for it)"
