@@ -19,7 +19,7 @@ from ullage.context.engines.engine import Covered, Engine
 from ullage.context.entries import AssistantReply, Logged, ToolReturned, UserPrompt
 from ullage.context.moves.plan import Count, Plan
 from ullage.context.moves.preview import preview
-from ullage.context.summary.whole_summary import LOGGED, TITLE, WRITTEN
+from ullage.context.summary.whole_summary import LOGGED, WRITTEN, is_whole_summary
 from ullage.context.view.log_places import entry_at, place_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import Quotations, excluded, log_without_excluded, what_is_gone
@@ -130,7 +130,7 @@ def _has_part_of_a_model(made: Compaction) -> bool:
     if made.summarised is not None and made.summarised.block is not None:
         return True
     text = made.summarised.text if made.summarised is not None else ""
-    return f"\n{WRITTEN}, as of entry #" in text if text.startswith(TITLE) else made.rung == "model"
+    return f"\n{WRITTEN}, as of entry #" in text if is_whole_summary(text) else made.rung == "model"
 
 
 def _reworded(made: Compaction, without: frozenset[Gone], after: Projection, engine: Engine, room: int) -> Reworded:
@@ -139,7 +139,7 @@ def _reworded(made: Compaction, without: frozenset[Gone], after: Projection, eng
     files = _by_path(each for each in without if not isinstance(each, int))
     told = made.summarised
     record = told.text if told is not None else ""
-    if told is not None and record.startswith(TITLE) and f"\n{LOGGED}\n" in record:
+    if told is not None and is_whole_summary(record) and f"\n{LOGGED}\n" in record:
         entries = log_without_excluded(after, after.entries[: place_of(after.entries, made.through + 1)], seqs)
         record = _written_anew(made, told, entries, engine, room)
         before, begun, rest = record.partition(f"\n{WRITTEN}")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 
-from ullage.context.calls import EXIT_CODE, Call, one_line
+from ullage.context.calls import EXIT_CODE, LEADING, PARTS, QUOTED, Call, one_line, only_looks
 from ullage.context.quoting import in_a_line
+from ullage.context.summary.words import basename
 from ullage.context.view.fold import NO_OUTPUT
 
 OUTCOME_CHARACTERS = 60
@@ -28,6 +29,7 @@ NOT_RUN = ("Sibling tool call errored",)
 """What Claude Code says of a call that it left out since another one beside it had failed."""
 CHANGES_LOOKED_AT = 60
 """Since an error came up, for the files among them that are named with it."""
+OTHER_WAY_CHARACTERS = 60
 MATCHED_CHARACTERS = 500
 """Of a line; a longer one is packed data."""
 
@@ -59,6 +61,8 @@ class ErrorFact:
     """What was changed before the same call worked; empty where it has not worked since."""
     tried: tuple[str, ...]
     """Files that were changed since, where it has not worked yet."""
+    words: str = ""
+    """What the agent said of it right after it."""
 
     @property
     def is_open(self) -> bool:
@@ -117,7 +121,7 @@ def _key(plain: str) -> str:
 
 def _command_fact(call: Call, runs: int) -> CommandFact:
     last = last_line(call.returned.content) if call.returned.refusal is None else ""
-    return CommandFact(call.source, runs, _ended(call), last, call.seq, call.only_looks)
+    return CommandFact(call.source, runs, ended(call), last, call.seq, call.only_looks)
 
 
 def error_history(calls: Iterable[Call]) -> tuple[ErrorFact, ...]:
@@ -142,6 +146,9 @@ class _Step:
     error: str | None
     """None where it worked."""
     changed: tuple[str, ...]
+    family: frozenset[str] = frozenset()
+    """What it ran, without the arguments: another call of it that works says that the way was found."""
+    words: str = ""
 
 
 class ErrorHistory:
@@ -160,7 +167,16 @@ class ErrorHistory:
         if error in NOT_RUN:
             self._steps.append(_Step(call.seq, "", "", None, ()))
         else:
-            self._steps.append(_Step(call.seq, _key(call.plain or call.source), call.source, error, changed))
+            ran = family(call.plain) if call.plain is not None else frozenset[str]()
+            self._steps.append(_Step(call.seq, _key(call.plain or call.source), call.source, error, changed, ran))
+
+    def add_words(self, words: str) -> None:
+        """What the agent said next: of the errors that came right before it."""
+        for place in range(len(self._steps) - 1, -1, -1):
+            step = self._steps[place]
+            if step.error is None or step.words:
+                return
+            self._steps[place] = replace(step, words=words)
 
     def copy(self) -> ErrorHistory:
         """Another one that goes on by itself."""
@@ -183,22 +199,35 @@ def _errors_of(steps: Iterable[_Step]) -> tuple[ErrorFact, ...]:
             continue
         source = step.key
         if step.error is not None:
-            text = step.error
             known = pending.pop(source, None)
-            if known is not None and known.text != text:
+            if known is not None and known.text != step.error:
                 settled.append(known.fact(f"gave way to another error (#{step.seq})", changes))
                 known = None
-            pending[source] = known or _Pending(text, step.source, step.seq, len(changes))
+            pending[source] = known or _Pending(step.error, step.source, step.seq, len(changes), step.family)
             pending[source].seq = step.seq
-        elif source in pending:
-            was = pending.pop(source)
-            changed = was.changed(changes)
-            how = f"after changes in {', '.join(changed)}" if changed else "without a change of files"
-            settled.append(was.fact(f"worked later (#{step.seq}), {how}", changes))
+            pending[source].words = step.words or pending[source].words
+        else:
+            solved = [key for key, was in pending.items() if key == source or step.family & was.family]
+            settled += [_settled_by(pending.pop(key), step, changes) for key in solved]
         changes += step.changed
     facts = {(fact.source, fact.text): fact for fact in settled}
     facts.update({(each.source, each.text): each.fact("", changes) for each in pending.values()})
     return tuple(sorted(facts.values(), key=lambda fact: fact.seq))
+
+
+def _settled_by(was: _Pending, step: _Step, changes: Sequence[str]) -> ErrorFact:
+    changed = was.changed(changes)
+    how = f"after changes in {', '.join(map(basename, changed))}" if changed else "without a change of files"
+    if step.source != was.source:
+        how = f"as `{one_line(step.source, OTHER_WAY_CHARACTERS)}`" + (f", {how}" if changed else "")
+    return was.fact(f"worked later (#{step.seq}), {how}", changes)
+
+
+def family(plain: str) -> frozenset[str]:
+    """The programs that a command runs to do something, each with its subcommand: `git push`, `mix test`."""
+    parts = (LEADING.sub("", part).split() for part in PARTS.split(QUOTED.sub("''", plain)) if not only_looks(part))
+    found = ([word for word in part if not word.startswith("-")] for part in parts)
+    return frozenset(" ".join(words[:2]) for words in found if words)
 
 
 def _changed(call: Call) -> list[str]:
@@ -216,6 +245,8 @@ class _Pending:
     source: str
     seq: int
     changes_before: int
+    family: frozenset[str]
+    words: str = ""
 
     def changed(self, changes: Sequence[str]) -> tuple[str, ...]:
         """The first files that were changed since it came up."""
@@ -223,10 +254,12 @@ class _Pending:
         return tuple(dict.fromkeys(since))[:CHANGED_NAMED]
 
     def fact(self, fix: str, changes: Sequence[str]) -> ErrorFact:
-        return ErrorFact(self.text, self.source, self.seq, fix, self.changed(changes))
+        """What there is to tell of it."""
+        return ErrorFact(self.text, self.source, self.seq, fix, self.changed(changes), self.words)
 
 
-def _ended(call: Call) -> str:
+def ended(call: Call) -> str:
+    """How a command ended, as in `CommandFact.ended`."""
     if call.returned.refusal is not None:
         return "refused by the user"
     if call.exit_code:

@@ -1,6 +1,6 @@
 """What a program knows of a session from its log alone: the facts that no summary may lose.
 
-Each kind has its own file: `file_history.py`, `command_history.py`, `sentences.py`, `names.py`; `settled.py` adds them up entry by entry.
+Each kind has its own file: `file_history.py`, `command_history.py`, `state_of_work.py`, `task_list.py`, `own_words.py`, `sentences.py`, `names.py`; `settled.py` adds them up entry by entry.
 How they are put into words is in `program_summary.py`.
 
 What was read out of entries is kept in a `Reading` from one summary to the next. An entry never changes, so each is read once. A `Reading`
@@ -21,8 +21,10 @@ from ullage.context.summary.command_history import CommandFact, ErrorFact
 from ullage.context.summary.file_history import FileFact
 from ullage.context.summary.names import NO_INPUT, RECENT_ENTRIES, NamesInUse, ReadEntry, names_in_use
 from ullage.context.summary.settled import Said as Said
+from ullage.context.summary.own_words import Told
 from ullage.context.summary.settled import Settled
-from ullage.context.summary.settled import Task as Task
+from ullage.context.summary.state_of_work import StateOfWork
+from ullage.context.summary.task_list import Task as Task
 from ullage.context.view.log_places import root_of
 
 KEPT = 1_000
@@ -136,14 +138,20 @@ class Facts:
     errors: tuple[ErrorFact, ...]
     tasks: tuple[Task, ...]
     names: NamesInUse
-    last_words: Said | None
-    """The end of the assistant's last text."""
+    told: tuple[Told, ...]
+    """What the newest replies said in their own words."""
+    work: StateOfWork
     last_call: Said | None
     """The last tool call, in a line."""
     cut_at_work: bool
     """Whether a turn was running where the entries end."""
     record: int | None
     """The seq of the newest compaction in force that has a summary; None where there is none."""
+
+    @property
+    def last_words(self) -> Said | None:
+        """What the newest reply that says anything said."""
+        return Said(self.told[-1].seq, self.told[-1].text) if self.told else None
 
 
 def facts(entries: Sequence[Logged], reading: Reading | None = None) -> Facts:
@@ -159,9 +167,10 @@ def facts(entries: Sequence[Logged], reading: Reading | None = None) -> Facts:
         files=found.files.facts(),
         commands=found.commands.facts(),
         errors=found.errors.facts(),
-        tasks=found.tasks,
+        tasks=found.task_list.tasks,
         names=names_in_use(newest),
-        last_words=found.last_words,
+        told=found.told,
+        work=found.work.state(),
         last_call=found.last_call,
         cut_at_work=found.at_work,
         record=found.record,
@@ -179,5 +188,5 @@ def read_ahead(entries: Sequence[Logged], reading: Reading) -> int:
         if entry.call is not None:
             entry.call.look_ahead()
     for entry in new[-RECENT_ENTRIES:]:
-        _ = entry.mentions, entry.decisions
+        _ = entry.mentions, entry.decisions, entry.told
     return count

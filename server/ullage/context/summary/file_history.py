@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from ullage.context.calls import Call, one_line
+from ullage.context.calls import Call, one_line, strings_of
 from ullage.context.counting.media import in_words
-from ullage.context.entries import FileDiff
 from ullage.context.quoting import in_a_line
+from ullage.context.summary.names import written_and_replaced
 
-PLACE_CHARACTERS = 60
+PLACE_CHARACTERS = 90
+DEFINING = re.compile(
+    r"^(?:(?:export|pub(?:\(\w+\))?|public|private|protected|static|async|default|abstract|final|override|open)\s+)*"
+    r"(?:def|defp|defmodule|class|func|fn|fun|function|interface|type|struct|enum|trait|impl|module|sub|proc|test|it|describe|#{1,4})\b"
+)
+"""A line that says what comes below it, in most languages; a heading in Markdown."""
+PATCHED_FILE = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +35,7 @@ class FileFact:
     changed_seq: int
     """The last entry that changed it; 0 where it was only read."""
     place: str
-    """The first line that the last edit put there, else the lines last read; may be empty."""
+    """The line that tells most of what the last edit put there, else the lines last read; may be empty."""
     shows: str = ""
     """What an image or a PDF is, as it was last read: `image, 800 × 600`; empty for any other file."""
 
@@ -127,15 +134,36 @@ class _History:
     def _place(self) -> str:
         if self.last is None:
             return self.told[0]
-        return _line_written(self.last.returned.diff, self.path) if self.changed_seq else _lines_read(self.last)
+        return _line_written(self.last, self.path) if self.changed_seq else _lines_read(self.last)
 
 
-def _line_written(diff: FileDiff | None, path: str) -> str:
-    if diff is None or diff.path != path:
-        return ""
-    before = {line.strip() for line in diff.old_text.splitlines()}
-    written = (line.strip() for line in diff.new_text.splitlines())
-    return next((one_line(line, PLACE_CHARACTERS) for line in written if len(line) > 2 and line not in before), "")
+def _line_written(call: Call, path: str) -> str:
+    """Of the lines that are new in the file: the first that defines something, else the first."""
+    new = [line for line in _new_lines(call, path) if len(line) > 2]
+    return one_line(next((line for line in new if DEFINING.match(line)), new[0] if new else ""), PLACE_CHARACTERS)
+
+
+def _new_lines(call: Call, path: str) -> Iterator[str]:
+    diff = call.returned.diff
+    if diff is not None and diff.path == path:
+        new, old = diff.new_text, diff.old_text
+    elif diff is not None:
+        return
+    else:
+        new, old = written_and_replaced(call.input)
+    before = {line.strip() for line in old.splitlines()}
+    written = new.splitlines() if new else _patched(call, path)
+    yield from (line for each in written if (line := each.strip()) not in before)
+
+
+def _patched(call: Call, path: str) -> Iterator[str]:
+    """The lines that a patch adds to the file."""
+    for text in strings_of(call.input):
+        files = list(PATCHED_FILE.finditer(text))
+        for place, file in enumerate(files):
+            if path.endswith(file[1].strip()) or file[1].strip().endswith(path):
+                end = files[place + 1].start() if place + 1 < len(files) else len(text)
+                yield from (line[1:] for line in text[file.end() : end].splitlines() if line.startswith("+"))
 
 
 def _lines_read(call: Call) -> str:

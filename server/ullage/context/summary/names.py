@@ -18,6 +18,7 @@ from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.calls import COMMAND_KEYS, PATH_KEYS, Call, strings_of
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.redact import redact
+from ullage.context.summary.own_words import Told, told_in
 from ullage.context.summary.sentences import constraints_in, decisions_in
 from ullage.context.summary.words import Words, basename, is_opaque, tail_of, words_in
 
@@ -76,6 +77,12 @@ class ReadEntry:
         return tuple(sentence for text in texts for sentence in decisions_in(text))
 
     @cached_property
+    def told(self) -> Told | None:
+        """What the assistant said in its own words; None where it said nothing."""
+        entry = self.logged.entry
+        return told_in(self.seq, entry) if isinstance(entry, AssistantReply) else None
+
+    @cached_property
     def mentions(self) -> tuple[Mention, ...]:
         """The names and paths in it."""
         return mentions_in(self.logged.entry, self.call.input if self.call else {})
@@ -88,6 +95,8 @@ class Mention:
     weight: float
     words: Words
     files: tuple[str, ...] = ()
+    own: bool = False
+    """Whether the user or the agent wrote them; in a result they were only seen."""
 
 
 def mentions_in(entry: Entry, input: Mapping[str, Json]) -> tuple[Mention, ...]:
@@ -98,7 +107,7 @@ def mentions_in(entry: Entry, input: Mapping[str, Json]) -> tuple[Mention, ...]:
 def _mentions(entry: Entry, input: Mapping[str, Json]) -> Iterator[Mention]:
     match entry:
         case UserPrompt() as prompt:
-            yield _mention(USER, prompt.text)
+            yield _mention(USER, prompt.text, own=True)
             for attachment in prompt.attachments:
                 yield _mention(SHOWN, attachment.text, (attachment.name,))
         case Notice() as notice:
@@ -106,7 +115,7 @@ def _mentions(entry: Entry, input: Mapping[str, Json]) -> Iterator[Mention]:
         case AssistantReply() as reply:
             for block in reply.blocks:
                 if isinstance(block, Text):
-                    yield _mention(SAID, block.text)
+                    yield _mention(SAID, block.text, own=True)
                 elif isinstance(block, ToolUse):
                     yield from _in_call(block.input)
         case ToolReturned() as returned:
@@ -133,13 +142,12 @@ def _in_call(input: Mapping[str, Json]) -> Iterator[Mention]:
     files = files_of(input)
     if files:
         paths = frozenset(path for file in files for path in words_in(file).paths)
-        yield Mention(NAMED_FILE / _CROWD**0.5, Words(paths=paths))
-    written = list(_values(input, NEW_TEXT_KEYS))
-    replaced = list(_values(input, OLD_TEXT_KEYS))
+        yield Mention(NAMED_FILE / _CROWD**0.5, Words(paths=paths), own=True)
+    written, replaced = written_and_replaced(input)
     other = [text for key, value in input.items() if key not in (*NEW_TEXT_KEYS, *OLD_TEXT_KEYS, "edits") for text in strings_of(value)]
-    yield _mention(WRITTEN, "\n".join(written), files)
-    yield _mention(REPLACED, "\n".join(replaced), files)
-    yield _mention(CALLED, "\n".join(other), files)
+    yield _mention(WRITTEN, written, files, own=True)
+    yield _mention(REPLACED, replaced, files)
+    yield _mention(CALLED, "\n".join(other), files, own=True)
 
 
 def _in_result(returned: ToolReturned, input: Mapping[str, Json]) -> Iterator[Mention]:
@@ -157,6 +165,11 @@ def _returned(text: str, files: tuple[str, ...]) -> Iterator[Mention]:
     yield Mention(whole.weight * OPAQUE, Words(opaque), files)
 
 
+def written_and_replaced(input: Mapping[str, Json]) -> tuple[str, str]:
+    """What a write or an edit puts into its file, and what it takes out; both empty where a call does neither."""
+    return "\n".join(_values(input, NEW_TEXT_KEYS)), "\n".join(_values(input, OLD_TEXT_KEYS))
+
+
 def _values(input: Mapping[str, Json], keys: tuple[str, ...]) -> Iterator[str]:
     for key in keys:
         yield from strings_of(input.get(key))
@@ -166,15 +179,19 @@ def _values(input: Mapping[str, Json], keys: tuple[str, ...]) -> Iterator[str]:
             yield from _values(edit, keys)
 
 
-def _mention(weight: float, text: str, files: tuple[str, ...] = ()) -> Mention:
+def _mention(weight: float, text: str, files: tuple[str, ...] = (), *, own: bool = False) -> Mention:
     words = words_in(redact(text))  # here, since a name by itself does not show what it is the value of
-    return Mention(weight / (words.count + _CROWD) ** 0.5, words, files)
+    return Mention(weight / (words.count + _CROWD) ** 0.5, words, files, own)
 
 
 RECENT_ENTRIES = 400
 """What was said longer ago is found by its commands and errors; names of then are rarely needed now."""
 FRESH_ENTRIES = 20
 """A mention that many entries ago counts half, twice as many a third."""
+
+OWN_ENTRIES = 40
+"""The newest, about a tenth of what lies between two compactions: of the names that were written there one in four is written again, of
+those before one in twenty, and of those that only stood in an old result one in a hundred (32 recorded compactions)."""
 
 FOR_ITS_FILE = 0.05
 """Of what a file weighs, for the names that belong to it. From a third of that to twice as much changes little."""
@@ -193,6 +210,10 @@ class NamesInUse:
     """Of each name the files that it stood in, in calls on them."""
     last_seqs: Mapping[str, int]
     """Where each name was last seen."""
+    own: frozenset[str] = frozenset()
+    """Names that the user or the agent wrote in the newest entries."""
+    own_files: frozenset[str] = frozenset()
+    """Files that the user or the agent ever named, among the recent entries."""
 
 
 def names_in_use(entries: Sequence[ReadEntry]) -> NamesInUse:
@@ -201,12 +222,18 @@ def names_in_use(entries: Sequence[ReadEntry]) -> NamesInUse:
     files: defaultdict[str, float] = defaultdict(float)
     belonging: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     last_seqs: dict[str, int] = {}
+    own: set[str] = set()
+    own_files: set[str] = set()
     recent = entries[-RECENT_ENTRIES:]
     paths = _Paths(recent)
     for age, entry in zip(range(len(recent) - 1, -1, -1), recent, strict=True):
         freshness = 1.0 / (1.0 + age / FRESH_ENTRIES)
         for mention in entry.mentions:
             weight = mention.weight * freshness
+            if mention.own:
+                own_files.update(paths.file_of[path] for path in mention.words.paths)
+                if age < OWN_ENTRIES:
+                    own |= mention.words.names
             for name in mention.words.names:
                 names[name] += weight
                 last_seqs[name] = entry.seq
@@ -218,7 +245,7 @@ def names_in_use(entries: Sequence[ReadEntry]) -> NamesInUse:
                 for name in mention.words.names:
                     belonging[name][tail] += weight
     _raise(names, files, belonging)
-    return NamesInUse(names, files, paths.shown, belonging, last_seqs)
+    return NamesInUse(names, files, paths.shown, belonging, last_seqs, frozenset(own), frozenset(own_files))
 
 
 class _Paths:

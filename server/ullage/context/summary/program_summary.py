@@ -1,13 +1,14 @@
 """The program summary: a summary written by program from the facts of the log. Always available, free, instant.
 
-Here is what stands in which section, and which of the user's words are quoted: verbatim, the newest first in line for the room there is.
-What is picked where there is not room for all is in `sections.py`. How a fact reads is in `wording.py`.
+Here is what stands in which section. A colleague who has nothing else reads it from top to bottom: what the user wants and what holds,
+where the work stands, what was just done and found, what is next; then decisions, commands, errors, and at the end the files.
+Which of the user's words are quoted is in `quotes.py`, what is picked where there is not room for all in `sections.py`, and how a fact
+reads in `wording.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ullage.context.calls import answered_calls, one_line
 from ullage.context.counting.tokens import estimate_text
@@ -18,14 +19,13 @@ from ullage.context.summary import wording
 from ullage.context.summary.command_history import command_history, last_open
 from ullage.context.summary.facts import Facts, Said
 from ullage.context.summary.file_history import file_history
-from ullage.context.summary.sections import Focus, Section, Share, fitting, places, spend
-from ullage.context.summary.sentences import is_firm
-from ullage.context.summary.settled import SHORTENED_CHARACTERS, Asked
+from ullage.context.summary.own_words import Told, newest_first
+from ullage.context.summary.quotes import Quotes
+from ullage.context.summary.sections import Focus, Placed, Section, Share, fitting, places, spend
+from ullage.context.summary.state_of_work import CHECKS, COMMITTING
 
-PROGRAM_TOKENS = 8_000
-"""For everything but the user's own words, at most; half of it is usual (`places.LEAST_WORTH`)."""
-OTHERS_SHARE = 0.05
-"""Of it, for all but files and names; what these leave comes on top of it, and what they need in any case comes off."""
+PROGRAM_TOKENS = 2_400
+"""For everything but the user's own words: with these about 9,000 characters on average over the recorded compactions."""
 CHARACTERS_PER_TOKEN = 2.4
 """Of names of files and of things in code."""
 
@@ -36,41 +36,40 @@ BURIED_CHARACTERS = 300
 
 NAMED_CHARACTERS = 90
 """Of a message of the user that stays in view: enough to know it by."""
+LAST_CLOSING_CHARACTERS, CLOSING_CHARACTERS, EARLIER_CLOSING_CHARACTERS = 1_800, 500, 260
+"""Of the last reply that closed something, of the two before it, and of those before."""
+JUST_NOW = 8
+"""The newest replies that are told as they come; of those before, what decides or explains comes first."""
+PLAN_CHARACTERS, ISSUE_CHARACTERS = 1_300, 900
 
-ASKED = "What the user asked for"
+ASKED = "What the user wants"
 CONSTRAINTS = "Constraints and preferences"
-DECISIONS = "Decisions and why"
-FILES = "Files, with names that belong to them"
+STATE = "Where the work stands"
+NOW = "Just done and found, in the agent's own words"
+NEXT = "What is next"
+PLAN = "The plan and the task at hand"
+DECISIONS = "Decided and found before, and why"
 COMMANDS = "Commands and how they ended"
 ERRORS = "Errors and what was done about them"
-TASKS = "Task list"
-NAMES = "Other names and hashes, by where they were last seen"
-CUT = "What was being done where this record ends"
-NEXT = "Next step, as of the end of this record"
+FILES = "Files and names"
 
-HEADINGS = (ASKED, CONSTRAINTS, DECISIONS, FILES, COMMANDS, ERRORS, TASKS, NAMES, CUT, NEXT)
+HEADINGS = (ASKED, CONSTRAINTS, STATE, NOW, NEXT, PLAN, DECISIONS, COMMANDS, ERRORS, FILES)
 """In reading order."""
 
-FIRST_SHARE = 0.25
-"""Of the room: kept for the first message, which mostly says what all of it is about."""
-SHORTENED_SHARE = 0.1
-"""Of the room, on top of it: for the beginnings of messages that do not fit."""
+FILES_SHARE = 0.24
+"""Of the budget, at most, for files and names."""
 
 
 def program_sections(found: Facts, quotes: Quotes, focus: str, budget_tokens: int, staying: str = "") -> tuple[Section, ...]:
     """Its sections in reading order; empty ones are left out. `staying` is the text of the messages that stay beside it."""
     favoured = Focus(focus)
-    shares = _shares(found, quotes, favoured)
-    for_others = int(budget_tokens * OTHERS_SHARE)
-    left = spend(shares, for_others)
-    cut = [] if staying else [_cut(found)]  # the messages that stay begin before it, and show it
-    others = [_asked(quotes, staying), *(share.section() for share in shares), *cut, _next(found)]
+    shares = _shares(found, quotes, favoured, staying)
+    spend(shares, budget_tokens)
+    others = [_asked(quotes, staying), *(share.section() for share in shares), _next(found)]
     standing = "\n".join((*(line for section in others for line in section.lines), staying))
-    most = int((budget_tokens - for_others + max(left, 0)) * CHARACTERS_PER_TOKEN)
-    placed = places(found.names, found.files, standing, favoured, most)
-    files = Section(FILES, tuple(wording.file_lines(placed)))
-    names = Section(NAMES, tuple(wording.elsewhere_lines(placed, found.names.last_seqs)))
-    by_heading = {section.heading: section for section in (*others, files, names)}
+    placed = places(found.names, found.files, standing, favoured, int(budget_tokens * FILES_SHARE * CHARACTERS_PER_TOKEN))
+    files = Section(FILES, (*wording.file_lines(placed), *wording.elsewhere_lines(placed)))
+    by_heading = {section.heading: section for section in (*others, files)}
     return tuple(section for heading in HEADINGS if (section := by_heading.get(heading)) and section.lines)
 
 
@@ -99,21 +98,45 @@ def _some(words: Sequence[str], most: int) -> str:
     return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def _shares(found: Facts, quotes: Quotes, focus: Focus) -> list[Share]:
+def _shares(found: Facts, quotes: Quotes, focus: Focus, staying: str) -> list[Share]:
     quoted = {each.seq: each.text for each in quotes.quotes if each.whole}
     unquoted = [said for said in found.constraints if said.seq not in quoted]
     buried = [said for said in found.constraints if len(quoted.get(said.seq, "")) > BURIED_CHARACTERS]
-    open_tasks = [task for task in found.tasks if task.is_open]
-    done_tasks = [task for task in found.tasks if not task.is_open]
     open_errors = [wording.error_line(fact) for fact in last_open(found.errors)]
     errors = [fact for fact in reversed(found.errors) if wording.error_line(fact) not in open_errors]
-    return [
-        Share(CONSTRAINTS, 0.15, _constraint_lines(unquoted), focus.newest(buried, wording.said_line)),
-        Share(DECISIONS, 0.2, [], focus.newest(found.decisions, wording.decision_line, lambda said: not is_firm(said.text))),
-        Share(COMMANDS, 0.3, [], focus.newest(found.commands, wording.command_line, lambda fact: fact.only_looks)),
-        Share(ERRORS, 0.25, open_errors, focus.first(errors, wording.error_line)),
-        Share(TASKS, 0.1, [wording.task_line(task) for task in open_tasks], focus.first(done_tasks, wording.task_line)),
+    in_errors = " ".join(fact.words for fact in found.errors)
+    told = [each for each in found.told if each.text not in in_errors]
+    now, before = told[-JUST_NOW:], told[:-JUST_NOW]
+    documents = [
+        line for line in (wording.plan_lines(found.work, PLAN_CHARACTERS), wording.issue_lines(found.work, ISSUE_CHARACTERS)) if line
     ]
+    commands = [fact for fact in found.commands if not fact.only_looks and not _is_in_the_state(fact.command)]
+    return [
+        Share(CONSTRAINTS, 0.05, _constraint_lines(unquoted), focus.newest(buried, wording.said_line)),
+        Share(STATE, 0.15, wording.task_lines(found.tasks), [*enumerate(wording.state_lines(found.work))]),
+        Share(NOW, 0.34, [], _now(now)),
+        Share(PLAN, 0.16, [], list(enumerate(documents))),
+        Share(DECISIONS, 0.2, [], focus.favoured(_before(before))),
+        Share(COMMANDS, 0.06, [], focus.newest(commands, wording.command_line)),
+        Share(ERRORS, 0.1, open_errors, focus.first(errors, wording.error_line)),
+    ]
+
+
+def _is_in_the_state(command: str) -> bool:
+    return any(pattern.search(command) for pattern in CHECKS.values()) or COMMITTING.search(command) is not None
+
+
+def _now(told: Sequence[Told]) -> list[Placed]:
+    """The newest words, the last first in line; the last that closed something nearly whole, though it may stay in view beside it: who
+    reads the summary alone, as the user does in the panel, looks for it first."""
+    closings = [each.seq for each in told if each.closing]
+    lengths = dict(zip(reversed(closings), (LAST_CLOSING_CHARACTERS, CLOSING_CHARACTERS, CLOSING_CHARACTERS), strict=False))
+    lines = [(place, wording.told_line(each, lengths.get(each.seq, EARLIER_CLOSING_CHARACTERS))) for place, each in enumerate(told)]
+    return lines[::-1]
+
+
+def _before(told: Sequence[Told]) -> list[Placed]:
+    return [(each.seq, wording.told_line(each, EARLIER_CLOSING_CHARACTERS)) for each in newest_first(told)]
 
 
 def _constraint_lines(unquoted: Sequence[Said]) -> list[str]:
@@ -137,82 +160,24 @@ def _asked(quotes: Quotes, staying: str) -> Section:
     return Section(ASKED, tuple(lines))
 
 
-def _cut(found: Facts) -> Section:
-    lines: list[str] = []
-    if found.last_words:
-        lines.append(f"The assistant's last words (#{found.last_words.seq}):")
-        lines.extend(f"> {line}" for line in found.last_words.text.splitlines())
-    if found.last_call:
-        if lines:
-            lines.append("")
-        lines.append(f"Last call (#{found.last_call.seq}): {found.last_call.text}")
-    return Section(CUT, tuple(lines))
-
-
 def _next(found: Facts) -> Section:
-    open_tasks = sorted((task for task in found.tasks if task.is_open), key=lambda task: task.status != "in_progress")
-    if open_tasks:
-        return Section(NEXT, (f"Go on with: {open_tasks[0].content}",))
-    if found.cut_at_work and found.asked:
-        return Section(NEXT, (f"Go on with what the user asked last (#{found.asked[-1].seq})",))
-    return Section(NEXT, ("Nothing is left open that the log knows of; the user speaks next",) if found.asked else ())
-
-
-@dataclass(frozen=True, slots=True)
-class Quote:
-    """A message of the user. Where it is not `whole`, `text` is a part of it."""
-
-    seq: int
-    text: str
-    whole: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Quotes:
-    """What is quoted, in the order in which it was said, and how many messages are not."""
-
-    quotes: tuple[Quote, ...]
-    left_out: int
-
-
-def quote(asked: Sequence[Said], tokens: int) -> Quotes:
-    """Quotes the newest messages whole, and the first one; of others the beginning; in about `tokens` tokens."""
-    quotes: dict[int, Quote] = {}
-    room = tokens
-    if asked:
-        quotes[0] = _fitted(asked[0], tokens if len(asked) == 1 else int(tokens * FIRST_SHARE))
-        room -= estimate_text(quotes[0].text)
-    shortened_room = int(tokens * SHORTENED_SHARE)
-    for index in range(len(asked) - 1, 0, -1):  # of most messages of a long session no more than the size is looked at
-        size = _size(asked, index)
-        if size <= room:
-            quotes[index] = Quote(asked[index].seq, asked[index].text, True)
-            room -= size
-        elif index == len(asked) - 1:
-            quotes[index] = _fitted(asked[index], room)
-            room -= estimate_text(quotes[index].text)
-        elif (size := _shortened_size(asked, index)) <= shortened_room:
-            said = asked[index]
-            quotes[index] = Quote(said.seq, one_line(said.text, SHORTENED_CHARACTERS), False)
-            shortened_room -= size
-    return Quotes(tuple(quotes[index] for index in sorted(quotes)), len(asked) - len(quotes))
-
-
-def _size(asked: Sequence[Said], index: int) -> int:
-    return asked.size(index) if isinstance(asked, Asked) else estimate_text(asked[index].text)
-
-
-def _shortened_size(asked: Sequence[Said], index: int) -> int:
-    return asked.shortened_size(index) if isinstance(asked, Asked) else estimate_text(one_line(asked[index].text, SHORTENED_CHARACTERS))
-
-
-def _fitted(said: Said, tokens: int) -> Quote:
-    """The message, or its beginning and end where it is too long."""
-    size = estimate_text(said.text)
-    if size <= tokens:
-        return Quote(said.seq, said.text, True)
-    half = max(int(len(said.text) * tokens / size / 2), SHORTENED_CHARACTERS // 2)
-    left_out = len(said.text) - 2 * half
-    if left_out <= 0:
-        return Quote(said.seq, said.text, True)
-    return Quote(said.seq, f"{said.text[:half]}\n… ({left_out:,} characters left out) …\n{said.text[-half:]}", False)
+    """What is open, in the order in which it binds: what the user said last, what the list says, what the agent was about to do."""
+    last = found.told[-1] if found.told else None
+    lines: list[str] = []
+    if found.asked and (last is None or found.asked[-1].seq > last.seq):
+        lines.append(
+            f"- Do what the user asked last, which nobody has answered yet (#{found.asked[-1].seq}): “{one_line(found.asked[-1].text, 300)}”"
+        )
+    under_way = [task for task in found.tasks if task.status == "in_progress"] or [task for task in found.tasks if task.is_open][:1]
+    lines += [f"- Go on with: {task.content}" for task in under_way[:3]]
+    if last is not None and not last.closing:
+        lines.append(f"- The agent was at: {one_line(last.text, 200)} (#{last.seq})")
+    if found.cut_at_work and found.last_call is not None and not (last is not None and last.closing):
+        lines.append(f"- Last call: {found.last_call.text} (#{found.last_call.seq})")
+    if found.work.is_unchecked and found.work.checks and found.cut_at_work:
+        lines.append("- Check what was edited since the last check")
+    if not lines and found.cut_at_work and found.asked and not (last is not None and last.closing):
+        lines.append(f"- Go on with what the user asked last (#{found.asked[-1].seq})")
+    if not lines and found.asked:
+        lines.append("- Nothing is left open that the log knows of; the user speaks next")
+    return Section(NEXT, tuple(lines))

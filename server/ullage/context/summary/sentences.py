@@ -11,6 +11,10 @@ from dataclasses import dataclass
 
 SHORTEST, LONGEST = 8, 400
 """Characters. What is longer than a sentence is pasted text, not a wish."""
+SHORTEST_DENSE = 4
+"""Of a sentence in a script where a word takes a character or two (`不要推送。`)."""
+DENSE = re.compile(r"[\u0600-\u06ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+QUESTION = ("?", "？", "؟")
 
 
 def _by_first_letter(patterns: str) -> str:
@@ -46,7 +50,9 @@ LATIN_CONSTRAINTS = (
 )
 OTHER_CONSTRAINTS = (
     r"必须|必須|不要|不能|不得|不许|永远|总是|只能|只要|务必|禁止|优先|避免|不可|別|必ず|しないで|ないでください|禁止|常に|のみ|だけ|べき|"
-    r"반드시|절대|항상|하지 ?마|만 |금지|피해"
+    r"반드시|절대|항상|하지 ?마|만 |금지|피해|不许|别|请用|使用してください|使ってください|"
+    # Arabic
+    r"يجب|لا ت\w+|لا ي\w+|دائما|دائمًا|أبدا|أبدًا|فقط|ممنوع|بدون|تجنب|استخدم|احرص|عدم"
 )
 ORDERED = r"^(?:use|leave|keep|put|call|name|write|run)\b|, (?:and |but )?not\b"
 """How an order begins, and how it says what is not meant."""
@@ -55,11 +61,13 @@ LATIN_DECISIONS = (
     r"instead of|rather than|because|the reason|root cause|turns out|the (?:issue|problem|bug) (?:is|was)|trade-?off|approach (?:is|will)|"
     r"entschied\w*|entscheid\w*|stattdessen|weil|ursache|grund|décid\w+|parce que|plutôt|decid[oió]\w*|porque|perché|invece"
 )
-OTHER_DECISIONS = r"决定|因为|改用|原因|採用|決定|なぜなら|대신|결정|решил\w*|потому что|вместо"
+OTHER_DECISIONS = (
+    r"决定|因为|改用|原因|採用|決定|なぜなら|ため|대신|결정|решил\w*|потому что|вместо|قررت|قررنا|لأن|بسبب|السبب|بدلا من|بدلاً من"
+)
 
 FIRM = re.compile(
     r"\b(?:decid\w+|going with|went with|i'll use|i will use|we(?:'ll| will) use|chose|opt(?:ed)? for|settled on|root cause|turns out|"
-    r"entschied\w*|entscheid\w*|décid\w+)|决定|改用|採用|決定|결정|решил"
+    r"entschied\w*|entscheid\w*|décid\w+)|决定|改用|採用|決定|결정|решил|قررت|قررنا"
 )
 HEADING_WORDS = 4
 """A line of so few words without a stop is a heading: no sentence that says something."""
@@ -83,7 +91,7 @@ CONSTRAINT = Markers(re.compile(rf"\b(?:{_by_first_letter(LATIN_CONSTRAINTS)})\b
 DECISION = Markers(re.compile(rf"\b(?:{_by_first_letter(LATIN_DECISIONS)})\b"), re.compile(OTHER_DECISIONS))
 
 FENCE = re.compile(r"(?ms)^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)")
-BOUNDARY = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
+BOUNDARY = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|(?<=[؟؛۔])\s*|\n+")
 ASCII_BOUNDARY = re.compile(r"\s(?<=[.!?;]\s)\s*|\n+")
 """The same where all letters are of ASCII: what begins with a blank is found several times as fast."""
 BULLET = re.compile(r"^\s*(?:[-*+•>#]+|\d+[.)])\s+")
@@ -91,19 +99,24 @@ BULLET = re.compile(r"^\s*(?:[-*+•>#]+|\d+[.)])\s+")
 
 def constraints_in(text: str) -> list[str]:
     """The sentences of a user's text that say what must or must not be, each on one line."""
-    found = (sentence for sentence in _sentences(text) if not sentence.endswith("?") and CONSTRAINT.stand_in(sentence))
+    found = (sentence for sentence in _sentences(text) if not sentence.endswith(QUESTION) and CONSTRAINT.stand_in(sentence))
     return [sentence for sentence in found if not _looks_like_code(sentence)]
 
 
 def decisions_in(text: str) -> list[str]:
     """The sentences of an assistant's text that state a decision or a reason, each on one line."""
-    found = (sentence for sentence in _sentences(text) if not sentence.endswith(("?", ":")) and DECISION.stand_in(sentence))
+    found = (sentence for sentence in _sentences(text) if not sentence.endswith((*QUESTION, ":", "：")) and DECISION.stand_in(sentence))
     return [sentence for sentence in found if not _looks_like_code(sentence) and not is_heading(sentence)]
 
 
 def is_firm(sentence: str) -> bool:
     """Whether a decision says of itself that it is one, or names a cause; others give some reason."""
     return FIRM.search(sentence.lower()) is not None
+
+
+def gives_a_reason(sentence: str) -> bool:
+    """Whether it says what was decided, or why something is so."""
+    return DECISION.stand_in(sentence)
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -120,7 +133,7 @@ def _sentences(text: str) -> Iterator[str]:
             sentence = sentence.strip("*")
         if sentence.startswith("|"):
             continue  # a row of a table
-        if SHORTEST <= len(sentence) <= LONGEST:
+        if len(sentence) <= LONGEST and (len(sentence) >= SHORTEST or (len(sentence) >= SHORTEST_DENSE and DENSE.search(sentence))):
             yield sentence
 
 

@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from array import array
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast, overload
 
-from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.calls import Call, one_line
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
 from ullage.context.counting.media import in_words
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import AssistantReply, Attachment, Logged, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, Attachment, Logged, Notice, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.quoting import in_a_line
 from ullage.context.summary.command_history import CommandHistory, ErrorHistory
 from ullage.context.summary.file_history import FileHistory
 from ullage.context.summary.names import ReadEntry
+from ullage.context.summary.own_words import Told
+from ullage.context.summary.state_of_work import WorkHistory
+from ullage.context.summary.task_list import TaskHistory
 from ullage.context.view.log_places import entry_at
 
 REPLIES_FOR_DECISIONS = 150
@@ -32,11 +34,12 @@ TEXTS_KEPT = 200_000
 """Characters of the newest messages of the user: about twice as much as is quoted whole."""
 SHORTENED_CHARACTERS = 200
 """Of a message of the user that is quoted in part."""
-LAST_WORDS_CHARACTERS = 700
+ERROR_WORDS_CHARACTERS = 200
 CALL_CHARACTERS = 200
 REASON_CHARACTERS = 400
-TASK_LIST = "todo"
-"""The tool by which the agent writes its list of tasks."""
+ANSWER_CHARACTERS = 600
+ASKING = ("AskUserQuestion", "ask_user", "ask_followup_question", "request_user_input")
+"""Tools that ask the user: what comes back are their words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +48,6 @@ class Said:
 
     seq: int
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One task of the agent's list, as it was last written."""
-
-    content: str
-    status: str
-    """`pending`, `in_progress` or `completed`."""
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is still something to do."""
-        return self.status != "completed"
 
 
 class Settled:
@@ -72,11 +61,11 @@ class Settled:
         self.errors = ErrorHistory()
         self.at_work = False
         """Whether a turn is running."""
-        self.last_words: Said | None = None
+        self.work = WorkHistory()
+        self.task_list = TaskHistory()
         self._prompts = Prompts()
         self._constraints: dict[str, Said] = {}
         self._replies: deque[ReadEntry] = deque(maxlen=REPLIES_FOR_DECISIONS)
-        self._task_list: AssistantReply | None = None
         self._last_call: Call | None = None
         self._summaries: dict[int, str] = {}
         """The ids of compactions with a summary, by seq."""
@@ -94,10 +83,14 @@ class Settled:
             case AssistantReply() as reply:
                 self.at_work = True
                 self._replies.append(read)
-                self._add_reply(read.seq, reply)
+                self.task_list.add_reply(reply)
+                if read.told is not None:
+                    self.errors.add_words(one_line(read.told.text, ERROR_WORDS_CHARACTERS))
             case ToolReturned() if read.call is not None:
                 self.at_work = True
                 self._add_call(read.call)
+            case Notice() as notice:
+                self.work.add_notice(notice)
             case TurnEnded():
                 self.at_work = False
             case Compaction(summarised=told) as made if told is not None:
@@ -117,10 +110,10 @@ class Settled:
     def copy(self) -> Settled:
         """Another one that goes on by itself."""
         other = Settled()
-        other.entries, other.at_work, other.last_words = self.entries, self.at_work, self.last_words
+        other.entries, other.at_work = self.entries, self.at_work
         other.files, other.commands, other.errors = self.files.copy(), self.commands.copy(), self.errors.copy()
         other._prompts, other._constraints, other._replies = self._prompts.copy(), self._constraints.copy(), self._replies.copy()
-        other._task_list, other._last_call = self._task_list, self._last_call
+        other.work, other.task_list, other._last_call = self.work.copy(), self.task_list.copy(), self._last_call
         other._summaries, other._undone = self._summaries.copy(), self._undone.copy()
         return other
 
@@ -143,12 +136,9 @@ class Settled:
         return tuple(newest.values())
 
     @property
-    def tasks(self) -> tuple[Task, ...]:
-        """From the input of the last call that wrote the list."""
-        for block in reversed(self._task_list.blocks if self._task_list is not None else ()):
-            if isinstance(block, ToolUse) and block.name == TASK_LIST:
-                return tuple(_read_tasks(block.input))
-        return ()
+    def told(self) -> tuple[Told, ...]:
+        """What the newest replies said, in their order."""
+        return tuple(read.told for read in self._replies if read.told is not None)
 
     @property
     def last_call(self) -> Said | None:
@@ -160,19 +150,15 @@ class Settled:
         """The seq of the newest compaction in force that has a summary."""
         return next((seq for seq, id in reversed(self._summaries.items()) if id not in self._undone), None)
 
-    def _add_reply(self, seq: int, reply: AssistantReply) -> None:
-        if any(isinstance(block, ToolUse) and block.name == TASK_LIST for block in reply.blocks):
-            self._task_list = reply
-        for block in reversed(reply.blocks):
-            if isinstance(block, Text) and block.text.strip():
-                self.last_words = Said(seq, block.text.strip()[-LAST_WORDS_CHARACTERS:])
-                return
-
     def _add_call(self, call: Call) -> None:
         self._last_call = call
         self.files.add(call)
         self.commands.add(call)
         self.errors.add(call)
+        self.work.add(call)
+        self.task_list.add(call)
+        if call.returned.tool in ASKING and not call.returned.is_error and call.returned.content.strip():
+            self._forbid(Said(call.seq, f"Asked by the agent, the user said: {one_line(call.returned.content, ANSWER_CHARACTERS)}"))
         if call.returned.refusal is not None:
             self._forbid(Said(call.seq, _refusal(call, call.returned.refusal)))
 
@@ -272,17 +258,6 @@ def typed(prompt: UserPrompt) -> str:
 def _attached(attachment: Attachment) -> str:
     name = in_a_line(attachment.name)
     return name if attachment.media is None else f"{name}: {in_words(attachment.media)}"
-
-
-def _read_tasks(input: Mapping[str, Json]) -> list[Task]:
-    todos = input.get("todos")
-    tasks: list[Task] = []
-    for todo in todos if isinstance(todos, list) else []:
-        content = todo.get("content") if isinstance(todo, dict) else None
-        status = todo.get("status") if isinstance(todo, dict) else None
-        if isinstance(content, str) and content.strip():
-            tasks.append(Task(" ".join(content.split()), status if isinstance(status, str) else "pending"))
-    return tasks
 
 
 def _call_in_a_line(call: Call) -> Said:

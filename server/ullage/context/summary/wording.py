@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from ullage.context.calls import one_line
 from ullage.context.quoting import in_a_line
 from ullage.context.summary.command_history import CommandFact, ErrorFact
 from ullage.context.summary.facts import Said, Task
 from ullage.context.summary.file_history import FileFact
+from ullage.context.summary.own_words import Told, ends_of
 from ullage.context.summary.sections import Place, Places
+from ullage.context.summary.state_of_work import Document, StateOfWork
 from ullage.context.summary.words import basename
 
-DECISION_CHARACTERS = 200
 TRIED_SHOWN = 2
 COMMAND_CHARACTERS, LAST_LINE_CHARACTERS = 70, 50
-FILE_CHARACTERS = 540
-"""Of the names in a line: so that none is far from its file."""
-ELSEWHERE_CHARACTERS = 480
+COMMITS_SHOWN, UNCOMMITTED_SHOWN, RUNNING_SHOWN = 5, 12, 3
+DONE_SHOWN, DONE_TASK_CHARACTERS = 12, 60
+LONGEST_LINE = 220
+"""Of a plan or an issue."""
 
 
 def said_line(said: Said) -> str:
@@ -25,9 +27,78 @@ def said_line(said: Said) -> str:
     return f"- {said.text} (#{said.seq})"
 
 
-def decision_line(said: Said) -> str:
-    """A decision: the sentence, shortened."""
-    return f"- {one_line(said.text, DECISION_CHARACTERS)} (#{said.seq})"
+def told_line(told: Told, characters: int) -> str:
+    """What the agent said in one reply. No line of it can pass for a part of the summary."""
+    if not told.closing:
+        return f"- #{told.seq} {told.text}"
+    first, *more = ends_of(told.text, characters).splitlines()
+    return "\n".join((f"- #{told.seq} {first}", *(f"    {line}" for line in more if line.strip())))
+
+
+def state_lines(work: StateOfWork) -> list[str]:
+    """Commits, edits since, checks, what still runs."""
+    lines: list[str] = []
+    if work.commits:
+        shown = work.commits[-COMMITS_SHOWN:]
+        before = len(work.commits) - len(shown)
+        told = "; ".join(
+            f"{f'{commit.hash} ' if commit.hash else ''}{commit.subject or '(no subject seen)'} (#{commit.seq})" for commit in shown
+        )
+        lines.append(f"- Committed: {f'… {before} before; ' if before else ''}{told}")
+        if work.pushed_seq:
+            unpushed = sum(commit.seq > work.pushed_seq for commit in work.commits)
+            lines.append(
+                f"- Pushed (#{work.pushed_seq})" + (f"; {unpushed} commits since are not" if unpushed else ", the last commit too")
+            )
+    if work.uncommitted:
+        names = [basename(path) for path in reversed(work.uncommitted)]
+        more = f" and {len(names) - UNCOMMITTED_SHOWN} more" if len(names) > UNCOMMITTED_SHOWN else ""
+        since = "since the last commit" if work.commits else "and nothing committed"
+        lines.append(f"- Edited {since}: {', '.join(names[:UNCOMMITTED_SHOWN])}{more} (last #{work.changed_seq})")
+    for check in work.checks:
+        since = "; files were edited since" if work.changed_seq > check.seq else ""
+        lines.append(
+            f"- {check.kind.capitalize()}: `{check.command}` {check.ended}{f': {check.told}' if check.told else ''} (#{check.seq}){since}"
+        )
+    if work.is_unchecked and work.changed_seq:
+        lines.append("- **The last edits are not checked yet**" if work.checks else "- **Nothing was checked yet**")
+    lines += [f"- Sent into the background, its end not seen: `{command}` (#{seq})" for seq, command in work.running[-RUNNING_SHOWN:]]
+    return lines
+
+
+def plan_lines(work: StateOfWork, characters: int) -> str:
+    """The newest plan, in short; empty where there is none."""
+    return _document(work.plan, "Plan", characters, "") if work.plan is not None else ""
+
+
+def issue_lines(work: StateOfWork, characters: int) -> str:
+    """What the issue says that was opened last, from the part on that was named last; empty where none was opened."""
+    return _document(work.issue, "Opened", characters, work.claimed) if work.issue is not None else ""
+
+
+def _document(document: Document, what: str, characters: int, named: str) -> str:
+    words = [word.strip("'\"`,;") for word in named.split()]
+    places = (document.text.find(word) for word in reversed(words) if len(word) > 2 and any(map(str.isdigit, word)))
+    place = next((place for place in places if place >= 0), 0)
+    text = document.text[document.text.rfind("\n", 0, place) + 1 :]
+    lines = [line.rstrip() for line in text.splitlines() if any(map(str.isalnum, line))]
+    shown: list[str] = []
+    for line in lines:
+        characters -= len(line[:LONGEST_LINE]) + 6
+        if characters < 0:
+            break
+        shown.append(f"    {one_line(line, LONGEST_LINE)}")
+    rest = f"\n    … ({len(lines) - len(shown)} more lines: `recall` #{document.seq})" if len(shown) < len(lines) else ""
+    return f"- {what}{f' `{document.name}`' if document.name else ''} (#{document.seq}):\n" + "\n".join(shown) + rest
+
+
+def task_lines(tasks: Sequence[Task]) -> list[str]:
+    """The list: what is open line by line, what is done in one."""
+    done = [one_line(task.content, DONE_TASK_CHARACTERS) for task in tasks if not task.is_open]
+    lines = [task_line(task) for task in tasks if task.is_open]
+    if done:
+        lines.insert(0, f"- {len(done)} of {len(tasks)} tasks done: {'; '.join(done[-DONE_SHOWN:])}")
+    return lines
 
 
 def file_line(fact: FileFact) -> str:
@@ -56,35 +127,15 @@ def file_lines(found: Places) -> list[str]:
     return lines
 
 
-def elsewhere_lines(found: Places, last_seqs: Mapping[str, int]) -> list[str]:
-    """Names that belong to no file, by the part of the log where they were seen last, the newest first."""
-    lines: list[str] = []
-    for names in _filled(found.elsewhere, ELSEWHERE_CHARACTERS):
-        newest, oldest = last_seqs[names[0]], last_seqs[names[-1]]
-        lines.append(f"- #{oldest}{f'–#{newest}' if newest != oldest else ''}: {' '.join(names)}")
-    return lines
+def elsewhere_lines(found: Places) -> list[str]:
+    """Names that belong to no file."""
+    return [f"Other names in use: {' '.join(found.elsewhere)}"] if found.elsewhere else []
 
 
 def _place_lines(place: Place) -> Iterator[str]:
     name = basename(in_a_line(place.path))
     head = f"- {name}" if place.fact is None else f"- {name} ({_done(place.fact)}{_place(place.fact)})"
-    if not place.names:
-        yield head
-    for names in _filled(place.names, FILE_CHARACTERS, len(head) - len(name)):
-        yield f"{head}: {' '.join(names)}"
-        head = f"- {name}"
-
-
-def _filled(names: Sequence[str], characters: int, taken: int = 0) -> Iterator[Sequence[str]]:
-    """The names in groups of about so many characters, of which some are taken in the first."""
-    first, size = 0, taken
-    for index, name in enumerate(names):
-        if index > first and size + len(name) > characters:
-            yield names[first:index]
-            first, size = index, 0
-        size += len(name) + 1
-    if names:
-        yield names[first:]
+    yield f"{head}: {' '.join(place.names)}" if place.names else head
 
 
 def _folder_line(folder: str) -> str:
@@ -118,12 +169,13 @@ def command_line(fact: CommandFact) -> str:
 
 def error_line(fact: ErrorFact) -> str:
     """An error: what gave it, and what was done about it."""
+    words = f"; the agent: “{fact.words}”" if fact.words else ""
     if not fact.is_open:
-        return f"- {fact.text} (`{one_line(fact.source, 40)}`, #{fact.seq}): {fact.fix}"
+        return f"- {fact.text} (`{one_line(fact.source, 60)}`, #{fact.seq}){words}; {fact.fix}"
     more = len(fact.tried) - TRIED_SHOWN
     tried = ", ".join(basename(path) for path in fact.tried[:TRIED_SHOWN]) + (f" and {more} more" if more > 0 else "")
     since = f", tried: {tried}" if tried else ""
-    return f"- {fact.text} (`{one_line(fact.source, 40)}`, #{fact.seq}): open{since}"
+    return f"- {fact.text} (`{one_line(fact.source, 60)}`, #{fact.seq}): open{since}{words}"
 
 
 def task_line(task: Task) -> str:

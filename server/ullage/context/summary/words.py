@@ -27,6 +27,10 @@ URL = re.compile(r"https?://[^\s\"'<>)\]}`,\\]+")
 ESCAPE = re.compile(r"\\[nrt]")
 """Of a string in code or JSON; its letter is no part of the word after it."""
 FILE_NAME = re.compile(r"[\w@+.-]*\w\.[A-Za-z][A-Za-z0-9]{0,9}")
+_SPACELESS = "\u0600-\u06ff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+"""Scripts that are written without spaces, or that join a short word to the one after it: Arabic, Thai, Japanese, Chinese, Korean."""
+JOINED = re.compile(rf"(?<=[A-Za-z0-9_])[{_SPACELESS}]+|[{_SPACELESS}]+(?=[A-Za-z0-9_])")
+"""Where such a script touches a name: `修改readLevel函数` holds one. A file of its own name (`说明.md`) stays whole."""
 BARE_SUFFIXES = frozenset(
     [
         "bat",
@@ -119,6 +123,8 @@ def words_in(text: str) -> Words:
     """The paths and names in `text`. A name that only stands in a path is left out: the path holds it."""
     if "\\" in text:
         text = ESCAPE.sub(" ", text)
+    if not text.isascii():
+        text = JOINED.sub(" ", text)
     paths: set[str] = set()
     pieces: list[str] = []
     for token in set(TOKEN.findall(text)):

@@ -1,0 +1,253 @@
+"""Where the work stands, by arithmetic over calls: commits, edits since, checks and how they ended, what still runs, the plan at hand.
+
+"Edited, not checked, not committed" is the most useful line that a summary can have. All of it is told by the text of commands and of what
+they printed: good enough to tell the reader, never to act on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from ullage.context.blocks import Json
+from ullage.context.calls import Call, one_line, strings_of
+from ullage.context.entries import Notice
+from ullage.context.quoting import in_a_line
+from ullage.context.summary.command_history import ended, last_line
+
+MOST_COMMITS = 20
+SUBJECT_CHARACTERS = 100
+TOLD_CHARACTERS = 80
+"""Of what a check printed of its end."""
+DOCUMENT_CHARACTERS = 6_000
+"""Of a plan or an issue that are kept."""
+MOST_RUNNING = 20
+
+_GIT = r"\bgit\b[^|;&\n]*?\s"
+COMMITTING, PUSHING, ADDING = (re.compile(_GIT + word) for word in (r"commit\b([^|;&\n]*)", r"push\b", r"add\s+([^|;&\n]*)"))
+COMMITTED = re.compile(r"^\[([^\]\n]*?)([0-9a-f]{7,40})\] (\S.*)$", re.MULTILINE)
+"""As git tells of a commit: `[main 3bb8701] feat: read the level`."""
+MESSAGE = re.compile(r"""\s-[a-z]*m\s*(?:"\$\(cat <<-?\s*['"\\]?\w+['"]?\n\s*([^\n]+)|"([^"\n]+)|'([^'\n]+))""")
+ALL = re.compile(r"(?:^|\s)(?:\.|-A|--all|-u|\*|-[a-z]*a[a-z]*)(?=\s|$)")
+
+_RUNNERS = (
+    r"go|cargo|mix|npm|pnpm|yarn|bun|deno|dotnet|mvn|gradlew?|make|mise|just|swift|zig|rake|task|uv|nx|turbo|composer|sbt|bazel|flutter"
+)
+_OPTIONS = r"(?:\s+(?:run|-\S+|exec))*\s+"
+CHECKS = {
+    "tests": re.compile(
+        rf"\b(?:pytest|jest|vitest|mocha|rspec|phpunit|ctest|tox|nox|unittest|playwright)\b|\b(?:{_RUNNERS}){_OPTIONS}\S*test"
+    ),
+    "types": re.compile(r"\btype-?check\b|\btsc\b|\bmypy\b|\bpyright\b|\bdialyzer\b|\bcheck:types\b"),
+    "lint": re.compile(r"lint\b|\bruff\b|\bcredo\b|\bclippy\b|\bbiome\b|\brubocop\b|\bshellcheck\b|\bflake8\b|\bgo vet\b"),
+    "build": re.compile(rf"\b(?:{_RUNNERS}){_OPTIONS}(?:build|compile|assemble|package)\b|^make$|\bwebpack\b|\bvite build\b"),
+}
+"""What looks at the work and says whether it holds."""
+COUNTED = re.compile(
+    r"\b\d[\d,]*\s+(?:\w+\s+)?(?:pass(?:ed|es|ing)?|fail(?:ed|ures?|ing)?|tests?|errors?|issues?|problems?|warnings?|examples?)\b|"
+    r"\b(?:no (?:issues|errors|problems)|all checks passed|test result:|success)",
+    re.IGNORECASE,
+)
+PRINTED_CHARACTERS = 1_500
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m|\[\d{1,2}m")
+
+BACKGROUND = re.compile(
+    r"(?:running in (?:the )?background with ID|session ID|background (?:job|task|process))[: ]+([\w-]{2,40})", re.IGNORECASE
+)
+STILL = re.compile(r"timeout<|<status>running|still running|process running with|running in background", re.IGNORECASE)
+OVER = re.compile(r"completed|finished|failed|exit", re.IGNORECASE)
+
+OPENING = re.compile(r"\b(?:bd|br|issues?|tk) show\b|\bgh (?:issue|pr) view\b|\bglab (?:issue|mr) view\b|\bjira (?:issue )?view\b")
+OPENING_TOOL = re.compile(r"(?:get|read|view|fetch|show)_?(?:issue|ticket|task)|issue_?(?:get|read|view)", re.IGNORECASE)
+PLAN_FILE = re.compile(r"(?:^|[/\\])plans?[/\\][^/\\]+\.\w+$|(?:^|[/\\_.-])plan[\w.-]*\.(?:md|txt|org|rst)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """`hash` is empty where git did not print it."""
+
+    seq: int
+    hash: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The newest run of one kind of check. `told` is the line in which it says how it went; may be empty."""
+
+    kind: str
+    seq: int
+    command: str
+    ended: str
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Text that told the agent what to do: a plan, an issue. `name` is its file, or how it was opened."""
+
+    seq: int
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateOfWork:
+    """What is told of it."""
+
+    commits: tuple[Commit, ...] = ()
+    pushed_seq: int = 0
+    """The last push that went well; 0 where there was none."""
+    uncommitted: tuple[str, ...] = ()
+    """Files that were changed since they were committed last, the last changed last; none where git was never used."""
+    checks: tuple[Check, ...] = ()
+    """One a kind, the last run last."""
+    changed_seq: int = 0
+    """The last change of any file."""
+    running: tuple[tuple[int, str], ...] = ()
+    """What was sent into the background and not heard of since."""
+    plan: Document | None = None
+    issue: Document | None = None
+    claimed: str = ""
+    """The newest command or call that names an issue after that one was opened."""
+
+    @property
+    def is_unchecked(self) -> bool:
+        """Whether files were changed after every check."""
+        return self.changed_seq > max((check.seq for check in self.checks), default=0)
+
+
+class WorkHistory:
+    """The state of the work as the session goes on."""
+
+    def __init__(self) -> None:
+        self._commits: deque[Commit] = deque(maxlen=MOST_COMMITS)
+        self._changed: dict[str, int] = {}
+        self._added: list[str] = []
+        self._checks: dict[str, Check] = {}
+        self._running: dict[str, tuple[int, str]] = {}
+        self._state = StateOfWork()
+        self._uses_git = False
+
+    def copy(self) -> WorkHistory:
+        """Another one that goes on by itself."""
+        other = WorkHistory()
+        other._commits, other._changed, other._added = self._commits.copy(), self._changed.copy(), [*self._added]
+        other._checks, other._running = self._checks.copy(), self._running.copy()
+        other._state, other._uses_git = self._state, self._uses_git
+        return other
+
+    def state(self) -> StateOfWork:
+        """As it is now."""
+        checks = tuple(sorted(self._checks.values(), key=lambda check: (check.seq, check.kind)))
+        uncommitted = tuple(map(in_a_line, self._changed)) if self._uses_git else ()
+        return replace(
+            self._state, commits=tuple(self._commits), uncommitted=uncommitted, checks=checks, running=tuple(self._running.values())
+        )
+
+    def add(self, call: Call) -> None:
+        """The next call of the session."""
+        if call.returned.refusal is not None:
+            return
+        if self._running:
+            self._hear(call)
+        for touch in call.returned.touched:
+            if touch.kind != "read":
+                self._changed.pop(touch.path, None)
+                self._changed[touch.path] = call.seq
+                self._state = replace(self._state, changed_seq=call.seq)
+        self._add_document(call)
+        if call.plain is not None:
+            self._add_command(call, call.plain)
+
+    def add_notice(self, notice: Notice) -> None:
+        """What the program told the agent: that something in the background is over, say."""
+        for id in [id for id in self._running if id in notice.text and OVER.search(notice.text)]:
+            del self._running[id]
+
+    def _add_command(self, call: Call, command: str) -> None:
+        kinds = [kind for kind, pattern in CHECKS.items() if pattern.search(command)]
+        begun = BACKGROUND.search(call.returned.content[:600])
+        if begun:
+            self._running[begun[1]] = call.seq, one_line(command, 100)
+            if len(self._running) > MOST_RUNNING:
+                del self._running[next(iter(self._running))]
+        elif not call.only_looks:
+            self._check(kinds, call.seq, command, ended(call), call.returned.content)
+        if "git" not in command:
+            return
+        self._uses_git = True
+        if call.failed:
+            return
+        self._added += [each[1] for each in ADDING.finditer(command)]
+        for committing in COMMITTING.finditer(command):
+            self._commit(call, command, committing[1])
+        if PUSHING.search(command):
+            self._state = replace(self._state, pushed_seq=call.seq)
+
+    def _check(self, kinds: list[str], seq: int, command: str, how: str, output: str) -> None:
+        for kind in kinds:
+            self._checks[kind] = Check(kind, seq, one_line(command, 100), how, _told(output))
+
+    def _commit(self, call: Call, command: str, options: str) -> None:
+        made = COMMITTED.findall(call.returned.content)
+        named = MESSAGE.search(command)
+        if made:
+            self._commits.extend(Commit(call.seq, hash, one_line(subject, SUBJECT_CHARACTERS)) for _, hash, subject in made)
+        else:
+            subject = next(filter(None, named.groups()), "") if named else ""
+            self._commits.append(Commit(call.seq, "", one_line(subject, SUBJECT_CHARACTERS)))
+        words = " ".join(self._added)
+        whole = not words or ALL.search(words) or ALL.search(options.partition(" -m")[0])
+        wanted = () if whole else tuple(word.strip("'\"").removeprefix("./").rstrip("/") for word in words.split())
+        kept = {path: seq for path, seq in self._changed.items() if wanted and not any(_is_of(path, word) for word in wanted)}
+        self._changed = {} if len(kept) == len(self._changed) else kept
+        self._added = []
+
+    def _hear(self, call: Call) -> None:
+        """Of what runs in the background; where it is over, that is how it ended."""
+        said = {text if isinstance(text, str) else str(text) for text in call.input.values()}
+        over = [id for id in self._running if id in said and not STILL.search(call.returned.content[:400])]
+        for id in over:
+            _, command = self._running.pop(id)
+            kinds = [kind for kind, pattern in CHECKS.items() if pattern.search(command)]
+            self._check(kinds, call.seq, command, "failed" if call.seems_failed else "ran", call.returned.content)
+
+    def _add_document(self, call: Call) -> None:
+        plan = call.input.get("plan")
+        path = next((path for key in ("path", "file_path") if isinstance(path := call.input.get(key), str)), "")
+        content = call.input.get("content", call.input.get("file_text"))
+        if isinstance(plan, str) and plan.strip():
+            self._state = replace(self._state, plan=Document(call.seq, "", plan[:DOCUMENT_CHARACTERS]))
+        elif isinstance(content, str) and PLAN_FILE.search(path) and not call.failed:
+            self._state = replace(self._state, plan=Document(call.seq, in_a_line(path), content[:DOCUMENT_CHARACTERS]))
+        command = call.plain or ""
+        if call.failed or call.returned.is_error:
+            return
+        if OPENING.search(command) or OPENING_TOOL.search(call.returned.tool):
+            text = call.returned.content[:DOCUMENT_CHARACTERS]
+            self._state = replace(self._state, issue=Document(call.seq, one_line(call.source, 60), text), claimed=_words(call.input))
+        elif self._state.issue is not None and _names_it(command or call.returned.tool):
+            self._state = replace(self._state, claimed=_words(call.input))
+
+
+def _names_it(called: str) -> bool:
+    return re.match(r"\s*(?:bd|br|issues?|tk|gh issue|jira)\b", called) is not None or "issue" in called.lower()
+
+
+def _words(input: Mapping[str, Json]) -> str:
+    return one_line(" ".join(strings_of(input)), 300)
+
+
+def _is_of(path: str, word: str) -> bool:
+    """Whether `path` is the file, or lies in the folder, that `word` names."""
+    return bool(word) and (f"/{path}".endswith(f"/{word}") or f"/{word}/" in f"/{path}" or word.endswith(f"/{path}"))
+
+
+def _told(output: str) -> str:
+    """The line in which a check says how it went: the last that counts something, else the last."""
+    printed = _COLOUR.sub("", output[-PRINTED_CHARACTERS:])
+    counted = [line.strip() for line in printed.splitlines() if COUNTED.search(line[:300])]
+    return one_line(counted[-1], TOLD_CHARACTERS) if counted else last_line(printed)
