@@ -273,6 +273,7 @@ NAMING = re.compile(r"error|exception|fatal|panic", re.IGNORECASE)
 TELLING = re.compile(
     rf"{NAMING.pattern}|(?<!\w)(?:fail|cannot|not found|no such|denied|refused|undefined|timed out|warning(?!\w))", re.IGNORECASE
 )
+WARNING = re.compile(r"\W*(?:\[?warn(?:ing)?\b)", re.IGNORECASE)
 NAMED_ERROR = re.compile(r"^(?:E\s+)?[\w.]*(?:Error|Exception)\b.*:|^(?:error|fatal|panic)\b[^:]*:|\berror(?:\[\w+\])?: ", re.IGNORECASE)
 
 
@@ -284,6 +285,7 @@ def error_line(output: str) -> str:
     lines = [line.strip() for line in searched.splitlines() if any(map(str.isalnum, line))]
     lines = [line for line in lines if not EXIT_CODE.fullmatch(line)] or lines
     telling = [line for line in lines if TELLING.search(line)]
+    telling = [line for line in telling if not WARNING.match(line)] or telling
     named = [line for line in telling if NAMING.search(line) and NAMED_ERROR.search(line[:MATCHED_CHARACTERS])]
     told = named[-1] if named else (telling or lines or ["(no output)"])[0]
     return one_line(WRAPPED.sub("", told), ERROR_CHARACTERS)

@@ -189,7 +189,7 @@ RECENT_ENTRIES = 400
 FRESH_ENTRIES = 20
 """A mention that many entries ago counts half, twice as many a third."""
 
-OWN_ENTRIES = 40
+OWN_ENTRIES = 25
 """The newest, about a tenth of what lies between two compactions: of the names that were written there one in four is written again, of
 those before one in twenty, and of those that only stood in an old result one in a hundred (32 recorded compactions)."""
 
@@ -212,8 +212,8 @@ class NamesInUse:
     """Where each name was last seen."""
     own: frozenset[str] = frozenset()
     """Names that the user or the agent wrote in the newest entries."""
-    own_files: frozenset[str] = frozenset()
-    """Files that the user or the agent ever named, among the recent entries."""
+    near_files: frozenset[str] = frozenset()
+    """Files that the user or the agent named in any of these entries, and those that were seen in the newest."""
 
 
 def names_in_use(entries: Sequence[ReadEntry]) -> NamesInUse:
@@ -223,17 +223,17 @@ def names_in_use(entries: Sequence[ReadEntry]) -> NamesInUse:
     belonging: defaultdict[str, defaultdict[str, float]] = defaultdict(lambda: defaultdict(float))
     last_seqs: dict[str, int] = {}
     own: set[str] = set()
-    own_files: set[str] = set()
+    near: set[str] = set()
     recent = entries[-RECENT_ENTRIES:]
     paths = _Paths(recent)
     for age, entry in zip(range(len(recent) - 1, -1, -1), recent, strict=True):
         freshness = 1.0 / (1.0 + age / FRESH_ENTRIES)
         for mention in entry.mentions:
             weight = mention.weight * freshness
-            if mention.own:
-                own_files.update(paths.file_of[path] for path in mention.words.paths)
-                if age < OWN_ENTRIES:
-                    own |= mention.words.names
+            if mention.own and age < OWN_ENTRIES:
+                own |= mention.words.names
+            if mention.own or age < OWN_ENTRIES:
+                near.update(paths.file_of[path] for path in mention.words.paths)
             for name in mention.words.names:
                 names[name] += weight
                 last_seqs[name] = entry.seq
@@ -245,7 +245,7 @@ def names_in_use(entries: Sequence[ReadEntry]) -> NamesInUse:
                 for name in mention.words.names:
                     belonging[name][tail] += weight
     _raise(names, files, belonging)
-    return NamesInUse(names, files, paths.shown, belonging, last_seqs, frozenset(own), frozenset(own_files))
+    return NamesInUse(names, files, paths.shown, belonging, last_seqs, frozenset(own), frozenset(near))
 
 
 class _Paths:

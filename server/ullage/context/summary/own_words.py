@@ -14,11 +14,10 @@ from dataclasses import dataclass
 from ullage.context.blocks import Text, Thinking, ToolUse
 from ullage.context.calls import one_line
 from ullage.context.entries import AssistantReply
-from ullage.context.summary.sentences import gives_a_reason, is_firm, sentences
+from ullage.context.summary.sentences import BOUNDARY, BULLET, FENCE, gives_a_reason, is_firm
 
 TOLD_CHARACTERS = 4_000
 """Of a reply that are looked at: its end."""
-SENTENCE_CHARACTERS = 260
 WORKING_CHARACTERS = 420
 """Of what a reply says that goes on with a call."""
 THINKING_CHARACTERS = 160
@@ -29,10 +28,17 @@ ANNOUNCED = re.compile(
     r"^(?:(?:ok(?:ay)?|good|great|perfect|right|alright|sure|now|first|next|then|so|and|also|finally|excellent)\b[\s,.!—-]*)*"
     r"(?:let me|let's|let us|i'll|i will|i'm going to|i am going to|i'm (?:now )?(?:checking|reading|looking|running)|i need to|"
     r"i should (?:check|look|read|see)|i want to|next,? i|ich werde|lass mich|jetzt|je vais|laisse-moi|voy a|ahora|vou)\b|"
-    r"^(?:好的?[，,。]?)?(?:现在|接下来|首先)?(?:让我|我来|我先|我将|我要|我会)|^(?:次に|まず|では)|^(?:دعني|سأ|سوف)",
+    r"^(?:now|next|first|then)\b,? (?!that|all|the (?:test|build|issue|problem))|^the user (?:wants|is asking|asked|wanted)\b|"
+    r"^(?:#+ |step \d)|^(?:好的?[，,。]?)?(?:现在|接下来|首先)?(?:让我|我来|我先|我将|我要|我会)|^(?:次に|まず|では)|^(?:دعني|سأ|سوف)",
     re.IGNORECASE,
 )
 """How a sentence begins that only says what comes next."""
+ROUTINE = re.compile(
+    r"^(?:still|stale|all (?:\W*\d* ?(?:\w+ )?tests?\b|green|clean|good|done|set|pass)|(?:the )?(?:tests?|build|lint|compile)\b.{0,12}\b(?:pass|clean|green)|"
+    r"clean|good|great|done|perfect|excellent|ok(?:ay)?|yes|right|expected|pushed|merged|committed)\b.{0,40}$",
+    re.IGNORECASE,
+)
+"""What only says that something went well: the checks say it, too."""
 _TAGS = re.compile(r"</?thinking>")
 
 
@@ -56,19 +62,19 @@ def told_in(seq: int, reply: AssistantReply) -> Told | None:
     said = _TAGS.sub("", said).strip()
     if not any(isinstance(block, ToolUse) for block in reply.blocks):
         return Told(seq, said, closing=True, firm=True) if said else None
-    if said:
-        return _working(seq, said, WORKING_CHARACTERS)
     thought = next((block.thinking for block in reply.blocks if isinstance(block, Thinking) and block.thinking.strip()), "")
-    return _working(seq, thought[:THINKING_LOOKED_AT], THINKING_CHARACTERS) if thought else None
+    return _working(seq, said, WORKING_CHARACTERS) or _working(seq, thought[:THINKING_LOOKED_AT], THINKING_CHARACTERS)
 
 
 def _working(seq: int, said: str, characters: int) -> Told | None:
-    every = [one_line(sentence, SENTENCE_CHARACTERS) for sentence in sentences(said)]
+    every = [sentence for piece in BOUNDARY.split(FENCE.sub("\n", said)) if (sentence := " ".join(BULLET.sub("", piece).split()))]
+    every = [sentence for sentence in every if any(map(str.isalnum, sentence))]
     telling = [sentence for sentence in every if not is_announced(sentence)]
     if not every:
         return None
-    text = one_line(" ".join(telling or every), characters)
-    return Told(seq, text, closing=False, firm=any(map(_is_telling, telling)), announces=not telling)
+    says = any(not ROUTINE.match(sentence) for sentence in telling)
+    text = one_line(" ".join(telling if says else every), characters)
+    return Told(seq, text, closing=False, firm=any(map(_is_telling, telling)), announces=not says)
 
 
 def _is_telling(sentence: str) -> bool:
@@ -84,7 +90,8 @@ def ends_of(text: str, characters: int) -> str:
     """`text`, or its beginning and its end: the end often says what is proposed, or waited for."""
     if len(text) <= characters:
         return text
-    first, last = characters // 2, characters - characters // 2
+    first = characters * 2 // 3
+    last = characters - first
     head = text[:first].rpartition("\n")[0] or text[:first]
     tail = text[-last:].partition("\n")[2] or text[-last:]
     return f"{head.rstrip()}\n[…]\n{tail.lstrip()}"

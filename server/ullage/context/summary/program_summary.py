@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ullage.context.calls import answered_calls, one_line
-from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import Logged, UserPrompt
 from ullage.context.quoting import in_a_line
 from ullage.context.redact import redact
 from ullage.context.summary import wording
-from ullage.context.summary.command_history import command_history, last_open
+from ullage.context.summary.command_history import CommandFact, command_history, last_open
 from ullage.context.summary.facts import Facts, Said
 from ullage.context.summary.file_history import file_history
 from ullage.context.summary.own_words import Told, newest_first
 from ullage.context.summary.quotes import Quotes
 from ullage.context.summary.sections import Focus, Placed, Section, Share, fitting, places, spend
-from ullage.context.summary.state_of_work import CHECKS, COMMITTING
+from ullage.context.summary.sentences import QUESTION
+from ullage.context.summary.state_of_work import ADDING, CHECKS, COMMITTING, StateOfWork
 
 PROGRAM_TOKENS = 2_400
 """For everything but the user's own words: with these about 9,000 characters on average over the recorded compactions."""
@@ -36,11 +36,15 @@ BURIED_CHARACTERS = 300
 
 NAMED_CHARACTERS = 90
 """Of a message of the user that stays in view: enough to know it by."""
-LAST_CLOSING_CHARACTERS, CLOSING_CHARACTERS, EARLIER_CLOSING_CHARACTERS = 1_800, 500, 260
+CLOSINGS = 3
+LAST_CLOSING_CHARACTERS, CLOSING_CHARACTERS, EARLIER_CLOSING_CHARACTERS = 1_800, 600, 260
 """Of the last reply that closed something, of the two before it, and of those before."""
+OFTEN = 3
+"""Runs of a command."""
 JUST_NOW = 8
 """The newest replies that are told as they come; of those before, what decides or explains comes first."""
-PLAN_CHARACTERS, ISSUE_CHARACTERS = 1_300, 900
+ASKED_CHARACTERS = 300
+PLAN_CHARACTERS, ISSUE_CHARACTERS = 900, 800
 
 ASKED = "What the user wants"
 CONSTRAINTS = "Constraints and preferences"
@@ -56,14 +60,14 @@ FILES = "Files and names"
 HEADINGS = (ASKED, CONSTRAINTS, STATE, NOW, NEXT, PLAN, DECISIONS, COMMANDS, ERRORS, FILES)
 """In reading order."""
 
-FILES_SHARE = 0.24
+FILES_SHARE = 0.18
 """Of the budget, at most, for files and names."""
 
 
 def program_sections(found: Facts, quotes: Quotes, focus: str, budget_tokens: int, staying: str = "") -> tuple[Section, ...]:
     """Its sections in reading order; empty ones are left out. `staying` is the text of the messages that stay beside it."""
     favoured = Focus(focus)
-    shares = _shares(found, quotes, favoured, staying)
+    shares = _shares(found, quotes, favoured)
     spend(shares, budget_tokens)
     others = [_asked(quotes, staying), *(share.section() for share in shares), _next(found)]
     standing = "\n".join((*(line for section in others for line in section.lines), staying))
@@ -98,45 +102,70 @@ def _some(words: Sequence[str], most: int) -> str:
     return ", ".join(words[:most]) + (f" and {more} more" if more > 0 else "")
 
 
-def _shares(found: Facts, quotes: Quotes, focus: Focus, staying: str) -> list[Share]:
+def _shares(found: Facts, quotes: Quotes, focus: Focus) -> list[Share]:
     quoted = {each.seq: each.text for each in quotes.quotes if each.whole}
-    unquoted = [said for said in found.constraints if said.seq not in quoted]
+    partly = " ".join(" ".join(each.text.split()) for each in quotes.quotes if not each.whole)
+    unquoted = [said for said in found.constraints if said.seq not in quoted and said.text not in partly]
+    aside = [said for said in unquoted if said.is_aside]
     buried = [said for said in found.constraints if len(quoted.get(said.seq, "")) > BURIED_CHARACTERS]
     open_errors = [wording.error_line(fact) for fact in last_open(found.errors)]
     errors = [fact for fact in reversed(found.errors) if wording.error_line(fact) not in open_errors]
     in_errors = " ".join(fact.words for fact in found.errors)
     told = [each for each in found.told if each.text not in in_errors]
-    now, before = told[-JUST_NOW:], told[:-JUST_NOW]
-    documents = [
-        line for line in (wording.plan_lines(found.work, PLAN_CHARACTERS), wording.issue_lines(found.work, ISSUE_CHARACTERS)) if line
-    ]
+    now = _newest(told)
+    before = [each for each in told if each not in now]
     commands = [fact for fact in found.commands if not fact.only_looks and not _is_in_the_state(fact.command)]
     return [
-        Share(CONSTRAINTS, 0.05, _constraint_lines(unquoted), focus.newest(buried, wording.said_line)),
-        Share(STATE, 0.15, wording.task_lines(found.tasks), [*enumerate(wording.state_lines(found.work))]),
-        Share(NOW, 0.34, [], _now(now)),
-        Share(PLAN, 0.16, [], list(enumerate(documents))),
-        Share(DECISIONS, 0.2, [], focus.favoured(_before(before))),
-        Share(COMMANDS, 0.06, [], focus.newest(commands, wording.command_line)),
-        Share(ERRORS, 0.1, open_errors, focus.first(errors, wording.error_line)),
+        Share(
+            CONSTRAINTS,
+            0.05,
+            _constraint_lines([said for said in unquoted if not said.is_aside]),
+            focus.newest([*aside, *buried], wording.said_line),
+        ),
+        Share(STATE, 0.16, wording.task_lines(found.tasks), [*enumerate(wording.state_lines(found.work))]),
+        Share(NOW, 0.36, [], focus.favoured(_now(now))),
+        Share(PLAN, 0.18, [], [*enumerate(_documents(found.work))]),
+        Share(
+            DECISIONS,
+            0.2,
+            [],
+            focus.favoured([(each.seq, wording.told_line(each, EARLIER_CLOSING_CHARACTERS)) for each in newest_first(before)]),
+        ),
+        Share(COMMANDS, 0.07, [], focus.favoured(_commands(commands))),
+        Share(ERRORS, 0.15, open_errors, focus.first(errors, wording.error_line)),
     ]
 
 
 def _is_in_the_state(command: str) -> bool:
-    return any(pattern.search(command) for pattern in CHECKS.values()) or COMMITTING.search(command) is not None
+    return any(pattern.search(command) for pattern in (*CHECKS.values(), COMMITTING, ADDING))
+
+
+def _newest(told: Sequence[Told]) -> list[Told]:
+    """The newest replies, and the newest that closed something: the last of all, and of the others those that say something."""
+    closings = [each for each in told if each.closing][-CLOSINGS:]
+    working = [each for each in told[-JUST_NOW:] if not each.closing and (not each.announces or each is told[-1])]
+    return sorted({each.seq: each for each in (*closings, *working)}.values(), key=lambda each: each.seq)
 
 
 def _now(told: Sequence[Told]) -> list[Placed]:
     """The newest words, the last first in line; the last that closed something nearly whole, though it may stay in view beside it: who
     reads the summary alone, as the user does in the panel, looks for it first."""
     closings = [each.seq for each in told if each.closing]
-    lengths = dict(zip(reversed(closings), (LAST_CLOSING_CHARACTERS, CLOSING_CHARACTERS, CLOSING_CHARACTERS), strict=False))
+    lengths = dict(zip(reversed(closings), (LAST_CLOSING_CHARACTERS, *[CLOSING_CHARACTERS] * len(told)), strict=False))
     lines = [(place, wording.told_line(each, lengths.get(each.seq, EARLIER_CLOSING_CHARACTERS))) for place, each in enumerate(told)]
     return lines[::-1]
 
 
-def _before(told: Sequence[Told]) -> list[Placed]:
-    return [(each.seq, wording.told_line(each, EARLIER_CLOSING_CHARACTERS)) for each in newest_first(told)]
+def _documents(work: StateOfWork) -> list[str]:
+    plan = wording.document_lines(work.plan, "Plan", PLAN_CHARACTERS) if work.plan is not None else []
+    issue = wording.document_lines(work.issue, "Opened with", ISSUE_CHARACTERS, work.claimed) if work.issue is not None else []
+    return issue + plan if work.plan is not None and work.issue is not None and work.issue.seq > work.plan.seq else plan + issue
+
+
+def _commands(facts: Sequence[CommandFact]) -> list[Placed]:
+    """The newest first; what was run again and again, as one that waits for something, after all others."""
+    lines = [(place, wording.command_line(fact), fact.runs > OFTEN) for place, fact in enumerate(facts)]
+    return [(place, line) for place, line, _ in sorted(lines[::-1], key=lambda each: each[2])]
 
 
 def _constraint_lines(unquoted: Sequence[Said]) -> list[str]:
@@ -163,21 +192,25 @@ def _asked(quotes: Quotes, staying: str) -> Section:
 def _next(found: Facts) -> Section:
     """What is open, in the order in which it binds: what the user said last, what the list says, what the agent was about to do."""
     last = found.told[-1] if found.told else None
+    asked = found.asked[-1] if found.asked else None
     lines: list[str] = []
-    if found.asked and (last is None or found.asked[-1].seq > last.seq):
-        lines.append(
-            f"- Do what the user asked last, which nobody has answered yet (#{found.asked[-1].seq}): “{one_line(found.asked[-1].text, 300)}”"
-        )
+    if asked is not None and (last is None or asked.seq > last.seq):
+        lines.append(f"- Nobody has answered yet what the user asked last (#{asked.seq}): “{one_line(asked.text, ASKED_CHARACTERS)}”")
+    elif asked is not None and last is not None and not last.closing:
+        lines.append(f"- Under way is what the user asked last (#{asked.seq}): “{one_line(asked.text, ASKED_CHARACTERS)}”")
     under_way = [task for task in found.tasks if task.status == "in_progress"] or [task for task in found.tasks if task.is_open][:1]
     lines += [f"- Go on with: {task.content}" for task in under_way[:3]]
     if last is not None and not last.closing:
         lines.append(f"- The agent was at: {one_line(last.text, 200)} (#{last.seq})")
-    if found.cut_at_work and found.last_call is not None and not (last is not None and last.closing):
-        lines.append(f"- Last call: {found.last_call.text} (#{found.last_call.seq})")
-    if found.work.is_unchecked and found.work.checks and found.cut_at_work:
+        if found.last_call is not None:
+            lines.append(f"- Last call: {found.last_call.text} (#{found.last_call.seq})")
+    elif last is not None and asked is not None and asked.seq < last.seq and last.text.rstrip().endswith(QUESTION):
+        lines.append(f"- The agent waits for an answer to: {one_line(last.text.strip().splitlines()[-1], ASKED_CHARACTERS)} (#{last.seq})")
+    if found.work.is_unchecked and found.work.checks:
         lines.append("- Check what was edited since the last check")
-    if not lines and found.cut_at_work and found.asked and not (last is not None and last.closing):
-        lines.append(f"- Go on with what the user asked last (#{found.asked[-1].seq})")
-    if not lines and found.asked:
-        lines.append("- Nothing is left open that the log knows of; the user speaks next")
+    if not lines and asked is not None:
+        at_work = f"- Go on with what the user asked last (#{asked.seq})"
+        lines.append(
+            at_work if found.cut_at_work and last is None else "- Nothing is left open that the log knows of; the user speaks next"
+        )
     return Section(NEXT, tuple(lines))

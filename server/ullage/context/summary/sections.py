@@ -17,7 +17,7 @@ from typing import TypeAlias, TypeVar
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.summary.file_history import FileFact
 from ullage.context.summary.names import FRESH_ENTRIES, NamesInUse
-from ullage.context.summary.words import TOKEN, WORD, basename, tail_of
+from ullage.context.summary.words import TOKEN, WORD, basename, is_opaque, tail_of
 
 Fact = TypeVar("Fact")
 Placed: TypeAlias = tuple[int, str]
@@ -34,10 +34,10 @@ EDITED, READ = 3.0, 1.0
 CHANGED_SHOWN = 40
 CHANGED_TOKENS = 4_000
 """Files that were changed before the last so many are only named, and beyond so many tokens, which takes hundreds of them, counted."""
-EDITS_SHOWN = 8
+EDITS_SHOWN = 6
 """Of so many of the last changed files it is said what the last edit put there."""
-NAMES_AT_A_FILE, NAMES_ELSEWHERE = 4, 10
-"""More names are found in the file itself, which is mostly put back, or by `recall`."""
+NAMES_AT_A_FILE, FILES_WITH_NAMES, NAMES_ELSEWHERE, IDS = 4, 6, 6, 12
+"""More names are found in the file itself, which is mostly put back, or by `recall`. Hashes and ids stand in no file."""
 SEPARATOR, AROUND_FILE, AROUND_FACT, AROUND_FOLDER = 1, 4, 14, 2
 """Characters that stand around a name, a file, what was done to it, a folder."""
 
@@ -141,6 +141,8 @@ class Places:
 
     places: tuple[Place, ...]
     """Changed files first, the last changed first."""
+    ids: tuple[str, ...]
+    """Hashes and URLs, the likeliest needed first."""
     elsewhere: tuple[str, ...]
     """Names that belong to none of the files, the likeliest needed first."""
     changed_left_out: int
@@ -159,12 +161,13 @@ def places(found: NamesInUse, facts: Sequence[FileFact], standing: str, focus: F
     tails = _files(found, by_tail, named, focus, characters)
     shown = {tail: by_tail[tail].path if tail in by_tail else found.paths[tail] for tail in tails}
     known.update(word for tail in tails for word in WORD.findall(basename(tail)))
-    at, elsewhere = _names(found, set(tails), known, focus)
+    ids, rest = _ids_and_names(found, known, focus)
+    at, elsewhere = _at_files(found, rest, tails, known)
     with_names = [Place(shown[tail], by_tail.get(tail), tuple(at.get(tail, ()))) for tail in tails]
     paths = set(shown.values())
     changed = [Place(fact.path, fact, ()) for fact in facts if fact.changed and fact.path not in paths]
     more = fitting([place.path for place in changed], CHANGED_TOKENS)
-    return Places((*with_names, *changed[:more]), tuple(elsewhere), len(changed) - more)
+    return Places((*with_names, *changed[:more]), tuple(ids), tuple(elsewhere), len(changed) - more)
 
 
 def _files(found: NamesInUse, facts: Mapping[str, FileFact], named: Collection[str], focus: Focus, characters: int) -> list[str]:
@@ -178,6 +181,8 @@ def _files(found: NamesInUse, facts: Mapping[str, FileFact], named: Collection[s
         cost = _cost(tail, tail in facts)
         if tail in chosen or (basename(tail) in named and tail not in facts):
             continue
+        if tail not in facts and tail not in found.near_files and _folder(found.paths[tail]) not in busy:
+            continue  # it stood in a listing or in the output of a build
         weight *= 1 + NEIGHBOUR * min(1.0, busy.get(_folder(found.paths[tail]), 0.0))
         rivals.append((weight * (FAVOURED if focus.concerns(found.paths[tail]) else 1.0) / cost, cost, tail))
     for _, cost, tail in sorted(rivals, key=lambda rival: (-rival[0], rival[2])):
@@ -188,19 +193,28 @@ def _files(found: NamesInUse, facts: Mapping[str, FileFact], named: Collection[s
     return list(chosen)
 
 
-def _names(found: NamesInUse, tails: Collection[str], known: Collection[str], focus: Focus) -> tuple[dict[str, list[str]], list[str]]:
-    """The few names for each file, and those that belong to none: what the user or the agent wrote last, or what the focus speaks of."""
+def _ids_and_names(found: NamesInUse, known: Collection[str], focus: Focus) -> tuple[list[str], list[str]]:
+    """What is worth a place of its own, the likeliest needed first: hashes and URLs, wherever they stood; and of the names what the user or
+    the agent wrote last, or what the focus speaks of."""
+    worth = {name: weight * (FAVOURED if focus.concerns(name) else 1.0) for name, weight in found.names.items()}
+    ranked = sorted(worth, key=lambda name: (-worth[name], name))
+    ids = [name for name in ranked if is_opaque(name) and name not in known]
+    return ids[:IDS], [name for name in ranked if not is_opaque(name) and (name in found.own or focus.concerns(name))]
+
+
+def _at_files(
+    found: NamesInUse, names: Sequence[str], tails: Sequence[str], known: Collection[str]
+) -> tuple[dict[str, list[str]], list[str]]:
+    """A few names for each of the first files, and of those that belong to none of them a few more."""
     at: defaultdict[str, list[str]] = defaultdict(list)
     elsewhere: list[str] = []
-    worth = {name: weight * (FAVOURED if focus.concerns(name) else 1.0) for name, weight in found.names.items()}
-    wanted = (name for name in worth if name in found.own or focus.concerns(name))
-    for name in sorted(wanted, key=lambda name: (-worth[name], name)):
-        belongs = [(each, tail) for tail, each in found.belonging.get(name, {}).items() if tail in tails]
-        if belongs:
-            tail = max(belongs)[1]
-            if len(at[tail]) < NAMES_AT_A_FILE:
-                at[tail].append(name)
-        elif name not in known and len(elsewhere) < NAMES_ELSEWHERE:
+    every, with_names = set(tails), set(tails[:FILES_WITH_NAMES])
+    for name in names:
+        belongs = [(each, tail) for tail, each in found.belonging.get(name, {}).items() if tail in every]
+        tail = max(belongs)[1] if belongs else ""
+        if tail in with_names and len(at[tail]) < NAMES_AT_A_FILE:
+            at[tail].append(name)
+        elif not tail and name not in known and len(elsewhere) < NAMES_ELSEWHERE:
             elsewhere.append(name)
     return at, elsewhere
 

@@ -90,6 +90,16 @@ class Markers:
 CONSTRAINT = Markers(re.compile(rf"\b(?:{_by_first_letter(LATIN_CONSTRAINTS)})\b|{ORDERED}"), re.compile(OTHER_CONSTRAINTS))
 DECISION = Markers(re.compile(rf"\b(?:{_by_first_letter(LATIN_DECISIONS)})\b"), re.compile(OTHER_DECISIONS))
 
+STRONG = Markers(
+    re.compile(
+        r"\b(?:must(?:n't)?|never|always|do ?n[o']t|don’t|should(?:n't| not)|not allowed|cannot|can't|make sure|ensure|forbidden|"
+        r"muss|müssen|darf|dürfen|nie|niemals|immer|nicht|keine?[nmrs]?|jamais|toujours|ne .{1,40}? pas|nunca|siempre|não|sempre|mai|nooit|altijd|"
+        r"niet|nigdy|zawsze|никогда|всегда|нельзя|не надо|не нужно)\b"
+    ),
+    re.compile(OTHER_CONSTRAINTS),
+)
+"""Of the words of constraints those that leave no doubt: in a pasted plan the others stand in every second sentence."""
+
 FENCE = re.compile(r"(?ms)^[ \t]*(?:```|~~~).*?(?:^[ \t]*(?:```|~~~)[ \t]*$|\Z)")
 BOUNDARY = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|(?<=[؟؛۔])\s*|\n+")
 ASCII_BOUNDARY = re.compile(r"\s(?<=[.!?;]\s)\s*|\n+")
@@ -101,6 +111,11 @@ def constraints_in(text: str) -> list[str]:
     """The sentences of a user's text that say what must or must not be, each on one line."""
     found = (sentence for sentence in _sentences(text) if not sentence.endswith(QUESTION) and CONSTRAINT.stand_in(sentence))
     return [sentence for sentence in found if not _looks_like_code(sentence)]
+
+
+def is_strong(constraint: str) -> bool:
+    """Whether a constraint forbids or demands, and does not only say how something is."""
+    return STRONG.stand_in(constraint)
 
 
 def decisions_in(text: str) -> list[str]:

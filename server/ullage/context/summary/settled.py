@@ -22,6 +22,7 @@ from ullage.context.summary.command_history import CommandHistory, ErrorHistory
 from ullage.context.summary.file_history import FileHistory
 from ullage.context.summary.names import ReadEntry
 from ullage.context.summary.own_words import Told
+from ullage.context.summary.sentences import is_strong
 from ullage.context.summary.state_of_work import WorkHistory
 from ullage.context.summary.task_list import TaskHistory
 from ullage.context.view.log_places import entry_at
@@ -32,6 +33,8 @@ MOST_CONSTRAINTS = 2_000
 """The newest; a program summary has room for a tenth of them."""
 TEXTS_KEPT = 200_000
 """Characters of the newest messages of the user: about twice as much as is quoted whole."""
+PASTED_CHARACTERS = 3_000
+"""Of a message of the user: longer ones were mostly pasted, not typed."""
 SHORTENED_CHARACTERS = 200
 """Of a message of the user that is quoted in part."""
 ERROR_WORDS_CHARACTERS = 200
@@ -48,6 +51,8 @@ class Said:
 
     seq: int
     text: str
+    is_aside: bool = False
+    """Whether it is a weak constraint out of a pasted text: then it stands in a summary only as far as there is room."""
 
 
 class Settled:
@@ -78,8 +83,9 @@ class Settled:
             case UserPrompt() as prompt:
                 self.at_work = True
                 self._prompts.add(read.seq, typed(prompt))
+                pasted = len(prompt.text) > PASTED_CHARACTERS
                 for sentence in read.constraints:
-                    self._forbid(Said(read.seq, sentence))
+                    self._forbid(Said(read.seq, sentence, pasted and not is_strong(sentence)))
             case AssistantReply() as reply:
                 self.at_work = True
                 self._replies.append(read)

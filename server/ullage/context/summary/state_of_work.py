@@ -19,7 +19,7 @@ from ullage.context.summary.command_history import ended, last_line
 
 MOST_COMMITS = 20
 SUBJECT_CHARACTERS = 100
-TOLD_CHARACTERS = 80
+TOLD_CHARACTERS, COUNTED_SHOWN = 90, 3
 """Of what a check printed of its end."""
 DOCUMENT_CHARACTERS = 6_000
 """Of a plan or an issue that are kept."""
@@ -64,6 +64,10 @@ OPENING_TOOL = re.compile(r"(?:get|read|view|fetch|show)_?(?:issue|ticket|task)|
 PLAN_FILE = re.compile(r"(?:^|[/\\])plans?[/\\][^/\\]+\.\w+$|(?:^|[/\\_.-])plan[\w.-]*\.(?:md|txt|org|rst)$", re.IGNORECASE)
 
 
+PROSE = (".md", ".txt", ".rst", ".adoc", ".org")
+"""Endings of files that no test looks at."""
+
+
 @dataclass(frozen=True, slots=True)
 class Commit:
     """`hash` is empty where git did not print it."""
@@ -105,7 +109,7 @@ class StateOfWork:
     checks: tuple[Check, ...] = ()
     """One a kind, the last run last."""
     changed_seq: int = 0
-    """The last change of any file."""
+    """The last change of a file that is no plain text."""
     running: tuple[tuple[int, str], ...] = ()
     """What was sent into the background and not heard of since."""
     plan: Document | None = None
@@ -157,7 +161,8 @@ class WorkHistory:
             if touch.kind != "read":
                 self._changed.pop(touch.path, None)
                 self._changed[touch.path] = call.seq
-                self._state = replace(self._state, changed_seq=call.seq)
+                if not touch.path.endswith(PROSE):
+                    self._state = replace(self._state, changed_seq=call.seq)
         self._add_document(call)
         if call.plain is not None:
             self._add_command(call, call.plain)
@@ -247,7 +252,7 @@ def _is_of(path: str, word: str) -> bool:
 
 
 def _told(output: str) -> str:
-    """The line in which a check says how it went: the last that counts something, else the last."""
+    """Where a check says how it went: the last lines that count something, else the last line."""
     printed = _COLOUR.sub("", output[-PRINTED_CHARACTERS:])
     counted = [line.strip() for line in printed.splitlines() if COUNTED.search(line[:300])]
-    return one_line(counted[-1], TOLD_CHARACTERS) if counted else last_line(printed)
+    return one_line("; ".join(counted[-COUNTED_SHOWN:]), TOLD_CHARACTERS) if counted else last_line(printed)

@@ -12,9 +12,10 @@ from ullage.context.entries import AssistantReply
 
 LIST_TOOLS = ("todo", "TodoWrite", "update_plan", "todo_write", "todowrite", "write_todos")
 """Ullage's; Claude Code's; Codex'; of others. Each call has the whole list."""
-CREATING, UPDATING = "TaskCreate", "TaskUpdate"
-"""Claude Code's newer ones: a task a call."""
+CREATING, UPDATING, SHOWING = "TaskCreate", "TaskUpdate", "TaskList"
+"""Claude Code's newer ones: a task a call, and the list as it stands, which others may have written on meanwhile."""
 NUMBERED = re.compile(r"#(\d+)")
+SHOWN = re.compile(r"^\W*#(\d+) \[(\w+)\] (.+)$", re.MULTILINE)
 MOST_TASKS = 200
 DONE = ("completed", "done", "complete", "cancelled", "deleted")
 
@@ -56,7 +57,11 @@ class TaskHistory:
 
     def add(self, call: Call) -> None:
         """The next call that has its result."""
-        if call.returned.is_error or call.returned.tool not in (CREATING, UPDATING):
+        if call.returned.is_error or call.returned.tool not in (CREATING, UPDATING, SHOWING):
+            return
+        if call.returned.tool == SHOWING:
+            shown = SHOWN.findall(call.returned.content)[:MOST_TASKS]
+            self._tasks.update((number, Task(" ".join(subject.split()), status)) for number, status, subject in shown)
             return
         if call.returned.tool == CREATING:
             number, subject = NUMBERED.search(call.returned.content), call.input.get("subject")

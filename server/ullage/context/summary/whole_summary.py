@@ -182,7 +182,7 @@ def missing(text: str, found: Facts) -> list[str]:
     flat = _flat(text)
     files = {basename(token) for token in FILE_TOKEN.findall(text)}
     wanted = [
-        *((said.text, wording.said_line(said)) for said in reversed(found.constraints)),
+        *((said.text, wording.said_line(said)) for said in reversed(found.constraints) if not said.is_aside),
         *((task.content, wording.task_line(task)) for task in found.tasks if task.is_open),
         *((error.text, wording.error_line(error)) for error in reversed(last_open(found.errors))),
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from ullage.context.calls import one_line
 from ullage.context.quoting import in_a_line
@@ -60,36 +60,28 @@ def state_lines(work: StateOfWork) -> list[str]:
         lines.append(
             f"- {check.kind.capitalize()}: `{check.command}` {check.ended}{f': {check.told}' if check.told else ''} (#{check.seq}){since}"
         )
-    if work.is_unchecked and work.changed_seq:
+    if work.is_unchecked:
         lines.append("- **The last edits are not checked yet**" if work.checks else "- **Nothing was checked yet**")
     lines += [f"- Sent into the background, its end not seen: `{command}` (#{seq})" for seq, command in work.running[-RUNNING_SHOWN:]]
     return lines
 
 
-def plan_lines(work: StateOfWork, characters: int) -> str:
-    """The newest plan, in short; empty where there is none."""
-    return _document(work.plan, "Plan", characters, "") if work.plan is not None else ""
-
-
-def issue_lines(work: StateOfWork, characters: int) -> str:
-    """What the issue says that was opened last, from the part on that was named last; empty where none was opened."""
-    return _document(work.issue, "Opened", characters, work.claimed) if work.issue is not None else ""
-
-
-def _document(document: Document, what: str, characters: int, named: str) -> str:
+def document_lines(document: Document, what: str, characters: int, named: str = "") -> list[str]:
+    """A plan or an issue, in short; from the part on that `named` names, where it does."""
     words = [word.strip("'\"`,;") for word in named.split()]
-    places = (document.text.find(word) for word in reversed(words) if len(word) > 2 and any(map(str.isdigit, word)))
-    place = next((place for place in places if place >= 0), 0)
+    found = (document.text.find(word) for word in reversed(words) if len(word) > 2 and any(map(str.isdigit, word)))
+    place = next((place for place in found if place >= 0), 0)
     text = document.text[document.text.rfind("\n", 0, place) + 1 :]
     lines = [line.rstrip() for line in text.splitlines() if any(map(str.isalnum, line))]
-    shown: list[str] = []
+    shown = [f"- {what}{f' `{document.name}`' if document.name else ''} (#{document.seq}):"]
     for line in lines:
         characters -= len(line[:LONGEST_LINE]) + 6
         if characters < 0:
             break
         shown.append(f"    {one_line(line, LONGEST_LINE)}")
-    rest = f"\n    … ({len(lines) - len(shown)} more lines: `recall` #{document.seq})" if len(shown) < len(lines) else ""
-    return f"- {what}{f' `{document.name}`' if document.name else ''} (#{document.seq}):\n" + "\n".join(shown) + rest
+    if len(shown) <= len(lines):
+        shown.append(f"    … ({len(lines) - len(shown) + 1} more lines: `recall` #{document.seq})")
+    return shown
 
 
 def task_lines(tasks: Sequence[Task]) -> list[str]:
@@ -114,12 +106,8 @@ def file_lines(found: Places) -> list[str]:
     lines: list[str] = []
     for folder, inside in folders.items():
         lines.append(_folder_line(folder))
-        bare: list[str] = []
-        for place in inside:
-            if place.names or place.fact is not None:
-                lines += _place_lines(place)
-            else:
-                bare.append(basename(in_a_line(place.path)))
+        lines += [_place_line(place) for place in inside if _has_own_line(place)]
+        bare = [basename(in_a_line(place.path)) for place in inside if not _has_own_line(place)]
         if bare:
             lines.append(f"- {', '.join(bare)}")
     if found.changed_left_out:
@@ -128,14 +116,19 @@ def file_lines(found: Places) -> list[str]:
 
 
 def elsewhere_lines(found: Places) -> list[str]:
-    """Names that belong to no file."""
-    return [f"Other names in use: {' '.join(found.elsewhere)}"] if found.elsewhere else []
+    """Names that belong to no file, and hashes."""
+    lines = [("Other names in use", found.elsewhere), ("Hashes and addresses seen last", found.ids)]
+    return [f"{what}: {' '.join(names)}" for what, names in lines if names]
 
 
-def _place_lines(place: Place) -> Iterator[str]:
+def _has_own_line(place: Place) -> bool:
+    return bool(place.names) or (place.fact is not None and (place.fact.changed or bool(place.fact.shows)))
+
+
+def _place_line(place: Place) -> str:
     name = basename(in_a_line(place.path))
     head = f"- {name}" if place.fact is None else f"- {name} ({_done(place.fact)}{_place(place.fact)})"
-    yield f"{head}: {' '.join(place.names)}" if place.names else head
+    return f"{head}: {' '.join(place.names)}" if place.names else head
 
 
 def _folder_line(folder: str) -> str:
