@@ -34,11 +34,15 @@ ANNOUNCED = re.compile(
 )
 """How a sentence begins that only says what comes next."""
 ROUTINE = re.compile(
-    r"^(?:still|stale|all (?:\W*\d* ?(?:\w+ )?tests?\b|green|clean|good|done|set|pass)|(?:the )?(?:tests?|build|lint|compile)\b.{0,12}\b(?:pass|clean|green)|"
+    r"^(?:still|stale|all (?:\W*\d* ?(?:\w+ )?tests?\b|green|clean|good|done|set|pass)|"
+    r"(?:the )?(?:tests?|build|lint|compile)\b.{0,12}\b(?:pass|clean|green)|"
     r"clean|good|great|done|perfect|excellent|ok(?:ay)?|yes|right|expected|pushed|merged|committed)\b.{0,40}$",
     re.IGNORECASE,
 )
 """What only says that something went well: the checks say it, too."""
+LIMITING = re.compile(r"\b(?:only|not|never|unless|without)\b|n't\b", re.IGNORECASE)
+SHORT = 45
+"""Characters: what is shorter and no decision rarely says anything later."""
 _TAGS = re.compile(r"</?thinking>")
 
 
@@ -82,8 +86,8 @@ def _is_telling(sentence: str) -> bool:
 
 
 def is_announced(sentence: str) -> bool:
-    """Whether it only says what comes next, and not why."""
-    return ANNOUNCED.match(sentence) is not None and not gives_a_reason(sentence)
+    """Whether it only says what comes next, and neither why nor within which limits."""
+    return ANNOUNCED.match(sentence) is not None and not LIMITING.search(sentence) and not gives_a_reason(sentence)
 
 
 def ends_of(text: str, characters: int) -> str:
@@ -99,4 +103,5 @@ def ends_of(text: str, characters: int) -> str:
 
 def newest_first(told: Sequence[Told]) -> list[Told]:
     """In the order in which they are worth a place: what decides or closes before what only reports, each the newest first."""
-    return sorted((each for each in told if not each.announces), key=lambda each: (not each.firm, -each.seq))
+    telling = (each for each in told if each.firm or (not each.announces and len(each.text) > SHORT))
+    return sorted(telling, key=lambda each: (not each.firm, -each.seq))

@@ -37,8 +37,8 @@ BURIED_CHARACTERS = 300
 NAMED_CHARACTERS = 90
 """Of a message of the user that stays in view: enough to know it by."""
 CLOSINGS = 3
-LAST_CLOSING_CHARACTERS, CLOSING_CHARACTERS, EARLIER_CLOSING_CHARACTERS = 1_800, 600, 260
-"""Of the last reply that closed something, of the two before it, and of those before."""
+LAST_CLOSING_CHARACTERS, CLOSING_CHARACTERS, NEW_CHARACTERS, EARLIER_CHARACTERS = 1_800, 600, 420, 220
+"""Of the last reply that closed something, of the two before it, of the newest others, and of those before."""
 OFTEN = 3
 """Runs of a command."""
 JUST_NOW = 8
@@ -108,8 +108,10 @@ def _shares(found: Facts, quotes: Quotes, focus: Focus) -> list[Share]:
     unquoted = [said for said in found.constraints if said.seq not in quoted and said.text not in partly]
     aside = [said for said in unquoted if said.is_aside]
     buried = [said for said in found.constraints if len(quoted.get(said.seq, "")) > BURIED_CHARACTERS]
-    open_errors = [wording.error_line(fact) for fact in last_open(found.errors)]
-    errors = [fact for fact in reversed(found.errors) if wording.error_line(fact) not in open_errors]
+    still_open = last_open(found.errors)
+    sources = {fact.source for fact in still_open}
+    open_errors = wording.error_chains([fact for fact in found.errors if fact.source in sources])
+    errors = wording.error_chains([fact for fact in found.errors if fact.source not in sources])
     in_errors = " ".join(fact.words for fact in found.errors)
     told = [each for each in found.told if each.text not in in_errors]
     now = _newest(told)
@@ -129,10 +131,10 @@ def _shares(found: Facts, quotes: Quotes, focus: Focus) -> list[Share]:
             DECISIONS,
             0.2,
             [],
-            focus.favoured([(each.seq, wording.told_line(each, EARLIER_CLOSING_CHARACTERS)) for each in newest_first(before)]),
+            focus.favoured([(each.seq, wording.told_line(each, EARLIER_CHARACTERS)) for each in newest_first(before)]),
         ),
         Share(COMMANDS, 0.07, [], focus.favoured(_commands(commands))),
-        Share(ERRORS, 0.15, open_errors, focus.first(errors, wording.error_line)),
+        Share(ERRORS, 0.17, open_errors, focus.favoured(list(enumerate(errors)))),
     ]
 
 
@@ -152,7 +154,7 @@ def _now(told: Sequence[Told]) -> list[Placed]:
     reads the summary alone, as the user does in the panel, looks for it first."""
     closings = [each.seq for each in told if each.closing]
     lengths = dict(zip(reversed(closings), (LAST_CLOSING_CHARACTERS, *[CLOSING_CHARACTERS] * len(told)), strict=False))
-    lines = [(place, wording.told_line(each, lengths.get(each.seq, EARLIER_CLOSING_CHARACTERS))) for place, each in enumerate(told)]
+    lines = [(place, wording.told_line(each, lengths.get(each.seq, NEW_CHARACTERS))) for place, each in enumerate(told)]
     return lines[::-1]
 
 
@@ -165,7 +167,7 @@ def _documents(work: StateOfWork) -> list[str]:
 def _commands(facts: Sequence[CommandFact]) -> list[Placed]:
     """The newest first; what was run again and again, as one that waits for something, after all others."""
     lines = [(place, wording.command_line(fact), fact.runs > OFTEN) for place, fact in enumerate(facts)]
-    return [(place, line) for place, line, _ in sorted(lines[::-1], key=lambda each: each[2])]
+    return [(place, line) for place, line, _ in sorted(lines, key=lambda each: (each[2], -each[0]))]
 
 
 def _constraint_lines(unquoted: Sequence[Said]) -> list[str]:

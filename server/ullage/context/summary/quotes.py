@@ -17,7 +17,7 @@ FIRST_SHARE = 0.25
 """Of the room: kept for the first message, which mostly says what all of it is about."""
 SHORTENED_SHARE = 0.1
 """Of the room, on top of it: for the beginnings of messages that do not fit."""
-LONGEST, LONGEST_BETWEEN = 1_000, 450
+LONGEST, LONGEST_BETWEEN = 800, 400
 """Tokens of one message that are quoted: of the first and the last, and of those between."""
 HEAD = 0.7
 """Of a message that is quoted in part: its beginning."""

@@ -2,8 +2,8 @@
 
 A section has what must be in it, and what is picked by rank as far as there is room.
 
-Names are hard to foretell: a list of hundreds holds most that is needed next, and nobody can read it. So only those stand in it that the user
-or the agent wrote last, a few at each file. The others stand in the files that are put back, or are found by `recall`.
+Names are hard to foretell: a list of hundreds holds most that is needed next, and nobody can read it. So only those stand in it that the
+user or the agent wrote last, a few at each file. The others stand in the files that are put back, or are found by `recall`.
 How all that reads is in `wording.py`.
 """
 

@@ -93,8 +93,8 @@ DECISION = Markers(re.compile(rf"\b(?:{_by_first_letter(LATIN_DECISIONS)})\b"), 
 STRONG = Markers(
     re.compile(
         r"\b(?:must(?:n't)?|never|always|do ?n[o']t|don’t|should(?:n't| not)|not allowed|cannot|can't|make sure|ensure|forbidden|"
-        r"muss|müssen|darf|dürfen|nie|niemals|immer|nicht|keine?[nmrs]?|jamais|toujours|ne .{1,40}? pas|nunca|siempre|não|sempre|mai|nooit|altijd|"
-        r"niet|nigdy|zawsze|никогда|всегда|нельзя|не надо|не нужно)\b"
+        r"muss|müssen|darf|dürfen|nie|niemals|immer|nicht|keine?[nmrs]?|jamais|toujours|ne .{1,40}? pas|nunca|siempre|não|sempre|mai|nooit|"
+        r"altijd|niet|nigdy|zawsze|никогда|всегда|нельзя|не надо|не нужно)\b"
     ),
     re.compile(OTHER_CONSTRAINTS),
 )

@@ -16,6 +16,7 @@ from ullage.context.summary.words import basename
 
 TRIED_SHOWN = 2
 COMMAND_CHARACTERS, LAST_LINE_CHARACTERS = 70, 50
+ERROR_SHOWN, ERROR_WORDS_SHOWN, CHAIN_SHOWN = 120, 150, 4
 COMMITS_SHOWN, UNCOMMITTED_SHOWN, RUNNING_SHOWN = 5, 12, 3
 DONE_SHOWN, DONE_TASK_CHARACTERS = 12, 60
 LONGEST_LINE = 220
@@ -30,7 +31,7 @@ def said_line(said: Said) -> str:
 def told_line(told: Told, characters: int) -> str:
     """What the agent said in one reply. No line of it can pass for a part of the summary."""
     if not told.closing:
-        return f"- #{told.seq} {told.text}"
+        return f"- #{told.seq} {one_line(told.text, characters)}"
     first, *more = ends_of(told.text, characters).splitlines()
     return "\n".join((f"- #{told.seq} {first}", *(f"    {line}" for line in more if line.strip())))
 
@@ -162,13 +163,39 @@ def command_line(fact: CommandFact) -> str:
 
 def error_line(fact: ErrorFact) -> str:
     """An error: what gave it, and what was done about it."""
-    words = f"; the agent: “{fact.words}”" if fact.words else ""
+    return f"- {_error(fact)} (`{one_line(fact.source, 60)}`, #{fact.seq}){_words(fact)}{_after(fact)}"
+
+
+def error_chains(facts: Sequence[ErrorFact]) -> list[str]:
+    """Errors, the last first; those that one call gave one after the other in one line, as they gave way to each other."""
+    chains: dict[str, list[ErrorFact]] = {}
+    for fact in facts:
+        chains.setdefault(fact.source, []).append(fact)
+    lines: list[tuple[int, str]] = []
+    for chain in chains.values():
+        if len(chain) == 1:
+            lines.append((chain[0].seq, error_line(chain[0])))
+            continue
+        steps = " → then ".join(f"{_error(fact)} (#{fact.seq}){_words(fact)}" for fact in chain[-CHAIN_SHOWN:])
+        before = f"… {len(chain) - CHAIN_SHOWN} before; " if len(chain) > CHAIN_SHOWN else ""
+        lines.append((chain[-1].seq, f"- `{one_line(chain[-1].source, 60)}`: {before}{steps}{_after(chain[-1])}"))
+    return [line for _, line in sorted(lines, key=lambda each: -each[0])]
+
+
+def _error(fact: ErrorFact) -> str:
+    return one_line(fact.text, ERROR_SHOWN)
+
+
+def _words(fact: ErrorFact) -> str:
+    return f", the agent: “{one_line(fact.words, ERROR_WORDS_SHOWN)}”" if fact.words else ""
+
+
+def _after(fact: ErrorFact) -> str:
     if not fact.is_open:
-        return f"- {fact.text} (`{one_line(fact.source, 60)}`, #{fact.seq}){words}; {fact.fix}"
+        return f"; {fact.fix}"
     more = len(fact.tried) - TRIED_SHOWN
     tried = ", ".join(basename(path) for path in fact.tried[:TRIED_SHOWN]) + (f" and {more} more" if more > 0 else "")
-    since = f", tried: {tried}" if tried else ""
-    return f"- {fact.text} (`{one_line(fact.source, 60)}`, #{fact.seq}): open{since}{words}"
+    return f"; open{f', tried: {tried}' if tried else ''}"
 
 
 def task_line(task: Task) -> str:
