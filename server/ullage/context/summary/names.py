@@ -33,6 +33,8 @@ NAMED_FILE = 4.0
 OPAQUE = 0.5
 """Of a result, for hashes, numbers and URLs: until somebody speaks of one, it is at most half as likely needed as a name that weighs the
 same (counted at 213 places in the recorded sessions, most of them no recorded compactions)."""
+PARLANCE = frozenset({"in_progress", "files_with_matches"})
+"""What tools call their options: no names of this work."""
 _CROWD = 10
 """A mention among n others counts 1 / √(n + this): a long listing says little of each."""
 
@@ -147,7 +149,7 @@ def _in_call(input: Mapping[str, Json]) -> Iterator[Mention]:
     other = [text for key, value in input.items() if key not in (*NEW_TEXT_KEYS, *OLD_TEXT_KEYS, "edits") for text in strings_of(value)]
     yield _mention(WRITTEN, written, files, own=True)
     yield _mention(REPLACED, replaced, files)
-    yield _mention(CALLED, "\n".join(other), files, own=True)
+    yield _mention(CALLED, "\n".join(text for text in other if text not in PARLANCE), files, own=True)
 
 
 def _in_result(returned: ToolReturned, input: Mapping[str, Json]) -> Iterator[Mention]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ullage.context.blocks import Text, Thinking, ToolUse
 from ullage.context.calls import one_line
 from ullage.context.entries import AssistantReply
-from ullage.context.summary.sentences import BOUNDARY, BULLET, FENCE, gives_a_reason, is_firm
+from ullage.context.summary.sentences import BOUNDARY, BULLET, DENSE, FENCE, gives_a_reason, is_firm
 
 TOLD_CHARACTERS = 4_000
 """Of a reply that are looked at: its end."""
@@ -54,8 +54,8 @@ class Told:
     text: str
     closing: bool
     """Whether the reply called no tool, so that it closed something or asked."""
-    firm: bool = False
-    """Whether it says of itself that it decides, or why."""
+    weight: int = 0
+    """2 where it closes something, or says of itself that it decides; 1 where it says why; 0 where it only reports."""
     announces: bool = False
     """Whether it only says what comes next."""
 
@@ -65,7 +65,7 @@ def told_in(seq: int, reply: AssistantReply) -> Told | None:
     said = "\n\n".join(block.text for block in reply.blocks if isinstance(block, Text))[-TOLD_CHARACTERS:]
     said = _TAGS.sub("", said).strip()
     if not any(isinstance(block, ToolUse) for block in reply.blocks):
-        return Told(seq, said, closing=True, firm=True) if said else None
+        return Told(seq, said, closing=True, weight=2) if said else None
     thought = next((block.thinking for block in reply.blocks if isinstance(block, Thinking) and block.thinking.strip()), "")
     return _working(seq, said, WORKING_CHARACTERS) or _working(seq, thought[:THINKING_LOOKED_AT], THINKING_CHARACTERS)
 
@@ -78,11 +78,11 @@ def _working(seq: int, said: str, characters: int) -> Told | None:
         return None
     says = any(not ROUTINE.match(sentence) for sentence in telling)
     text = one_line(" ".join(telling if says else every), characters)
-    return Told(seq, text, closing=False, firm=any(map(_is_telling, telling)), announces=not says)
+    return Told(seq, text, closing=False, weight=max(map(_weight, telling), default=0), announces=not says)
 
 
-def _is_telling(sentence: str) -> bool:
-    return is_firm(sentence) or gives_a_reason(sentence)
+def _weight(sentence: str) -> int:
+    return 2 if is_firm(sentence) else int(gives_a_reason(sentence))
 
 
 def is_announced(sentence: str) -> bool:
@@ -103,5 +103,5 @@ def ends_of(text: str, characters: int) -> str:
 
 def newest_first(told: Sequence[Told]) -> list[Told]:
     """In the order in which they are worth a place: what decides or closes before what only reports, each the newest first."""
-    telling = (each for each in told if each.firm or (not each.announces and len(each.text) > SHORT))
-    return sorted(telling, key=lambda each: (not each.firm, -each.seq))
+    telling = (each for each in told if each.weight or (not each.announces and (len(each.text) > SHORT or DENSE.search(each.text))))
+    return sorted(telling, key=lambda each: (-each.weight, -each.seq))

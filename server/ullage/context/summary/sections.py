@@ -181,10 +181,11 @@ def _files(found: NamesInUse, facts: Mapping[str, FileFact], named: Collection[s
         cost = _cost(tail, tail in facts)
         if tail in chosen or (basename(tail) in named and tail not in facts):
             continue
-        if tail not in facts and tail not in found.near_files and _folder(found.paths[tail]) not in busy:
+        is_wanted = focus.concerns(found.paths[tail])
+        if not is_wanted and tail not in facts and tail not in found.near_files and _folder(found.paths[tail]) not in busy:
             continue  # it stood in a listing or in the output of a build
         weight *= 1 + NEIGHBOUR * min(1.0, busy.get(_folder(found.paths[tail]), 0.0))
-        rivals.append((weight * (FAVOURED if focus.concerns(found.paths[tail]) else 1.0) / cost, cost, tail))
+        rivals.append((weight * (FAVOURED if is_wanted else 1.0) / cost, cost, tail))
     for _, cost, tail in sorted(rivals, key=lambda rival: (-rival[0], rival[2])):
         room -= cost
         if room < 0:
@@ -210,11 +211,11 @@ def _at_files(
     elsewhere: list[str] = []
     every, with_names = set(tails), set(tails[:FILES_WITH_NAMES])
     for name in names:
-        belongs = [(each, tail) for tail, each in found.belonging.get(name, {}).items() if tail in every]
-        tail = max(belongs)[1] if belongs else ""
-        if tail in with_names and len(at[tail]) < NAMES_AT_A_FILE:
-            at[tail].append(name)
-        elif not tail and name not in known and len(elsewhere) < NAMES_ELSEWHERE:
+        belongs = [tail for tail in found.belonging.get(name, {}) if tail in every]
+        for tail in belongs:
+            if tail in with_names and len(at[tail]) < NAMES_AT_A_FILE:
+                at[tail].append(name)
+        if not belongs and name not in known and len(elsewhere) < NAMES_ELSEWHERE:
             elsewhere.append(name)
     return at, elsewhere
 

@@ -19,6 +19,8 @@ COMMAND_CHARACTERS, LAST_LINE_CHARACTERS = 70, 50
 ERROR_SHOWN, ERROR_WORDS_SHOWN, CHAIN_SHOWN = 120, 150, 4
 COMMITS_SHOWN, UNCOMMITTED_SHOWN, RUNNING_SHOWN = 5, 12, 3
 DONE_SHOWN, DONE_TASK_CHARACTERS = 12, 60
+INSIDE = "  > "
+"""Before the lines of a text of several, which is not the user's."""
 LONGEST_LINE = 220
 """Of a plan or an issue."""
 
@@ -29,11 +31,11 @@ def said_line(said: Said) -> str:
 
 
 def told_line(told: Told, characters: int) -> str:
-    """What the agent said in one reply. No line of it can pass for a part of the summary."""
+    """What the agent said in one reply. No line of it can pass for a part of the summary, nor for the user's words."""
     if not told.closing:
-        return f"- #{told.seq} {one_line(told.text, characters)}"
-    first, *more = ends_of(told.text, characters).splitlines()
-    return "\n".join((f"- #{told.seq} {first}", *(f"    {line}" for line in more if line.strip())))
+        return f"- {one_line(told.text, characters)} (#{told.seq})"
+    first, *more = (line for line in ends_of(told.text, characters).splitlines() if line.strip())
+    return "\n".join((f"- {first} (#{told.seq})", *(f"{INSIDE}{line}" for line in more)))
 
 
 def state_lines(work: StateOfWork) -> list[str]:
@@ -79,9 +81,9 @@ def document_lines(document: Document, what: str, characters: int, named: str = 
         characters -= len(line[:LONGEST_LINE]) + 6
         if characters < 0:
             break
-        shown.append(f"    {one_line(line, LONGEST_LINE)}")
+        shown.append(f"{INSIDE}{one_line(line, LONGEST_LINE)}")
     if len(shown) <= len(lines):
-        shown.append(f"    … ({len(lines) - len(shown) + 1} more lines: `recall` #{document.seq})")
+        shown.append(f"{INSIDE}… ({len(lines) - len(shown) + 1} more lines: `recall` #{document.seq})")
     return shown
 
 

@@ -18,6 +18,7 @@ from ullage.context.entries import AssistantReply, Attachment, Entry, Logged, To
 from ullage.context.policy import SummaryOptions
 from ullage.context.summary.facts import AT_ONCE, KEPT, Reading, Said, Task, facts, read_ahead
 from ullage.context.summary.names import Mention, mentions_in
+from ullage.context.summary.own_words import TOLD_CHARACTERS
 from ullage.context.summary.whole_summary import whole_summary
 from ullage.context.view.paged_log import Log
 
@@ -89,7 +90,7 @@ def test_the_last_words_are_the_end_of_the_last_text():
     assert found.last_words is not None
     assert found.last_words.seq == 2
     assert found.last_words.text.endswith("xthe end")
-    assert len(found.last_words.text) == 700
+    assert len(found.last_words.text) == TOLD_CHARACTERS
 
 
 def test_the_last_call_is_named_with_its_input():

@@ -10,8 +10,8 @@ from tests.unit.context.work import asked, calls_of, edited, ran, read, work
 from ullage.context.entries import Entry
 from ullage.context.summary.facts import Reading
 from ullage.context.summary.file_history import file_history
-from ullage.context.summary.names import names_in_use
-from ullage.context.summary.sections import Focus, Places, places
+from ullage.context.summary.names import OWN_ENTRIES, names_in_use
+from ullage.context.summary.sections import FILES_WITH_NAMES, IDS, NAMES_AT_A_FILE, NAMES_ELSEWHERE, Focus, Places, places
 
 ROOM = 10_000
 
@@ -26,9 +26,32 @@ def names_at(found: Places) -> dict[str, set[str]]:
 
 
 def test_a_name_stands_at_the_file_that_it_belongs_to():
-    found = placed(edited("src/a.py", "", "readLevel"), read("src/b.py", "tank_level"), says("otherName"))
-    assert names_at(found) == {"src/a.py": {"readLevel"}, "src/b.py": {"tank_level"}}
+    found = placed(edited("src/a.py", "", "readLevel"), says("otherName"))
+    assert names_at(found) == {"src/a.py": {"readLevel"}}
     assert found.elsewhere == ("otherName",)
+
+
+def test_a_name_that_was_only_seen_needs_no_place_and_a_hash_does():
+    found = placed(read("src/b.py", "tank_level"), ran("git log", "0629d16 feat: read levelOfTank"))
+    assert names_at(found) == {"src/b.py": set()}
+    assert (found.elsewhere, found.ids) == ((), ("0629d16",))
+
+
+def test_a_name_that_was_written_long_ago_needs_none_either():
+    found = placed(edited("src/a.py", "", "readLevel"), *(says("nothing") for _ in range(2 * OWN_ENTRIES)))
+    assert names_at(found) == {"src/a.py": set()}
+
+
+def test_of_many_names_a_few_stand_at_each_file():
+    names = " ".join(f"readLevel{number}" for number in range(50))
+    found = placed(*(edited(f"src/{letter}.py", "", names) for letter in "abcdefghij"))
+    assert max(len(place.names) for place in found.places) == NAMES_AT_A_FILE
+    assert sum(bool(place.names) for place in found.places) == FILES_WITH_NAMES
+
+
+def test_a_file_that_only_stood_in_a_listing_long_ago_is_no_file_of_this_work():
+    found = placed(ran("make", "vendor/lib/x.py src/b.py"), *(says("nothing") for _ in range(2 * OWN_ENTRIES)), edited("src/a.py"))
+    assert set(names_at(found)) == {"src/a.py", "src/b.py"}
 
 
 def test_it_stands_again_at_another_file_that_is_worked_on():
@@ -104,8 +127,10 @@ steps = st.one_of(st.builds(written, files, names), st.builds(seen, files, names
 def test_the_room_is_kept_and_nothing_stands_twice_at_one_place(history: list[list[Entry]], characters: int):
     found = placed(*history, characters=characters)
     required = sum(len(place.path) for place in found.places if place.fact is not None and place.fact.changed)
-    taken = sum(len(name) + 1 for place in found.places for name in place.names) + sum(len(name) + 1 for name in found.elsewhere)
-    assert taken + sum(len(place.path) for place in found.places) <= max(characters, 0) + required + 20 * len(found.places)
+    assert sum(len(place.path) for place in found.places) <= max(characters, 0) + required + 20 * len(found.places)
+    assert sum(len(place.names) for place in found.places) <= NAMES_AT_A_FILE * FILES_WITH_NAMES
+    assert len(found.elsewhere) <= NAMES_ELSEWHERE
+    assert len(found.ids) <= IDS
     paths = [place.path for place in found.places]
     assert len(paths) == len(set(paths))
     for place in found.places:

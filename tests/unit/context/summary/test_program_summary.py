@@ -1,20 +1,22 @@
-"""The digest: what it must hold, what it favours, and its size."""
+"""The program summary: what it must hold, what it favours, and its size."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.context.logs import says
 from tests.unit.context.work import asked, edited, planned, ran, read, work
+from ullage.context.blocks import Text
 from ullage.context.counting.tokens import estimate_text
-from ullage.context.entries import Entry, Logged, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.policy import SummaryOptions
 from ullage.context.summary.facts import facts
-from ullage.context.summary.program_summary import PROGRAM_TOKENS, brief, program_sections, quote
+from ullage.context.summary.program_summary import FILES, NEXT, PROGRAM_TOKENS, brief, program_sections
+from ullage.context.summary.quotes import quote
 
 
 def program_summary(entries: Sequence[Logged], focus: str, budget_tokens: int = PROGRAM_TOKENS) -> str:
@@ -46,9 +48,16 @@ def told(text: str) -> list[Entry]:
     return [says(text)]
 
 
+def working(text: str) -> list[Entry]:
+    """A reply that says something and goes on with a call."""
+    call, returned = ran("true")
+    assert isinstance(call, AssistantReply)
+    return [replace(call, blocks=(Text(text), *call.blocks)), returned]
+
+
 def files_in(text: str) -> set[str]:
-    """The paths of the files in a digest: each stands in the lines of its folder."""
-    section = text.partition("## Files, with names that belong to them\n")[2].partition("\n## ")[0]
+    """The paths of the files in a summary: each stands in the lines of its folder."""
+    section = text.partition(f"## {FILES}\n")[2].partition("\n## ")[0]
     found: set[str] = set()
     folder = ""
     for line in section.splitlines():
@@ -90,62 +99,93 @@ def test_beyond_what_must_be_in_it_the_budget_is_kept(history: list[list[Entry]]
     assert estimate_text(program_summary(entries, "", budget)) <= required + 1.1 * budget + 100
 
 
+def headings_of(text: str) -> list[str]:
+    return [line[3:] for line in text.splitlines() if line.startswith("## ")]
+
+
 def test_sections_stand_in_reading_order():
     entries = work(
         asked(f"Fix the gauge. Never push. {'That is how it is. ' * 20}"),
-        says("I'll use the raw value because the filter lags. See TankGauge."),
+        *(says(f"I'll use the raw value {number} because the filter lags. See TankGauge.") for number in range(20)),
         ran("make test", "FAILED test_gauge\n(exit code 1)", failed=True),
+        edited("docs/plan.md", "", kind="created"),
+        ran("bd show tank-1", "tank-1: read the level"),
         edited("src/gauge.py"),
         planned(("Fix it", "completed"), ("Test readLevel", "in_progress"), ("Write it down", "pending")),
         ran("make test", "3 passed"),
+        ran("make report"),
     )
-    headings = [line[3:] for line in program_summary(entries, "").splitlines() if line.startswith("## ")]
-    assert headings == [
-        "What the user asked for",
+    assert headings_of(program_summary(entries, "")) == [
+        "What the user wants",
         "Constraints and preferences",
-        "Decisions and why",
-        "Files, with names that belong to them",
+        "Where the work stands",
+        "Just done and found, in the agent's own words",
+        "What is next",
+        "The plan and the task at hand",
+        "Decided and found before, and why",
         "Commands and how they ended",
         "Errors and what was done about them",
-        "Task list",
-        "Other names and hashes, by where they were last seen",
-        "What was being done where this record ends",
-        "Next step, as of the end of this record",
+        "Files and names",
     ]
 
 
-@pytest.mark.parametrize(
-    ("steps", "expected"),
-    [
-        ([asked("Fix it"), planned(("Later", "pending"), ("Now", "in_progress"))], "Go on with: Now"),
-        ([asked("Fix it"), planned(("Done", "completed"))], "Go on with what the user asked last (#1)"),
-        ([asked("Fix it"), says("Done."), TurnEnded("end_turn")], "Nothing is left open that the log knows of; the user speaks next"),
-    ],
-)
-def test_next_step(steps: list[Entry | list[Entry]], expected: str):
-    assert program_summary(work(*steps), "").endswith(expected)
+def next_of(*steps: Entry | list[Entry]) -> list[str]:
+    return program_summary(work(*steps), "").partition(f"## {NEXT}\n")[2].partition("\n\n")[0].splitlines()
+
+
+def test_what_the_user_asked_last_and_the_task_under_way_are_next():
+    assert next_of(asked("Fix it"), planned(("Later", "pending"), ("Now", "in_progress"))) == [
+        "- Nobody has answered yet what the user asked last (#1): “Fix it”",
+        "- Go on with: Now",
+    ]
+
+
+def test_what_the_agent_was_at_is_next():
+    assert next_of(asked("Fix it"), working("The level is wrong since the filter lags."), ran("make", "no", failed=True)) == [
+        "- Under way is what the user asked last (#1): “Fix it”",
+        "- The agent was at: The level is wrong since the filter lags. (#2)",
+        "- Last call: bash(command: make) failed (#5)",
+    ]
+
+
+def test_edits_after_the_last_check_are_to_be_checked():
+    assert "- Check what was edited since the last check" in next_of(asked("Fix it"), ran("make test"), edited("a.py"))
+    assert "- Check what was edited since the last check" not in next_of(asked("Fix it"), edited("a.py"), ran("make test"))
+
+
+def test_a_question_of_the_agent_waits_for_its_answer():
+    assert next_of(asked("Fix it"), says("It is done.\n\nShall I push it?"), TurnEnded("end_turn")) == [
+        "- The agent waits for an answer to: Shall I push it? (#2)"
+    ]
+
+
+def test_where_all_is_done_the_user_speaks_next():
+    assert next_of(asked("Fix it"), says("Done."), TurnEnded("end_turn")) == [
+        "- Nothing is left open that the log knows of; the user speaks next"
+    ]
 
 
 def test_what_does_not_fit_is_counted():
-    text = program_summary(work(*(ran(f"make number-{number}") for number in range(200))), "", 600)
-    assert "`make number-199`: ok (#400)" in text
-    assert "`make number-0`" not in text
+    text = program_summary(work(*(ran(f"./tank-{number}") for number in range(200))), "", 600)
+    assert "`./tank-199`: ok (#400)" in text
+    assert "`./tank-0`" not in text
     assert "more: `recall`" in text
 
 
 def test_the_focus_comes_first():
-    entries = work(ran("make valves"), *(ran(f"make number-{number}") for number in range(200)))
-    assert "make valves" not in program_summary(entries, "", 600)
-    assert "make valves" in program_summary(entries, "the valves, please", 600)
+    entries = work(ran("./valves"), *(ran(f"./tank-{number}") for number in range(200)))
+    assert "./valves" not in program_summary(entries, "", 600)
+    assert "./valves" in program_summary(entries, "the valves, please", 600)
 
 
 def test_of_commands_those_that_do_something_come_first_and_of_decisions_those_that_say_so():
     looked = [ran(f"grep -rn tank_{number} src/part_{number}") for number in range(30)]
-    reasons = [says(f"The gauge of tank number {number} is red because it is low and nobody looked.") for number in range(30)]
-    text = program_summary(work(asked("go"), says("I chose litres for every gauge."), ran("make report"), *looked, *reasons), "")
+    reasons = [working(f"The gauge of tank number {number} is red because it is low and nobody looked.") for number in range(30)]
+    text = program_summary(work(asked("go"), working("I chose litres for every gauge."), ran("make report"), *looked, *reasons), "")
     assert "`make report`: ok" in text
     assert "I chose litres for every gauge." in text
     assert "tank number 29" in text
+    assert "grep" not in text
 
 
 def test_hundreds_of_changed_files_are_all_named():
@@ -154,7 +194,7 @@ def test_hundreds_of_changed_files_are_all_named():
     assert files_in(text) == {f"src/module_{number}.py" for number in range(300)}
 
 
-def test_a_digest_of_nothing_is_empty():
+def test_a_summary_of_nothing_is_empty():
     assert program_summary([], "") == ""
 
 
@@ -162,27 +202,42 @@ def test_the_user_is_quoted_verbatim_and_begins_no_line():
     assert "- #1: First\n    ## second\n" in program_summary(work(asked("First\n## second")), "")
 
 
-def test_names_stand_near_their_file_however_many_there_are():
-    names = [f"readLevelOfTank{number}" for number in range(100)]
-    lines = program_summary(work(edited("src/gauge.py", "", " ".join(names))), "").splitlines()
-    beside = {name: line for line in lines if line.startswith("- gauge.py") for name in line.partition(": ")[2].split()}
-    assert set(names) <= set(beside)
-    assert all(len(line) < 640 for line in beside.values())
+def test_the_last_words_of_a_turn_stand_nearly_whole_though_they_stay_in_view():
+    told = "The gauge reads the raw value now.\n\n- the filter is gone\n- the report is next\n\nShall I go on with it?"
+    found = facts(work(asked("Fix it"), says(told)))
+    sections = program_sections(found, quote(found.asked, 1_000), "", PROGRAM_TOKENS, staying=told)
+    text = "\n".join(section.markdown() for section in sections)
+    assert all(line in text for line in told.splitlines())
 
 
-def wide(names: int) -> list[Entry | list[Entry]]:
-    return [ran(f"ls {number}", " ".join(f"name_{number}_{each}" for each in range(names))) for number in range(100)]
+def test_steps_that_are_only_announced_are_left_out():
+    steps = [working(f"Now let me read part {number}.") for number in range(30)]
+    text = program_summary(work(asked("Go"), working("The filter lags because it counts twice."), *steps), "")
+    assert "The filter lags because it counts twice." in text
+    assert text.count("let me read part") <= 2
 
 
-def test_wide_work_gets_a_longer_record_than_narrow_work_up_to_a_ceiling():
-    narrow, wider, widest = (len(program_summary(work(*wide(names)), "")) for names in (1, 10, 100))
-    assert narrow < wider < widest < 20_000
+def test_a_long_session_has_a_summary_that_one_can_read():
+    turns = [
+        step
+        for number in range(300)
+        for step in (
+            asked(f"Go on with tank {number}."),
+            working(f"Tank {number} leaks, since its valve_{number} was never closed. " * 3),
+            edited(f"src/tank_{number % 30}.py", "", " ".join(f"readLevel{number}_{each}" for each in range(30))),
+            ran(f"make tank_{number}", "error: it leaks" * 20, failed=number % 2 == 0),
+            says(f"Tank {number} is closed. " * 20),
+        )
+    ]
+    found = facts(work(*turns))
+    sections = program_sections(found, quote(found.asked[-20:], 1_000), "", PROGRAM_TOKENS)
+    assert len("\n".join(section.markdown() for section in sections)) < 13_000
 
 
-def test_many_words_of_the_user_leave_room_for_names():
-    text = program_summary(work(edited("src/gauge.py", "", "readLevel"), asked("Many words. " * 800), asked("And more words. " * 800)), "")
-    assert len(text) > 15_000
-    assert "- gauge.py (edited #2; last: `readLevel`)" in text
+def test_an_agent_that_only_talks_has_a_summary_of_what_was_said():
+    text = program_summary(work(asked("Why is the sea salty?"), says("Rivers carry salt into it."), asked("And the lakes?")), "")
+    assert headings_of(text) == ["What the user wants", "Just done and found, in the agent's own words", "What is next"]
+    assert "Rivers carry salt into it. (#2)" in text
 
 
 def test_brief():

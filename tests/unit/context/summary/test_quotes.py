@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.summary.facts import Said
-from ullage.context.summary.program_summary import Quote, quote
+from ullage.context.summary.quotes import LONGEST, LONGEST_BETWEEN, Quote, quote
 
 LONG = "a sentence of the user that goes on for a while " * 40
+SHORTER = "a sentence of the user that goes on for a while " * 20
 
 
 def said(*texts: str) -> list[Said]:
@@ -24,11 +25,21 @@ def test_all_is_quoted_where_there_is_room():
 
 def test_the_newest_and_the_first_are_kept_and_the_middle_is_shortened():
     room = 3 * estimate_text(LONG)
-    quotes = quote(said("the task", *(f"{number} {LONG}" for number in range(6)), "the last"), room).quotes
+    quotes = quote(said("the task", *(f"{number} {SHORTER}" for number in range(9)), "the last"), room).quotes
     whole = [each.seq for each in quotes if each.whole]
     assert whole[0] == 1
-    assert whole[1:] == list(range(9 - len(whole[1:]), 9))
+    assert whole[1:] == list(range(12 - len(whole[1:]), 12))
     assert all(len(each.text) <= 200 for each in quotes if not each.whole)
+
+
+def test_of_a_pasted_text_the_ends_are_quoted_however_much_room_there_is():
+    quotes = quote(said("the task", "begin " + LONG * 50 + " end", "do that", "begin " + LONG * 50 + " end"), 20_000).quotes
+    assert [each.whole for each in quotes] == [True, False, True, False]
+    between, last = (quotes[index].text for index in (1, 3))
+    assert estimate_text(between) < 1.2 * LONGEST_BETWEEN
+    assert estimate_text(last) < 1.2 * LONGEST
+    assert last.startswith("begin ")
+    assert last.endswith(" end")
 
 
 def test_a_first_message_that_is_too_long_keeps_its_ends():
