@@ -1,4 +1,4 @@
-"""What was clipped since it was too long: not overwritten unseen, and its names told in the record."""
+"""What was clipped since it was too long: not overwritten unseen, and found by `recall`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def test_what_was_clipped_away_is_not_overwritten(tmp_path: Path) -> None:
         assert (tmp_path / path).read_text().startswith("level_0 = 0\nlevel_1")
 
 
-async def test_the_record_names_what_stood_in_the_part_that_was_clipped_away(tmp_path: Path) -> None:
+async def test_recall_finds_what_stood_in_the_part_that_was_clipped_away_after_a_compaction_too(tmp_path: Path) -> None:
     lines = [f"line {number} of the log\n" for number in range(2_000)]
     (tmp_path / "tank.log").write_text("".join((*lines, "fill_height_mm = 731\n", *lines)))
     async with stage(tmp_path, settings=Settings(summary_engine="digest")) as here:
@@ -38,6 +38,6 @@ async def test_the_record_names_what_stood_in_the_part_that_was_clipped_away(tmp
         assert "fill_height_mm" not in str(here.fake.requests[-1].body)
         session.compact()
         await here.idle(session)
-        here.fake.enqueue(Say("On."))
+        here.fake.enqueue(Call("recall", {"query": "fill_height_mm"}), Say("On."))
         await here.say(session, "Go on")
-        assert "fill_height_mm" in str(here.fake.requests[-1].body["messages"])
+        assert "fill_height_mm" in calls(session)[-1].output

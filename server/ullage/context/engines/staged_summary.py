@@ -21,6 +21,7 @@ from ullage.context.moves.cheap import messages_in, seq_after
 from ullage.context.moves.cuts import Tail, cut_before, has_news, legal_cuts
 from ullage.context.moves.plan import SMALLEST_SUMMARY, SUMMARY_SHARE, Asked, Plan
 from ullage.context.moves.preview import preview
+from ullage.context.policy import SummaryOptions
 from ullage.context.quoting import quoted
 from ullage.context.redact import redact
 from ullage.context.summary.facts import facts
@@ -43,6 +44,7 @@ EARLIER = "# What a model wrote for an earlier summary"
 USER_SHARE, PROGRAM_SHARE, EARLIER_SHARE = 0.5, 0.25, 0.15
 """Of the room, for a summary by program; its ceilings are those of Ullage's own program summary."""
 USER_TOKENS, EARLIER_TOKENS = 20_000, 4_000
+MESSAGE_TOKENS = SummaryOptions().message_tokens
 BRIEF_BELOW = 1_500
 """Tokens of room. With less a program summary would not fit, and a few lines must do."""
 LEFT_OUT = "\n… ({characters:,} characters left out) …\n"
@@ -226,7 +228,7 @@ def _by_program(shape: SummaryShape, covered: Covered) -> str:
     # What was read of the log before is of all of it, so it serves only where all of it is summarised.
     found = facts(entries, None if covered.plan.summarise_from else covered.reading)
     words = 0 if shape.user_message_tokens else min(USER_TOKENS, int(covered.room * USER_SHARE))
-    quotes = quote(found.asked if words else (), words)
+    quotes = quote(found.asked if words else (), words, MESSAGE_TOKENS)
     sections = program_sections(found, quotes, covered.focus, min(PROGRAM_TOKENS, int(covered.room * PROGRAM_SHARE)))
     return redact("\n\n".join((*parts, *(section.markdown() for section in sections))))
 

@@ -243,14 +243,17 @@ def _summary_tokens(covered: Sequence[Logged], tokens: int, options: SummaryOpti
     newest = max(len(covered) - WEIGHED, 0)
     words = tuple(Text(logged.entry.text) for logged in covered[newest:] if isinstance(logged.entry, UserPrompt))
     said = count([Message("user", words, (0,) * len(words))]) if words else 0
-    said += sum(said_of(covered[:newest], _words_of_the_user))
+    sizes = [estimate_text(text.text) for text in words]
+    if (longest := sum(min(size, options.message_tokens) for size in sizes)) < sum(sizes):
+        said = said * longest // sum(sizes)
+    said += sum(min(size, options.message_tokens) for stretch in said_of(covered[:newest], _words_of_the_user) for size in stretch)
     rest = max(SMALLEST_SUMMARY, int(SUMMARY_SHARE * tokens))
     return min(options.user_message_tokens, said) + min(options.output_tokens, rest)
 
 
-def _words_of_the_user(entries: Sequence[Logged]) -> int:
-    """Tokens (estimate)."""
-    return sum(estimate_text(logged.entry.text) for logged in entries if isinstance(logged.entry, UserPrompt))
+def _words_of_the_user(entries: Sequence[Logged]) -> tuple[int, ...]:
+    """Tokens of each message (estimate)."""
+    return tuple(estimate_text(logged.entry.text) for logged in entries if isinstance(logged.entry, UserPrompt))
 
 
 def _prelude_tokens(projection: Projection, count: Count) -> int:

@@ -17,8 +17,8 @@ FIRST_SHARE = 0.25
 """Of the room: kept for the first message, which mostly says what all of it is about."""
 SHORTENED_SHARE = 0.1
 """Of the room, on top of it: for the beginnings of messages that do not fit."""
-LONGEST, LONGEST_BETWEEN = 800, 400
-"""Tokens of one message that are quoted: of the first and the last, and of those between."""
+BETWEEN = 0.5
+"""Of the most that is quoted of one message: for those between the first and the last."""
 HEAD = 0.7
 """Of a message that is quoted in part: its beginning."""
 
@@ -40,20 +40,20 @@ class Quotes:
     left_out: int
 
 
-def quote(asked: Sequence[Said], tokens: int) -> Quotes:
-    """Quotes the newest messages, and the first one; of others the beginning; in about `tokens` tokens."""
+def quote(asked: Sequence[Said], tokens: int, longest: int) -> Quotes:
+    """Quotes the newest messages, and the first one; of others the beginning; in about `tokens` tokens, and of none more than `longest`."""
     quotes: dict[int, Quote] = {}
     room = tokens
     if asked:
-        quotes[0] = _fitted(asked[0], min(LONGEST, tokens if len(asked) == 1 else int(tokens * FIRST_SHARE)))
+        quotes[0] = _fitted(asked[0], min(longest, tokens if len(asked) == 1 else int(tokens * FIRST_SHARE)))
         room -= estimate_text(quotes[0].text)
     shortened_room = int(tokens * SHORTENED_SHARE)
     for index in range(len(asked) - 1, 0, -1):  # of most messages of a long session no more than the size is looked at
         is_last = index == len(asked) - 1
-        longest = LONGEST if is_last else LONGEST_BETWEEN
+        most = longest if is_last else int(longest * BETWEEN)
         size = _size(asked, index)
-        if min(size, longest) <= room or is_last:
-            quotes[index] = _fitted(asked[index], min(longest, room))
+        if min(size, most) <= room or is_last:
+            quotes[index] = _fitted(asked[index], min(most, room))
             room -= estimate_text(quotes[index].text)
         elif (size := _shortened_size(asked, index)) <= shortened_room:
             said = asked[index]

@@ -99,7 +99,7 @@ def whole_summary(
     earlier summary; it saves time and changes nothing. `staying` is the text of messages that stay in view beside it.
     """
     found = facts(entries, reading)
-    quotes = quote(found.asked, min(options.user_message_tokens, int(room * USER_SHARE)))
+    quotes = quote(found.asked, min(options.user_message_tokens, int(room * USER_SHARE)), options.message_tokens)
     written = _Written(model_text.strip(), entries[-1].seq) if model_text is not None and entries else _earlier(entries, found.record, room)
     budget = min(PROGRAM_TOKENS, int(room * PROGRAM_SHARE))
     if written is not None:

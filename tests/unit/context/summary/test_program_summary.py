@@ -18,11 +18,13 @@ from ullage.context.summary.facts import facts
 from ullage.context.summary.program_summary import FILES, NEXT, PROGRAM_TOKENS, brief, program_sections
 from ullage.context.summary.quotes import quote
 
+LONGEST = SummaryOptions().message_tokens
+
 
 def program_summary(entries: Sequence[Logged], focus: str, budget_tokens: int = PROGRAM_TOKENS) -> str:
     """As Markdown."""
     found = facts(entries)
-    quotes = quote(found.asked, SummaryOptions().user_message_tokens)
+    quotes = quote(found.asked, SummaryOptions().user_message_tokens, LONGEST)
     return "\n\n".join(section.markdown() for section in program_sections(found, quotes, focus, budget_tokens))
 
 
@@ -205,7 +207,7 @@ def test_the_user_is_quoted_verbatim_and_begins_no_line():
 def test_the_last_words_of_a_turn_stand_nearly_whole_though_they_stay_in_view():
     told = "The gauge reads the raw value now.\n\n- the filter is gone\n- the report is next\n\nShall I go on with it?"
     found = facts(work(asked("Fix it"), says(told)))
-    sections = program_sections(found, quote(found.asked, 1_000), "", PROGRAM_TOKENS, staying=told)
+    sections = program_sections(found, quote(found.asked, 1_000, LONGEST), "", PROGRAM_TOKENS, staying=told)
     text = "\n".join(section.markdown() for section in sections)
     assert all(line in text for line in told.splitlines())
 
@@ -230,7 +232,7 @@ def test_a_long_session_has_a_summary_that_one_can_read():
         )
     ]
     found = facts(work(*turns))
-    sections = program_sections(found, quote(found.asked[-20:], 1_000), "", PROGRAM_TOKENS)
+    sections = program_sections(found, quote(found.asked[-20:], 1_000, LONGEST), "", PROGRAM_TOKENS)
     assert len("\n".join(section.markdown() for section in sections)) < 13_000
 
 
