@@ -12,8 +12,10 @@ import pytest
 
 from ullage.context.policies.memory_blocks import FACT
 from ullage.context.policies.token_prune import NUMBERED
+from ullage.context.summary.own_words import ANNOUNCED, ROUTINE
+from ullage.context.summary.state_of_work import COMMITTED
 from ullage.context.summary.summary_prompt import EXCUSE
-from ullage.context.summary.words import HASH, URL, UUID
+from ullage.context.summary.words import HASH, JOINED, URL, UUID
 
 LENGTH = 1_000_000
 
@@ -24,11 +26,17 @@ USES: dict[str, Callable[[str], object]] = {
     "hashes": HASH.findall,
     "addresses": URL.findall,
     "ids": UUID.findall,
+    "names beside words of other scripts": JOINED.findall,
+    "a step that is announced": ANNOUNCED.match,
+    "a routine": ROUTINE.match,
+    "a commit": COMMITTED.findall,
 }
 """As they are used."""
 
 
-@pytest.mark.parametrize("unit", ["a", " ", "-", ".", "/", ":", "0", "a.", "<fact>", "a/", ":1", "-a", "https://", "\n", "ab01-"])
+@pytest.mark.parametrize(
+    "unit", ["a", " ", "-", ".", "/", ":", "0", "a.", "<fact>", "a/", ":1", "-a", "https://", "\n", "ab01-", "油", "now, ", "[ab01234] "]
+)
 @pytest.mark.parametrize("what", USES)
 def test_a_hostile_text_is_read_in_linear_time(what: str, unit: str) -> None:
     USES[what](unit * (LENGTH // len(unit)) + "x")

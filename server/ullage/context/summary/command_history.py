@@ -30,6 +30,8 @@ NOT_RUN = ("Sibling tool call errored",)
 CHANGES_LOOKED_AT = 60
 """Since an error came up, for the files among them that are named with it."""
 OTHER_WAY_CHARACTERS = 60
+FAMILY_CHARACTERS = 2_000
+"""Of a command that are looked at for what it runs."""
 MATCHED_CHARACTERS = 500
 """Of a line; a longer one is packed data."""
 
@@ -225,7 +227,7 @@ def _settled_by(was: _Pending, step: _Step, changes: Sequence[str]) -> ErrorFact
 
 def family(plain: str) -> frozenset[str]:
     """The programs that a command runs to do something, each with its subcommand: `git push`, `mix test`."""
-    parts = (LEADING.sub("", part).split() for part in PARTS.split(QUOTED.sub("''", plain)) if not only_looks(part))
+    parts = (LEADING.sub("", part).split() for part in PARTS.split(QUOTED.sub("''", plain[:FAMILY_CHARACTERS])) if not only_looks(part))
     found = ([word for word in part if not word.startswith("-")] for part in parts)
     return frozenset(" ".join(words[:2]) for words in found if words)
 

@@ -24,6 +24,8 @@ TOLD_CHARACTERS, COUNTED_SHOWN = 90, 3
 DOCUMENT_CHARACTERS = 6_000
 """Of a plan or an issue that are kept."""
 MOST_RUNNING = 20
+COMMAND_CHARACTERS = 4_000
+"""Of a command that are looked at: a longer one writes a file."""
 
 _GIT = r"\bgit\b[^|;&\n]*?\s"
 COMMITTING, PUSHING, ADDING = (re.compile(_GIT + word) for word in (r"commit\b([^|;&\n]*)", r"push\b", r"add\s+([^|;&\n]*)"))
@@ -172,7 +174,8 @@ class WorkHistory:
         for id in [id for id in self._running if id in notice.text and OVER.search(notice.text)]:
             del self._running[id]
 
-    def _add_command(self, call: Call, command: str) -> None:
+    def _add_command(self, call: Call, whole: str) -> None:
+        command = whole[:COMMAND_CHARACTERS]
         kinds = [kind for kind, pattern in CHECKS.items() if pattern.search(command)]
         begun = BACKGROUND.search(call.returned.content[:600])
         if begun:

@@ -29,7 +29,7 @@ ESCAPE = re.compile(r"\\[nrt]")
 FILE_NAME = re.compile(r"[\w@+.-]*\w\.[A-Za-z][A-Za-z0-9]{0,9}")
 _SPACELESS = "\u0600-\u06ff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
 """Scripts that are written without spaces, or that join a short word to the one after it: Arabic, Thai, Japanese, Chinese, Korean."""
-JOINED = re.compile(rf"(?<=[A-Za-z0-9_])[{_SPACELESS}]+|[{_SPACELESS}]+(?=[A-Za-z0-9_])")
+JOINED = re.compile(rf"(?<=[A-Za-z0-9_])[{_SPACELESS}]++|(?<![{_SPACELESS}])[{_SPACELESS}]++(?=[A-Za-z0-9_])")
 """Where such a script touches a name: `修改readLevel函数` holds one. A file of its own name (`说明.md`) stays whole."""
 BARE_SUFFIXES = frozenset(
     [
