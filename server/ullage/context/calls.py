@@ -56,8 +56,11 @@ WORDS_LOOKED_AT = 6
 
 _SHELL_OPTIONS = ("-c", "-lc")
 
-_PRINTING = re.compile(r"""(?:^|&&|\|\||[;\n])[ \t]*(?:cat|nl|head|tail|sed\s+-n)\s([^|;&<>\n]*)((?<![0-9])>|<<)?""")
-"""Up to the next command; what reads from a pipe names no file, and what is sent into a file is not shown."""
+_PRINTING = re.compile(
+    r"""(?:^|&&|\|\||[;\n])[ \t]*(?:(?:cat|nl|head|tail|sed\s+-n)\s|git\s+show\s+[\w@^~./-]*:(?=\S))([^|;&<>\n]*)((?<![0-9])>|<<)?"""
+)
+"""Up to the next command; what reads from a pipe names no file, and what is sent into a file is not shown. `git show main:a.py` prints a
+file, too."""
 
 _FILE = re.compile(r"(?<![\w-])[\w.@~+/-]*[\w@+]\.[A-Za-z]\w{0,9}(?!\w)")
 """A name with an ending, with or without folders; an option or a line range is none."""

@@ -97,6 +97,9 @@ class RestoreOptions:
     """What is read again after a summary, and how much of it (files, tokens; Claude Code)."""
 
     files: int = 5
+    """Each is told of, also where there is no room for its text."""
+    more_files: int = 0
+    """After these, where there is room for some of their text."""
     file_tokens: int = 5_000
     total_tokens: int = 50_000
     by: Literal["evidence", "last edited"] = "evidence"

@@ -61,14 +61,13 @@ async def test_unsaved_text_in_the_editor_comes_first(folder: Path) -> None:
     async with stage(folder, window=WINDOW, editor=editor) as here:
         paths = restored(await read_all_then_compact(here))
     assert paths[0] == NAMES[0]
-    assert len(paths) == 5
+    assert set(NAMES) < set(paths)  # these are so short that all of them are worth their tokens
 
 
 async def test_a_file_with_errors_is_read_again_before_one_without(folder: Path) -> None:
     async with stage(folder, window=WINDOW, editor=WithProblems(folder / NAMES[1])) as here:
         paths = restored(await read_all_then_compact(here))
-    assert NAMES[1] in paths
-    assert NAMES[0] not in paths
+    assert paths.index(NAMES[1]) < paths.index(NAMES[2])
 
 
 async def test_a_pinned_file_is_read_again_before_all(folder: Path) -> None:

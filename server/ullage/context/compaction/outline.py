@@ -1,4 +1,4 @@
-"""A file too long to be shown whole: an outline of what it defines, and the parts around given lines.
+"""A file too long to be shown whole: an outline of what it defines, the parts that were seen last, or those around given lines.
 
 Where there is a grammar for the language, it knows where definitions are (`symbols/`); else it goes by the words that most languages
 begin a definition with, and by indentation.
@@ -7,9 +7,10 @@ begin a definition with, and by indentation.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ullage.context.calls import one_line
+from ullage.context.compaction.seen import runs
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.symbols.symbols import symbols
 
@@ -34,12 +35,18 @@ HEADING = re.compile(r"^#{1,6}\s+\S|^\[[^\]]+\]\s*$")
 PROSE = (".md", ".markdown", ".mdx", ".rst", ".txt", ".toml", ".ini", ".cfg")
 
 
-def outline(path: str, text: str, tokens: int) -> str:
-    """The lines that define something, with their numbers, in at most `tokens` tokens; empty where there is no room."""
+MARGIN = 3
+"""Lines shown around those that are wanted, and as many again between two parts: to tell where a part begins takes as much."""
+
+
+def outline(path: str, text: str, tokens: int, without: Collection[int] = ()) -> str:
+    """The lines that define something, with their numbers, but for those in `without`, in at most `tokens` tokens; empty where there is no
+    room."""
     lines = text.split("\n")  # as read_file counts them, and no other line ends
     numbers = _parsed(path, text, lines) or [number for number, line in enumerate(lines, 1) if _defines(path, line)]
     if len(numbers) < FEWEST_DEFINITIONS:
         numbers = [number for number, line in enumerate(lines, 1) if line[:1].strip() and any(character.isalnum() for character in line)]
+    numbers = [number for number in numbers if number not in without]
     while numbers:
         shown = "\n".join(f"{number}: {one_line(lines[number - 1], LINE_CHARACTERS)}" for number in numbers)
         size = estimate_text(shown)
@@ -61,6 +68,30 @@ def parts(text: str, near_lines: Sequence[int], tokens: int) -> str:
         else:
             largest = radius - 1
     return _around(lines, centres, smallest) if smallest >= 0 else ""
+
+
+def newest_parts(text: str, seen: Sequence[int], tokens: int) -> tuple[str, frozenset[int]]:
+    """The lines that were seen last, with a few around them, as many as fit into `tokens` tokens, and which lines these are (from 1).
+
+    `seen` tells of each line when that was; 0: never, or it is not wanted.
+    """
+    lines = text.split("\n")  # as read_file counts them, and no other line ends
+    newest = sorted((number for number, when in enumerate(seen, 1) if when), key=lambda number: (-seen[number - 1], number))
+    fewest, most = 0, len(newest)
+    while fewest < most:
+        middle = (fewest + most + 1) // 2
+        if estimate_text(_ranges(lines, _with_margin(newest[:middle], len(lines)))) <= tokens:
+            fewest = middle
+        else:
+            most = middle - 1
+    shown = _with_margin(newest[:fewest], len(lines))
+    return _ranges(lines, shown), frozenset(number for first, last in shown for number in range(first, last + 1))
+
+
+def in_parts(text: str, without: Sequence[bool]) -> str:
+    """All lines but those that are marked."""
+    kept = [(start + 1, end) for start, end in runs([not out for out in without])]
+    return _ranges(text.split("\n"), kept)
 
 
 def _parsed(path: str, text: str, lines: Sequence[str]) -> list[int]:
@@ -94,11 +125,24 @@ def _depth(line: str) -> int:
 
 
 def _around(lines: Sequence[str], centres: Sequence[int], radius: int) -> str:
+    return _ranges(lines, _joined(centres, radius, 1, len(lines)))
+
+
+def _with_margin(numbers: Collection[int], last_line: int) -> list[tuple[int, int]]:
+    return _joined(sorted(numbers), MARGIN, MARGIN, last_line)
+
+
+def _joined(centres: Sequence[int], radius: int, gap: int, last_line: int) -> list[tuple[int, int]]:
+    """The ranges of lines around `centres`, which ascend; two become one where no more than `gap` lines lie between."""
     ranges: list[tuple[int, int]] = []
     for centre in centres:
-        first, last = max(centre - radius, 1), min(centre + radius, len(lines))
-        if ranges and first <= ranges[-1][1] + 1:
+        first, last = max(centre - radius, 1), min(centre + radius, last_line)
+        if ranges and first <= ranges[-1][1] + gap:
             ranges[-1] = (ranges[-1][0], last)
         else:
             ranges.append((first, last))
+    return ranges
+
+
+def _ranges(lines: Sequence[str], ranges: Sequence[tuple[int, int]]) -> str:
     return "\n".join(f"lines {first}–{last}:\n" + "\n".join(lines[first - 1 : last]) for first, last in ranges)

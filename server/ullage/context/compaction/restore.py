@@ -16,7 +16,8 @@ from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.calls import files_printed
-from ullage.context.compaction.outline import outline, parts
+from ullage.context.compaction.outline import in_parts, newest_parts, outline, parts
+from ullage.context.compaction.seen import SeenText, bare_lines, runs, texts_in
 from ullage.context.compaction_entries import DELETED, NO_ROOM, ONLY_NAME, RestoredFile
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
@@ -43,7 +44,7 @@ WEIGHTS: Mapping[SignKind, float] = {
 what mentions weigh made hardly a difference. The editor's signs are not in any recorded session; their weights are a guess: unsaved text
 counts as two edits of this moment."""
 
-HALVED_AFTER = 80.0
+HALVED_AFTER = 40.0
 """Entries of the log after which a sign counts half as much, then a third, a quarter ... Anything between 40 and 320 did as well."""
 
 MENTIONS_IN = 60
@@ -64,8 +65,18 @@ DISK_HANDICAP = 120.0
 """Seconds by which a change on disk counts as older: a formatter or a checkout must not push out what somebody edited."""
 FRAME_TOKENS = 60
 """For the tags around a file and the words between its parts, which together take a little more than one by one."""
-OUTLINE_SHARE = 0.4
-"""Of the room of a file that is not shown whole; the rest is for the parts near the edits."""
+OUTLINE_SHARE = 0.08
+"""Of the room of a file that is not shown whole. The text itself is needed more often than where the rest of it is."""
+SMALL_FILE = 2_000
+"""Tokens. So much is shown whole, though the model has seen only a part of it."""
+SEEN_RUN, VIEW_RUN = 3, 5
+"""Lines in a row by which it is told that the model has seen them, and that they stand in view."""
+NEAR_EDIT = 8
+"""Lines on each side of the newest edit that count as just seen."""
+WORTH_A_GAP = 10
+"""Lines in a row that stand in view already. Fewer are shown again: a text with holes is harder to read."""
+RESERVED = 300
+"""Tokens that a long file leaves for each of the others that are told of, so that it does not take the place of all."""
 MOST_OFF = 3.0
 """Real tokens for one that is estimated, at most, that files read again may turn out to have without filling the window. Columns of numbers
 have up to 1.9 by the tokenizers that we know."""
@@ -212,10 +223,22 @@ def candidates(
 
 
 class Choosing:
-    """The files to be read again after one compaction. `after` is the view that it leaves, `edited` what is known to have been edited."""
+    """The files to be read again after one compaction.
 
-    def __init__(self, after: Projection, candidates: Sequence[str], edited: Collection[str], options: RestoreOptions) -> None:
-        self._in_view = whole_in_view(after)
+    `seen` is what the model saw before it, each text with its seq, `after` the view that it leaves, `edited` what is known to have been
+    edited.
+    """
+
+    def __init__(
+        self,
+        seen: Iterable[tuple[int, str]],
+        after: Projection,
+        candidates: Sequence[str],
+        edited: Collection[str],
+        options: RestoreOptions,
+    ) -> None:
+        self._whole_in_view = whole_in_view(after)
+        self._seen, self._in_view = SeenText(seen, SEEN_RUN), SeenText(texts_in(after), VIEW_RUN)
         self._left = list(reversed(candidates))
         self._edited = edited
         self._options = options
@@ -225,19 +248,63 @@ class Choosing:
 
     def wants(self) -> str | None:
         """The path whose text is to be given next; None where enough was taken or nothing is left."""
-        return self._left[-1] if self._left and len(self.files) < self._options.files else None
+        taken, options = len(self.files), self._options
+        if taken >= options.files and (taken >= options.files + options.more_files or self._budget < FRAME_TOKENS + SMALLEST_ROOM):
+            return None
+        return self._left[-1] if self._left else None
 
     def give(self, now: FileNow | None) -> None:
         """The file that was wanted; None where it has no text that could be shown, or nothing is known of it."""
         path = self._left.pop()
         if now is None or (now.text is None and path not in self._edited):  # gone, and was only read: nothing to know about it
             return
-        if now.text is not None and now.sha256 is not None and self._in_view.get(path) == now.sha256:
+        if now.text is not None and now.sha256 is not None and self._whole_in_view.get(path) == now.sha256:
             return
-        lines = [now.near_line] if now.near_line else []
-        file = take(path, now.text, lines, self._options, self._budget, now.sha256 or "")
+        lines = looked_at(now.text or "", now.near_line, self._seen, self._in_view)
+        if now.text and all(lines.in_view):
+            return
+        file = take(path, now.text, lines, self._options, self._budget_for(now.text or ""), now.sha256 or "")
         self._budget -= estimate_text(file.text)
         self.files += (file,)
+
+    def _budget_for(self, text: str) -> int:
+        """A long file leaves something for those after it."""
+        if estimate_text(text) <= SMALL_FILE:
+            return self._budget
+        to_come = max(0, min(self._options.files - len(self.files) - 1, len(self._left)))
+        return max(self._budget // 2, self._budget - RESERVED * to_come)
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """Of each line of a file when the model saw it last (0: never), and whether it stands in a message that stays, with many others.
+
+    `edited`: whether the newest are those around an edit.
+    """
+
+    seen: Sequence[int] = ()
+    in_view: Sequence[bool] = ()
+    edited: bool = False
+
+    @property
+    def is_mostly_seen(self) -> bool:
+        """Whether the model has seen at least half of it."""
+        return 2 * sum(1 for when in self.seen if when) >= len(self.seen)
+
+
+def looked_at(text: str, near_line: int, seen: SeenText, in_view: SeenText | None = None) -> LookedAt:
+    """What the model has seen of a file, and what of it stands `in_view`. `near_line`: where it was edited last, 0 where it was not."""
+    lines = bare_lines(text)
+    last = seen.last(lines)
+    if near_line:
+        newest = max(last) + 1
+        for line in range(max(0, near_line - 1 - NEAR_EDIT), min(len(lines), near_line + NEAR_EDIT)):
+            last[line] = newest
+    stands = [bool(when) for when in in_view.last(lines)] if in_view is not None else [False] * len(lines)
+    for start, end in runs(stands):
+        if end - start < min(WORTH_A_GAP, len(lines)):
+            stands[start:end] = [False] * (end - start)
+    return LookedAt([0 if stand else when for when, stand in zip(last, stands, strict=True)], stands, bool(near_line))
 
 
 def in_room(options: RestoreOptions, free: int, left: float, ratio: float = 1.0) -> RestoreOptions:
@@ -251,29 +318,35 @@ def in_room(options: RestoreOptions, free: int, left: float, ratio: float = 1.0)
     return replace(options, total_tokens=min(options.total_tokens, max(0, int(most))))
 
 
-def take(path: str, text: str | None, near_lines: Sequence[int], options: RestoreOptions, budget: int, sha256: str = "") -> RestoredFile:
+def take(path: str, text: str | None, lines: LookedAt, options: RestoreOptions, budget: int, sha256: str = "") -> RestoredFile:
     """What the model gets of one file, in about `budget` tokens and never more than `options.file_tokens`.
 
-    The whole text where it fits; else an outline and the parts around `near_lines` (where it was edited, counted from 1; its beginning
-    where there are none); else only its name.
-    `text` is None where the file is gone. `sha256` is of the whole text.
+    The whole text where it fits and is small or was mostly seen. Else the parts that were seen last, or the beginning where none was, and
+    an outline of the rest; else only its name. What stands in view in long stretches is left out. `text` is None where the file is gone.
+    `sha256` is of the whole text.
     """
     if text is None:
         return RestoredFile(path, _empty(path, "deleted or renamed since"), DELETED, sha256, whole=False)
     room = min(options.file_tokens, budget) - FRAME_TOKENS
-    if estimate_text(text) <= room:
-        return RestoredFile(path, _framed(path, "read again now, whole", text), "whole", sha256)
+    size = estimate_text(text)
+    if size <= room and (size <= SMALL_FILE or lines.is_mostly_seen or not any(lines.seen)):
+        if not any(lines.in_view):
+            return RestoredFile(path, _framed(path, "read again now, whole", text), "whole", sha256)
+        note = "read again now; the lines that are left out stand above, as they are"
+        return RestoredFile(
+            path, _framed(path, note, in_parts(text, lines.in_view)), "without what is in view already", sha256, whole=False
+        )
     if room < SMALLEST_ROOM:
         return RestoredFile(
             path, _empty(path, "not read again, there is no room; read it where it is needed"), NO_ROOM, sha256, whole=False
         )
-    found = outline(path, text, int(room * OUTLINE_SHARE))
-    near = parts(text, near_lines, room - estimate_text(found))
-    shown = "\n\n".join(part for part in (f"outline, with line numbers:\n{found}" if found else "", near) if part)
-    lines = text.count("\n") + 1
-    what = _shown_of_it(bool(found), bool(near), edited=bool(near_lines))
-    note = f"read again now, {lines:,} lines: {what}; read the rest where it is needed"
-    return RestoredFile(path, _framed(path, note, shown), what, sha256, whole=False)
+    for_text = int(room * (1 - OUTLINE_SHARE))
+    near, shown = newest_parts(text, lines.seen, for_text) if any(lines.seen) else (parts(text, (), for_text), frozenset[int]())
+    found = outline(path, text, min(int(room * OUTLINE_SHARE), room - estimate_text(near)), shown)
+    inside = "\n\n".join(part for part in (f"outline of the rest, with line numbers:\n{found}" if found else "", near) if part)
+    what = _shown_of_it(bool(found), bool(near), lines)
+    note = f"read again now, {text.count(chr(10)) + 1:,} lines: {what}; read the rest where it is needed"
+    return RestoredFile(path, _framed(path, note, inside), what, sha256, whole=False)
 
 
 def resume_text(todo: str, rules_changed: bool, at_work: bool) -> str:
@@ -291,10 +364,11 @@ def resume_text(todo: str, rules_changed: bool, at_work: bool) -> str:
     return "\n".join(lines)
 
 
-def _shown_of_it(outlined: bool, in_part: bool, *, edited: bool) -> str:
+def _shown_of_it(outlined: bool, in_part: bool, lines: LookedAt) -> str:
     """What is shown of a file that is too long to be shown whole."""
-    part = "parts near the edits" if edited else "the beginning"
-    return " and ".join(each for each in (outlined and "outline", in_part and part) if each) or ONLY_NAME
+    seen = "the parts seen and edited last" if lines.edited else "the parts seen last"
+    part = seen if any(lines.seen) else "the beginning"
+    return " and ".join(each for each in (in_part and part, outlined and "an outline") if each) or ONLY_NAME
 
 
 def _framed(path: str, note: str, text: str) -> str:

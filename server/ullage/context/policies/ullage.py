@@ -85,11 +85,11 @@ def _with_short_tail(options: UllageOptions, used: int) -> UllageOptions:
 
 ULLAGE = Policy(
     name="ullage",
-    title="Long results are shortened; when full, or where it saves, a summary from the log and by the model; up to 5 files are read again",
+    title="Long results are shortened; when full, or where it saves, a summary from the log and by the model; files in work are read again",
     sources=("Ullage itself; every number names its own source",),
     engine=UllageEngine(),
     saves=True,
-    restore=RestoreOptions(room_share=0.5),
+    restore=RestoreOptions(more_files=5, file_tokens=12_000, total_tokens=20_000, room_share=0.5),
     tail_tokens=SummaryOptions().tail_tokens,
     has_stand_in=False,
     drafts_ahead=True,

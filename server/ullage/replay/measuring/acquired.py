@@ -6,12 +6,12 @@ compaction. It counts once: what has come up since is not acquired again a secon
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.calls import strings_of
+from ullage.context.compaction.seen import bare_lines
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.replay.measuring.retention import Share, entries_after
 
@@ -19,9 +19,6 @@ BLOCK_LINES = 5
 """Lines that make a block. Fewer are alike by chance too often, more miss what stands between two edits."""
 FEWEST_CHARACTERS = 60
 """Of a block, line ends aside. One that has no more (braces, blank lines) says nothing."""
-
-_NUMBER = re.compile(r"\s*\d+[→\t:|-]")
-"""How tools for reading and searching begin a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,7 @@ class Seen:
         self._first: dict[int, int] = {}
         for logged in entries:
             for text in _texts(logged.entry):
-                for block in _blocks(_lines(text)):
+                for block in _blocks(bare_lines(text)):
                     if block is not None:
                         self._first.setdefault(block, logged.seq)
 
@@ -88,13 +85,13 @@ class Seen:
         return found
 
     def _after(self, window: Sequence[Logged], view: View) -> Acquired:
-        in_view = {block for block in _blocks(_lines(view.text)) if block is not None}
+        in_view = {block for block in _blocks(bare_lines(view.text)) if block is not None}
         come_up: set[int] = set()
         results = known = held = 0
         for logged in window:
             entry = logged.entry
             for text in _texts(entry) if isinstance(entry, AssistantReply | ToolReturned) else ():
-                lines = _lines(text)
+                lines = bare_lines(text)
                 blocks = [*_blocks(lines)]
                 if isinstance(entry, ToolReturned):
                     sizes = [len(line) + 1 for line in lines]
@@ -129,12 +126,6 @@ def _texts(entry: Entry) -> Iterator[str]:
                     yield from strings_of(block.input)
         case _:
             pass
-
-
-def _lines(text: str) -> list[str]:
-    """Without the numbers that tools put before them, and without white space at both ends."""
-    lines = text.split("\n")
-    return [line[found.end() :].strip() if (found := _NUMBER.match(line)) else line.strip() for line in lines]
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[int | None]:

@@ -6,10 +6,11 @@ Seqs are the log's own; `origin` tells which entry of the transcript each stands
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ullage.context.blocks import SystemPart, Thinking, Usage
+from ullage.context.compaction.seen import texts_in
 from ullage.context.compaction_entries import Compaction, SpentInVain
 from ullage.context.engines.engine import Engine
 from ullage.context.entries import (
@@ -95,6 +96,15 @@ class Carried:
                 left_out = names_left_out(returned.content, clip.content)
                 entry = replace(returned, content=clip.content, full_output=whole, names_left_out=left_out)
             self._follow(recorded, entry)
+
+    def seen(self) -> Iterator[tuple[int, str]]:
+        """What the model sees, with the seqs, and of what the policy shortened also the whole: that is what the recorded agent had."""
+        yield from texts_in(self.projection)
+        for message in self.projection.messages:
+            for source in message.sources:
+                recorded = self.origin.get(source)
+                if recorded is not None and isinstance(recorded.entry, ToolReturned):
+                    yield source, recorded.entry.content
 
     def with_compaction(self, compaction: Compaction, at: float) -> Projection:
         """What the log would show with one more entry; nothing changes."""

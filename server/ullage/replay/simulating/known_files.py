@@ -9,7 +9,7 @@ Files to read again are chosen as in the agent, by the signs that the log holds.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ullage.context.blocks import Json, ToolUse
@@ -30,6 +30,12 @@ _NUMBERED = re.compile(r"^ *(\d+)(?:→|\t|: ?| \| ?)(.*)$")
 """A line with its number, as tools for reading print it."""
 _REMINDER = re.compile(r"\n*<system-reminder>.*", re.DOTALL)
 """What Claude Code says below what it read."""
+_HEAD = re.compile(
+    r"\A(?:(?:Chunk ID|Wall time|Process exited|Original token count|Warning|Total output lines)\b[^\n]*\n)+(?:Output:\n)?\n*"
+)
+"""What Codex says above what a command printed."""
+_IN_A_ROW = 3
+"""So many lines that stand in a text already are not new to it."""
 
 
 @dataclass(slots=True)
@@ -87,8 +93,8 @@ class KnownFiles:
         text, known = without_numbers(shown), self._files.get(path)
         if known is None or whole:
             self._files[path] = KnownFile(text, whole, known.near_line if known is not None else 0, touch)
-        elif not known.whole and text not in known.text:
-            self._files[path] = KnownFile(f"{known.text}\n{text}", False, 0, touch)
+        elif not known.whole and (new := _new_to(known.text, text)):
+            self._files[path] = KnownFile(f"{known.text}\n{new}", False, 0, touch)
 
 
 def _written(touch: FileTouch, input: Mapping[str, Json], known: KnownFile | None) -> KnownFile | None:
@@ -135,9 +141,22 @@ def _first_text(edit: Mapping[str, Json], keys: Sequence[str]) -> str:
     return next((text for key in keys if isinstance(text := edit.get(key), str)), "")
 
 
+def _new_to(known: str, text: str) -> str:
+    """The lines of `text` without those that stand in `known`, several in a row."""
+    had, lines = known.split("\n"), text.split("\n")
+    if len(lines) < _IN_A_ROW:
+        return "" if text in known else text
+    rows = {tuple(had[at : at + _IN_A_ROW]) for at in range(len(had) - _IN_A_ROW + 1)}
+    old = set[int]()
+    for at in range(len(lines) - _IN_A_ROW + 1):
+        if tuple(lines[at : at + _IN_A_ROW]) in rows:
+            old.update(range(at, at + _IN_A_ROW))
+    return "\n".join(line for at, line in enumerate(lines) if at not in old)
+
+
 def without_numbers(shown: str) -> str:
     """What a tool for reading showed, without the numbers of its lines and what the program said below it."""
-    lines = _REMINDER.sub("", shown).split("\n")
+    lines = _REMINDER.sub("", _HEAD.sub("", shown)).split("\n")
     found = [_NUMBERED.match(line) for line in lines]
     numbered = [match.group(2) for match in found if match is not None]
     return "\n".join(numbered) if len(numbered) * 2 > len(lines) else "\n".join(lines)
@@ -174,12 +193,13 @@ def _changes_in(patch: str) -> Iterator[Change]:
                 new.append(line[1:])
 
 
-def put_back(after: Projection, files: KnownFiles, options: RestoreOptions) -> tuple[RestoredFile, ...]:
-    """The files that `after` does not show whole, as many as `options` say; none of whose text nothing is known."""
+def put_back(seen: Iterable[tuple[int, str]], after: Projection, files: KnownFiles, options: RestoreOptions) -> tuple[RestoredFile, ...]:
+    """The files that `after` does not show whole, as many as `options` say; none of whose text nothing is known. `seen` as in
+    `Choosing`."""
     entries = after.entries
     edits = logged_edits(entries, by_seq=True)  # a transcript may tell no times
     signs = () if options.by == "last edited" else _by_one_name(list(signs_in(entries)))
-    choosing = Choosing(after, candidates(signs, edits, options), {edit.path for edit in edits}, options)
+    choosing = Choosing(seen, after, candidates(signs, edits, options, after.pins.paths), {edit.path for edit in edits}, options)
     lines = {edit.path: edit.line for edit in edits}
     while (path := choosing.wants()) is not None:
         choosing.give(_now(path, files, lines.get(path)))

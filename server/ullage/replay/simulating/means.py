@@ -254,7 +254,7 @@ class ReplayMeans:
 
     async def files(self, after: Projection, options: RestoreOptions) -> tuple[RestoredFile, ...]:
         """The files that are likely to be needed, as the transcript lets one know them."""
-        return put_back(after, self.known_files, options)
+        return put_back(self.carried.seen(), after, self.known_files, options)
 
     def resume(self, *, at_work: bool) -> str:
         """How to go on. No transcript has a task list."""

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ullage.context.compaction.restore import (
+    SEEN_RUN,
     Choosing,
     FileEdit,
     FileNow,
@@ -21,10 +22,12 @@ from ullage.context.compaction.restore import (
     SignKind,
     candidates,
     logged_edits,
+    looked_at,
     resume_text,
     signs_in,
     take,
 )
+from ullage.context.compaction.seen import SeenText, texts_in
 from ullage.context.compaction_entries import Compaction, RestoredFile
 from ullage.context.entries import AssistantReply, Logged
 from ullage.context.policy import RestoreOptions
@@ -65,10 +68,12 @@ class Restoring:
         projection, last_edited = self._conversation.projection, options.by == "last edited"
         signs = () if last_edited else await gathered(self._conversation.entries, self._surroundings)
         likely = candidates(signs, edits, options, projection.pins.paths, files_out(projection))
-        choosing = Choosing(after, likely, {edit.path for edit in edits}, options)
+        edited = {edit.path for edit in edits}
+        # In another thread: all that is in view is looked at, and so is each file.
+        choosing = await asyncio.to_thread(Choosing, texts_in(projection.copy()), after, likely, edited, options)
         while (path := choosing.wants()) is not None:
             known = await self._text_of(path)
-            choosing.give(None if known is None else FileNow(*known, lines.get(path) or 0))
+            await asyncio.to_thread(choosing.give, None if known is None else FileNow(*known, lines.get(path) or 0))
         return choosing.files
 
     async def renewed(self, path: str) -> RestoredFile | None:
@@ -79,10 +84,12 @@ class Restoring:
         known = await self._text_of(path) if path in just_restored(self._conversation.entries) else None
         if known is None or known[0] is None:
             return None
-        text, sha256 = known
+        text, sha256 = known[0], known[1]
         options = self._surroundings.policy.restore or RestoreOptions()
         line = next((edit.line for edit in self._surroundings.recent.latest() if edit.path == path), None)
-        return take(path, text, [line] if line else [], options, options.file_tokens, sha256)
+        view = self._conversation.projection.copy()
+        lines = await asyncio.to_thread(lambda: looked_at(text, line or 0, SeenText(texts_in(view), SEEN_RUN)))
+        return take(path, text, lines, options, options.file_tokens, sha256)
 
     async def _edits(self) -> list[FileEdit]:
         """Edits seen since the server started, and those of the agent that only the log still knows (read in another thread)."""

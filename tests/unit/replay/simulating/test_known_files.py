@@ -97,3 +97,13 @@ def test_what_a_command_printed_is_known_in_part():
 
 def test_text_without_numbers_stays_as_it_is():
     assert without_numbers("one\ntwo: 2\nthree") == "one\ntwo: 2\nthree"
+
+
+def test_parts_of_a_file_that_overlap_are_put_together_once() -> None:
+    lines = [f"the valve {number} is open" for number in range(30)]
+    head = "Chunk ID: 24449d\nWall time: 0.0000 seconds\nProcess exited with code 0\nOriginal token count: 9\nOutput:\n"
+    printed = [(0, 12), (8, 20), (3, 9), (20, 30)]
+    steps = [
+        (calls("exec_command", {"cmd": f"sed -n '{a},{b}p' {PATH}"}, "t"), returned(head + "\n".join(lines[a:b]), "t")) for a, b in printed
+    ]
+    assert text_after(*steps) == "\n".join(lines)
