@@ -47,7 +47,8 @@ def estimate(shares: Sequence[Share]) -> Estimate:
 
 
 def ratio_interval(parts: Sequence[tuple[float, float]]) -> Interval | None:
-    """The interval of one sum divided by another, each part being a session's. None where there are too few, or nothing to divide by."""
+    """The interval of one sum divided by another, each part being a session's. None where there are too few, where there
+    is nothing to divide by, and where all are so alike that drawing them tells nothing."""
     if len(parts) < FEWEST_SESSIONS or any(below < 0 for _, below in parts) or not any(below for _, below in parts):
         return None
     above, below = [each for each, _ in parts], [each for _, each in parts]
@@ -58,7 +59,8 @@ def ratio_interval(parts: Sequence[tuple[float, float]]) -> Interval | None:
             drawn.append(sum(map(above.__getitem__, draw)) / divisor)
     drawn.sort()
     tail = (1 - COVERAGE) / 2
-    return Interval(drawn[int(tail * (len(drawn) - 1))], drawn[round((1 - tail) * (len(drawn) - 1))])
+    low, high = drawn[int(tail * (len(drawn) - 1))], drawn[round((1 - tail) * (len(drawn) - 1))]
+    return Interval(low, high) if high - low > 1e-9 else None
 
 
 @lru_cache(maxsize=16)

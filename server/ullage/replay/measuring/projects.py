@@ -132,12 +132,15 @@ def by_project(rows: Sequence[Row], comparison: Comparison) -> ByProject:
 
 
 def _of_policies(rows: Sequence[Row], comparison: Comparison) -> Iterable[Part]:
+    """What a policy kept is left out where it says nothing of the policy (`Standing.unjudged`)."""
     projects = {row.session_id: project_of(row.project) for row in rows}
+    judged = {each.policy for each in comparison.standings if each.keeps_known}
     for session in comparison.sessions:
         for run in comparison.runs[session]:
             if run.policy != OPTIMUM and not run.failure:
                 compactions = sum(not point.upkeep for point in run.compactions)
-                yield Part(root_of(session), projects.get(session, NO_PROJECT), run.policy, run.total, compactions, run.retained)
+                retained = run.retained if run.policy in judged else Retained()
+                yield Part(root_of(session), projects.get(session, NO_PROJECT), run.policy, run.total, compactions, retained)
 
 
 def _recorded(rows: Sequence[Row]) -> Iterable[Part]:

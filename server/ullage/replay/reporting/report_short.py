@@ -109,7 +109,8 @@ def _standing_cells(standing: Standing, by: ByProject) -> list[str]:
         return [*cells, *[ABSENT] * 3]
     mark = "*" if standing.unjudged else ""
     figure = next((each for each in by.together if each.policy == standing.policy), None)
-    in_view = estimated(figure.estimates["needed_in_view"]) if figure is not None else percent(needed.kept.value)
+    sure = figure.estimates["needed_in_view"] if figure is not None else None
+    in_view = estimated(sure) if sure is not None and sure.share.of else percent(needed.kept.value)
     return [*cells, in_view + mark, percent(needed.within_reach.value) + mark, number(needed.lost) + mark]
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.replay.measuring.intervals import FEWEST_SESSIONS, Interval, estimate, ratio_interval
+from ullage.replay.measuring.intervals import FEWEST_SESSIONS, estimate, ratio_interval
 from ullage.replay.measuring.retention import Share
 
 
@@ -27,7 +27,7 @@ def test_an_interval_lies_around_its_share_and_within_what_sessions_had(shares: 
     some = [each.value for each in shares if each.value is not None]
     assert found.share == sum(shares, Share())
     assert found.sessions == len(some)
-    assert (found.interval is None) == (len(some) < FEWEST_SESSIONS)
+    assert found.interval is None or len(some) >= FEWEST_SESSIONS
     if found.interval is not None:
         assert min(some) - 1e-9 <= found.interval.low <= found.interval.high <= max(some) + 1e-9
 
@@ -38,10 +38,10 @@ def test_the_same_sessions_have_the_same_interval():
 
 
 def test_it_is_as_wide_as_sessions_differ():
-    """Ten facts in each session: where all sessions are alike nothing is unsure, however many facts there are."""
+    """Ten facts in each session. Where all sessions are alike, drawing them tells nothing."""
     alike = estimate([Share(5, 10)] * 20).interval
     apart = estimate([Share(0, 10), Share(10, 10)] * 10).interval
-    assert alike == Interval(0.5, 0.5)
+    assert alike is None
     assert apart is not None
     assert 0.35 < apart.high - apart.low < 0.5  # a coin thrown twenty times: 2 * 1.96 * sqrt(0.25 / 20) is 0.44
 
@@ -67,6 +67,7 @@ def test_there_is_none_of_too_little(parts: list[tuple[float, float]]):
 
 
 def test_a_ratio_of_costs():
-    interval = ratio_interval([(0.8, 1.0), (1.6, 2.0), (2.4, 3.0)])
+    interval = ratio_interval([(0.7, 1.0), (1.6, 2.0), (2.7, 3.0)])
     assert interval is not None
-    assert (round(interval.low, 9), round(interval.high, 9)) == (0.8, 0.8)
+    assert interval.low == pytest.approx(0.7)
+    assert interval.high == pytest.approx(0.9)

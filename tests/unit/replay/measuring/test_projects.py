@@ -10,12 +10,14 @@ import pytest
 from tests.unit.replay.made_up_runs import many
 from ullage.replay.measuring.comparison import compared
 from ullage.replay.measuring.figures import Report, Row
+from ullage.replay.measuring.intervals import Interval
 from ullage.replay.measuring.projects import BESIDE, NO_PROJECT, RECORDED, by_project, project_of
 from ullage.replay.measuring.runs import Run
 from ullage.replay.reporting.html.page import as_html
 from ullage.replay.reporting.report_json import as_json
 from ullage.replay.reporting.report_short import as_short
 from ullage.replay.reporting.report_table import as_table
+from ullage.replay.reporting.wording import with_interval
 
 POLICIES = ("ullage", "claude-code")
 FOLDERS = ("/work/app", "/work/lib", "/home/me/app/.worktrees/7")
@@ -98,6 +100,25 @@ def test_every_report_has_them():
     assert "by project: app " in " ".join(short.split())
     assert figures["all_projects"][0]["mean_of_projects"]["needed_in_view"] is not None
     assert figures["fitted_to_these_sessions"] == []
+
+
+def test_what_a_policy_kept_is_not_told_where_it_says_nothing_of_it():
+    """Where a blank stood for its summaries, as everywhere else in the report."""
+    rows, runs = told()
+    blank = [
+        replace(run, compactions=tuple(replace(point, stood_in="blank") for point in run.compactions)) if run.policy == "ullage" else run
+        for run in runs
+    ]
+    ullage, beside = by_project(rows, compared(blank)).together
+    assert ullage.estimates["needed_in_view"].share.of == 0
+    assert ullage.dollars is not None
+    assert beside.estimates["needed_in_view"].share.of > 0
+
+
+def test_how_a_share_is_shown():
+    assert with_interval(0.94, Interval(0.912, 0.958)) == "94 % (91 to 96)"
+    assert with_interval(0.94, None) == "94 %"
+    assert with_interval(None, None) == "-"
 
 
 def test_one_project_needs_no_table_of_projects():
