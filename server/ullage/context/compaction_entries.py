@@ -17,6 +17,9 @@ it before every call, compacting costs less than carrying on."""
 ASKED_FOR: tuple[Trigger, ...] = ("manual", "tool")
 """Those that somebody asked for: the user or the model."""
 
+BY_THE_USER = "user"
+"""The policy of what a user takes out by hand."""
+
 Rung: TypeAlias = Literal["moves", "api", "model", "digest", "tail"]
 """What wrote the summary: nothing was summarised (cheap moves sufficed), the API itself, the model, the program, or only a tail stayed."""
 
@@ -110,6 +113,24 @@ class MessageCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadAgain:
+    """What the agent got again from its tools after a compaction, though that had taken it out of view (`compaction/forgotten.py`)."""
+
+    compaction_id: str
+    files: tuple[str, ...]
+    """Those in which it stands, as far as the results name any; that with the most of it first."""
+    characters: int
+    tokens: int
+    """As the gauge counts them."""
+    results: int
+    """Those that held little else: the agent would not have asked for them."""
+    messages: int
+    """That were sent meanwhile; 0 where nothing could come."""
+    cost: float | None = None
+    """Dollars: so many uncached input tokens, at the prices of the day. None where these are not known."""
+
+
+@dataclass(frozen=True, slots=True)
 class Compaction:
     """All edits of one compaction, at once: an epoch boundary. Deletes nothing.
 
@@ -143,6 +164,8 @@ class Compaction:
     """Files that the user took out; the results that show them are among `cleared`."""
     saves: float | None = None
     """Of one that was made before the threshold to save: about how many dollars, as was announced; None of any other."""
+    read_again: ReadAgain | None = None
+    """What came again after the compaction before this one; None where nobody counted, or there was none."""
 
     @property
     def message_counts(self) -> MessageCounts:

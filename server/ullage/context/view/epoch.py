@@ -197,6 +197,7 @@ def bare(made: Compaction) -> Compaction:
         focus="",
         usage=None,
         skipped=(),
+        read_again=None,
     )
 
 

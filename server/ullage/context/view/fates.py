@@ -72,7 +72,7 @@ def counts(before: Projection, made: Compaction) -> MessageCounts:
     was, becomes = Becoming((), before.active_by_seq), Becoming((), {**before.active_by_seq, seq: made})
     out = all_taken_out(before.active)
     found: Counter[FateKind] = Counter()
-    for logged in _left(entries, was):
+    for logged in left_in(entries, was):
         if logged.seq in out or not is_message(logged.entry):
             continue
         then, now = was.of(logged).kind, becomes.of(logged).kind
@@ -81,14 +81,14 @@ def counts(before: Projection, made: Compaction) -> MessageCounts:
     return MessageCounts(found["summarised"], found["cleared"], found["snipped"])
 
 
-def _left(entries: Sequence[Logged], become: Becoming) -> Iterator[Logged]:
-    """What a summary in force does not cover, and what stays of that all the same."""
+def left_in(entries: Sequence[Logged], become: Becoming) -> Iterator[Logged]:
+    """What a summary in force does not cover, and, first, what stays of that all the same."""
     hidden_to = become.edits.summary.last if become.edits.summary is not None else 0
     for seq in sorted(become.carried):
         index = place_of(entries, seq)
         if seq <= hidden_to and index < len(entries):
             yield entries[index]
-    yield from islice(entries, place_of(entries, hidden_to + 1), None)
+    yield from entries[place_of(entries, hidden_to + 1) :]
 
 
 class Becoming:

@@ -9,6 +9,7 @@ from pathlib import Path
 from ullage.context.blocks import Usage
 from ullage.context.compaction_entries import (
     ASKED_FOR,
+    BY_THE_USER,
     Compaction,
     CompactionFailed,
     CompactionRedone,
@@ -25,9 +26,6 @@ from ullage.store.errors import StoreFailed
 from ullage.store.location import workspace_of
 from ullage.store.log_store import LogStore, NoLog, open_to_read
 from ullage.store.origins import Lineage, origin_of
-
-BY_THE_USER = "user"
-"""The policy of what a user takes out by hand, as `session/` logs it."""
 
 _MAGIC = b"SQLite format 3\x00"
 _SPOKEN_OF_ELSEWHERE = (

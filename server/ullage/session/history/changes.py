@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeVar
 from ullage.context.blocks import Message
 from ullage.context.compaction.exclusion import rewordings, tells_in_own_words
 from ullage.context.compaction.undoing import again, fitting
-from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Reworded
+from ullage.context.compaction_entries import BY_THE_USER, Compaction, CompactionRedone, CompactionUndone, Reworded
 from ullage.context.counting.tokens import estimate_message
 from ullage.context.engines.engine import summary_room
 from ullage.context.entries import EntryPinned, FilePinned, FileTouch, Logged
@@ -30,7 +30,6 @@ from ullage.models.model import ModelCard
 from ullage.session.compacting.controller import CompactionController
 from ullage.session.conversation import Conversation, in_any_case
 from ullage.session.errors import Reason, SessionError
-from ullage.session.history.preview import BY_THE_USER
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import new_id

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Block, Text, ToolUse, Usage
 from ullage.context.compaction.economy import CACHE_SECONDS, SUMMARY_OUTPUT_TOKENS, took
-from ullage.context.compaction_entries import Compaction, MessageCounts, Rung
+from ullage.context.compaction_entries import BY_THE_USER, Compaction, MessageCounts, Rung
 from ullage.context.counting.tokens import Calibration, estimate_block
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.fates import Fate, FateKind, fates, is_message
@@ -26,8 +26,6 @@ from ullage.session.timeline.timeline import Timeline
 Part: TypeAlias = Literal["user", "assistant", "tool", "notice", "record"]
 """The first three are messages as a user counts them; `record` is what an earlier compaction left in the place of some."""
 
-BY_THE_USER = "user"
-"""The policy of compactions that a user makes by hand, one entry at a time."""
 TITLE_CHARACTERS = 120
 SUMMARY_PROMPT_TOKENS = 1_000
 """What asking for a summary adds to the conversation: about the length of the prompt."""
