@@ -110,6 +110,15 @@ export interface RestoredFile {
   notRead?: Optional<boolean>;
 }
 
+/** What the agent got again from its tools after a compaction that had taken it out of view. */
+export interface FetchedAgain {
+  /** In which it stands, as far as that is known; the one with the most of it first. */
+  files: string[];
+  tokens: number;
+  /** Dollars. */
+  cost?: Optional<number>;
+}
+
 export interface CompactionItem {
   kind: "compaction";
   id: string;
@@ -137,6 +146,7 @@ export interface CompactionItem {
   excludedFiles?: Optional<string[]>;
   /** About how many dollars one that was made before the threshold was to save. */
   saves?: Optional<number>;
+  fetchedAgain?: Optional<FetchedAgain>;
   error: string;
 }
 
@@ -211,6 +221,8 @@ export interface Epoch {
   summarised?: Optional<number>;
   /** Files that the user took out with its compaction. */
   excludedFiles?: Optional<string[]>;
+  /** After its compaction. */
+  fetchedAgain?: Optional<FetchedAgain>;
 }
 
 export interface ItemFate {

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Json, Text, ToolUse
+from ullage.context.compaction.forgotten import all_fetched_again
 from ullage.context.compaction_entries import MessageCounts
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.fates import Fate, fates, is_message
@@ -89,7 +90,7 @@ def _as_text(record: SessionRecord, projection: Projection, damaged: int, *, mes
     yield f"{len(projection.entries):,} entries from {_time(record.created_at)} to {_time(record.updated_at)} (UTC)"
     if damaged:
         yield f"{damaged:,} entries are damaged and could not be read; they are still in the file"
-    for epoch in epochs(projection):
+    for epoch in _epochs(projection):
         yield ""
         yield from _epoch_lines(epoch)
     pinned = pins(projection.entries)
@@ -102,6 +103,10 @@ def _as_text(record: SessionRecord, projection: Projection, damaged: int, *, mes
         become = fates(projection)
         by_seq = {logged.seq: logged for logged in projection.entries}
         yield from (f"  #{seq:<5} {_said_by(by_seq[seq].entry):9} {_fate(fate):24} {_words(by_seq[seq])}" for seq, fate in become.items())
+
+
+def _epochs(projection: Projection) -> tuple[EpochInfo, ...]:
+    return epochs(projection, all_fetched_again(projection.entries, projection.active_by_seq))
 
 
 def _epoch_lines(epoch: EpochInfo) -> Iterator[str]:
@@ -119,6 +124,10 @@ def _epoch_lines(epoch: EpochInfo) -> Iterator[str]:
     yield from (f"  excluded: {file.path}" for file in made.without_files)
     yield from (f"  {'read again' if file.is_read else 'not read again'}: {file.path} ({file.note})" for file in made.restored)
     yield from (f"  tried before: {reason}" for reason in made.skipped)
+    again = epoch.fetched_again
+    if again is not None:
+        files = f": {', '.join(again.files)}" if again.files else ""
+        yield f"  read again after it, though it was known: {again.tokens:,} tokens{_dollars(', ', again.cost)}{files}"
 
 
 def _taken_from_view(counts: MessageCounts) -> Iterator[str]:
@@ -138,7 +147,7 @@ def _as_json(record: SessionRecord, projection: Projection, damaged: int) -> Jso
         "title": record.title,
         "entries": len(projection.entries),
         "damaged": damaged,
-        "epochs": [_epoch_json(epoch) for epoch in epochs(projection)],
+        "epochs": [_epoch_json(epoch) for epoch in _epochs(projection)],
         "pinned": {"entries": [*sorted(pinned.seqs)], "files": [*sorted(pinned.paths)]},
         "messages": [
             {
@@ -179,6 +188,14 @@ def _epoch_json(epoch: EpochInfo) -> Json:
             "files_not_restored": [{"path": file.path, "note": file.note} for file in made.restored if not file.is_read],
             "files_excluded": [file.path for file in made.without_files],
             "tried_before": [*made.skipped],
+            "fetched_again": None
+            if epoch.fetched_again is None
+            else {
+                "files": [*epoch.fetched_again.files],
+                "characters": epoch.fetched_again.characters,
+                "tokens": epoch.fetched_again.tokens,
+                "dollars": epoch.fetched_again.cost,
+            },
         },
     }
 

@@ -3,8 +3,8 @@
  * and its summary. Pure.
  */
 
-import { formatChange, formatDollars } from "../../src/format";
-import type { CompactionItem, CompactionRung, CompactionTrigger, PreviewLine, RestoredFile } from "../../src/protocol";
+import { formatChange, formatDollars, formatTokens } from "../../src/format";
+import type { CompactionItem, CompactionRung, CompactionTrigger, FetchedAgain, PreviewLine, RestoredFile } from "../../src/protocol";
 import { BY_HAND } from "./fates";
 
 /** Why it was done, in words. */
@@ -119,6 +119,15 @@ export function sortRestored(files: readonly RestoredFile[]): Restored {
 export function readAgainInWords(files: readonly RestoredFile[]): string {
   const { again } = sortRestored(files);
   return again.length === 0 ? "" : `${again.length} ${again.length === 1 ? "file" : "files"} read again`;
+}
+
+/** What precedes these words on the card. */
+export const AFTERWARDS = "Read again after this compaction";
+
+/** `3 files, 4.1k tokens, $0.02`: what the agent asked its tools for again although it had seen it before. */
+export function fetchedAgainInWords({ files, tokens, cost }: FetchedAgain): string {
+  const dollars = cost == null ? "" : formatDollars(cost);
+  return [counted(files.length, "file", "files"), `${formatTokens(tokens)} tokens`, dollars].filter((words) => words !== "").join(", ");
 }
 
 /**

@@ -1,19 +1,23 @@
 /** A compaction: why, how, what it saved, what the model keeps of the past, and the way back. */
 
-import type { CompactionItem, CompactionStatus, RestoredFile } from "../../src/protocol";
+import type { CompactionItem, CompactionStatus, FetchedAgain, RestoredFile } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, setChildren, textButton } from "../dom";
 import { MarkdownView } from "../markdown/view";
 import {
+  AFTERWARDS,
   compactionFacts,
   compactionReason,
   compactionSizes,
   compactionTitle,
+  fetchedAgainInWords,
   readAgainInWords,
   recordMarkdown,
   sortRestored,
 } from "../history/compactionText";
 import type { MakeItemView } from "./itemView";
+
+const FORGOTTEN = "The model had seen this before; the compaction took it out of view";
 
 const ICONS: Record<CompactionStatus, string> = {
   in_progress: "loading codicon-modifier-spin",
@@ -39,6 +43,7 @@ export const makeCompactionView: MakeItemView<CompactionItem> = (item, actions) 
       root,
       drawHead(next, actions),
       element("div", { className: "compaction-reason" }, `${compactionReason(next)} `, link),
+      next.fetchedAgain != null && drawFetchedAgain(next.fetchedAgain),
       next.error !== "" && element("div", { className: "compaction-error", textContent: next.error }),
       hasDetails(next) && details,
     );
@@ -64,6 +69,14 @@ function drawHead(item: CompactionItem, actions: Actions): HTMLElement {
     element("span", { className: "compaction-sizes", textContent: compactionSizes(item) }),
     wayBack(item, actions),
   );
+}
+
+function drawFetchedAgain(fetched: FetchedAgain): HTMLElement {
+  return element("div", {
+    className: "compaction-afterwards",
+    textContent: `${AFTERWARDS}: ${fetchedAgainInWords(fetched)}`,
+    title: [FORGOTTEN, ...fetched.files].join("\n"),
+  });
 }
 
 function wayBack(item: CompactionItem, actions: Actions): HTMLElement | undefined {

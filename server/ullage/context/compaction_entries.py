@@ -113,7 +113,7 @@ class MessageCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadAgain:
+class FetchedAgain:
     """What the agent got again from its tools after a compaction, though that had taken it out of view (`compaction/forgotten.py`)."""
 
     compaction_id: str
@@ -164,7 +164,7 @@ class Compaction:
     """Files that the user took out; the results that show them are among `cleared`."""
     saves: float | None = None
     """Of one that was made before the threshold to save: about how many dollars, as was announced; None of any other."""
-    read_again: ReadAgain | None = None
+    fetched_again: FetchedAgain | None = None
     """What came again after the compaction before this one; None where nobody counted, or there was none."""
 
     @property

@@ -15,6 +15,7 @@ from ullage.tools.tool import PlanEntry
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.context.compaction.decide import NextCompaction
+    from ullage.context.compaction_entries import FetchedAgain
     from ullage.session.attachments import Ref
     from ullage.session.sessions.open_sessions import Fork
     from ullage.session.sessions.sessions import SessionSummary
@@ -170,7 +171,13 @@ def _compaction(item: session.CompactionItem) -> wire.CompactionItem:
         policy=item.policy or None,
         excluded_files=list(item.excluded_files) or None,
         saves=item.saves,
+        fetched_again=fetched_again(item.fetched_again),
     )
+
+
+def fetched_again(found: FetchedAgain | None) -> wire.FetchedAgain | None:
+    """What came again after a compaction."""
+    return None if found is None else wire.FetchedAgain(list(found.files), found.tokens, found.cost)
 
 
 def _gauge(gauge: session.Gauge) -> wire.Gauge:

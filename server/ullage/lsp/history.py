@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 import attrs
 
-from ullage.lsp.items import Id, RestoredFile
+from ullage.lsp.items import FetchedAgain, Id, RestoredFile
 
 Rung: TypeAlias = Literal["moves", "api", "model", "digest", "tail"]
 Role: TypeAlias = Literal["user", "assistant", "tool", "notice", "record"]
@@ -113,6 +113,7 @@ class Epoch:
     snipped: int | None = None
     summarised: int | None = None
     excluded_files: list[str] | None = None
+    fetched_again: FetchedAgain | None = None
 
 
 @attrs.frozen

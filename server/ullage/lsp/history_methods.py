@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ullage.lsp import history as shapes
 from ullage.lsp import protocol as wire
-from ullage.lsp.convert import restored_file
+from ullage.lsp.convert import fetched_again, restored_file
 from ullage.lsp.documents import path_of
 from ullage.session.errors import SessionError
 
@@ -159,6 +159,7 @@ def _epoch_to_wire(epoch: EpochInfo) -> shapes.Epoch:
         snipped=made.message_counts.snipped,
         summarised=made.message_counts.summarised,
         excluded_files=[file.path for file in made.without_files] or None,
+        fetched_again=fetched_again(epoch.fetched_again),
     )
 
 

@@ -129,6 +129,15 @@ class RestoredFile:
 
 
 @attrs.frozen
+class FetchedAgain:
+    """What the agent got again from its tools after a compaction that took it out of view: in these files, so many tokens and dollars."""
+
+    files: list[str]
+    tokens: int
+    cost: float | None = None
+
+
+@attrs.frozen
 class CompactionItem:
     """A compaction from its beginning to its end. Sizes are tokens, `cost` is dollars."""
 
@@ -151,6 +160,7 @@ class CompactionItem:
     policy: str | None = None
     excluded_files: list[str] | None = None
     saves: float | None = None
+    fetched_again: FetchedAgain | None = None
 
 
 @attrs.frozen

@@ -122,6 +122,11 @@ class ModelCard:
         most = 600 if self.window > SMALL_WINDOW else 100
         return Room(most, images=self.takes_images is not False, documents=self.takes_pdfs is not False)
 
+    @property
+    def terms(self) -> Terms | None:
+        """What its tokens cost; None where that is not known, or nothing."""
+        return self.prices.terms() if self.prices is not None else None
+
     def cost(self, usage: Usage | None) -> float | None:
         """Dollars for one call; None where the prices are not known or nothing was counted."""
         return self.prices.cost(usage) if self.prices and usage else None

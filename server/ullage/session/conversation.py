@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Protocol
 
-from ullage.context.compaction_entries import Compaction
+from ullage.context.compaction.forgotten import Forgotten
+from ullage.context.compaction_entries import Compaction, FetchedAgain
 from ullage.context.counting.accounting import Account, Counted, Stated
 from ullage.context.counting.tokens import Calibration
 from ullage.context.entries import Entry, Logged
@@ -76,6 +77,7 @@ class Conversation:
         self._owed: list[Entry] = []
         self.projection = Projection(entries, Log(read=partial(store.between, session_id)))
         self._account = Account()
+        self._forgotten = Forgotten()
         self.timeline = Timeline(describe, tell, entries, _later, locate, lambda: self.entries)
 
     def append(self, entry: Entry) -> Logged:
@@ -116,6 +118,7 @@ class Conversation:
         def fold_and_count() -> None:
             view.append(logged)
             account.count(view, calibration)
+            self._forgotten.foresee(view.entries, view.active_by_seq)
 
         # A compaction leaves less than there is, and some policies make one before every call: what refers to itself then has to be freed.
         with uncollected(0 if isinstance(entry, Compaction) else len(view.entries)):
@@ -152,6 +155,14 @@ class Conversation:
     def counted(self, calibration: Calibration) -> Counted:
         """How many tokens the next request holds."""
         return self._account.count(self.projection, calibration)
+
+    def foresee_forgotten(self, view: Projection, entry: Compaction) -> None:
+        """Looks at all that the compaction, logged next, takes out of that view: what follows then finds it done. For another thread."""
+        self._forgotten.foresee(view.entries, {**view.active_by_seq, self._next(entry).seq: entry})
+
+    def fetched_again(self) -> FetchedAgain | None:
+        """What the agent got again since the newest compaction in force; None where there is none. Tokens are estimated."""
+        return self._forgotten.look(self.entries, self.projection.active_by_seq)
 
     def state(self, stated: Stated) -> None:
         """The endpoint has said what a request takes: `counted` goes by that until a reply tells more."""

@@ -163,6 +163,7 @@ class Session:
         self._reads.keep_only(touches_in_view(self._conversation.projection))
         restate_size(self._conversation, surroundings, self._model.card)
         self._controller.state()  # every text is weighed now, and all of the log is looked at, and not when a snapshot is asked for
+        self._means.show_fetched_again(told=False)
         self._conversation.projection.let_go()
 
     # What was there before
@@ -392,6 +393,7 @@ class Session:
         if isinstance(logged.entry, Clipped):  # what was read whole is no longer seen whole
             self._reads.keep_only(touches_in_view(self._conversation.projection))
         self._means.reading.look()
+        self._means.show_fetched_again()
         self._endpoint_counts.look()
         self._show_gauge()
 

@@ -136,7 +136,7 @@ def test_every_message_has_one_fate_and_the_counts_are_those_of_the_compaction(h
         assert (kinds["summarised"], kinds["cleared"], kinds["snipped"]) == (expected.summarised, expected.cleared, expected.snipped)
         messages = sum(is_message(logged.entry) for logged in history[:start])
         assert found.changed + found.before + found.kept == messages
-    last = len(epochs(Projection(history)))
+    last = len(epochs(Projection(history), {}))
     for number in range(1, last + 1):
         groups = [page(history, number, group) for group in GROUPS]
         assert [len(groups[index].fates) for index in range(3)] == [groups[0].changed, groups[0].before, groups[0].kept]

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field, replace
 
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.calls import files_printed, strings_of
-from ullage.context.compaction_entries import BY_THE_USER, Compaction, CompactionRedone, CompactionUndone, ReadAgain
+from ullage.context.compaction_entries import BY_THE_USER, Compaction, CompactionRedone, CompactionUndone, FetchedAgain
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.fates import GONE, Becoming, left_in
@@ -96,7 +96,7 @@ class Forgotten:
         self._window: _Window | None = None
         self._foreseen: _Window | None = None
 
-    def look(self, entries: Sequence[Logged], active: Mapping[int, Compaction]) -> ReadAgain | None:
+    def look(self, entries: Sequence[Logged], active: Mapping[int, Compaction]) -> FetchedAgain | None:
         """Since the newest compaction in force, as it is now; None where there is none. `active` are those in force, by seq.
 
         Tokens are as estimated, without any ratio, and without a price (`priced`).
@@ -115,7 +115,8 @@ class Forgotten:
         May be called in another thread; changes nothing else.
         """
         seq = newest_counted(active)
-        self._foreseen = None if seq is None else _Window.begun(entries, active, seq)
+        if seq is not None and (self._window is None or not self._window.is_of(active, seq)):
+            self._foreseen = _Window.begun(entries, active, seq)
 
     def _of_newest(self, entries: Sequence[Logged], active: Mapping[int, Compaction]) -> _Window | None:
         seq = newest_counted(active)
@@ -128,6 +129,15 @@ class Forgotten:
         return _Window.begun(entries, active, seq)
 
 
+def all_fetched_again(entries: Sequence[Logged], active: Mapping[int, Compaction]) -> dict[str, FetchedAgain]:
+    """By the id of each compaction in force, as far as it was counted. Goes through the whole log; tokens of the newest are estimated."""
+    ids = {each.id for each in active.values()}
+    told = (logged.entry.fetched_again for logged in entries if isinstance(logged.entry, Compaction))
+    found = {each.compaction_id: each for each in told if each is not None and each.compaction_id in ids}
+    newest = Forgotten().look(entries, active)
+    return found if newest is None else {**found, newest.compaction_id: newest}
+
+
 def newest_counted(active: Mapping[int, Compaction]) -> int | None:
     """The seq of the newest compaction for which it is counted; None where there is none."""
     return next((seq for seq in sorted(active, reverse=True) if is_counted(active[seq])), None)
@@ -138,7 +148,7 @@ def is_counted(compaction: Compaction) -> bool:
     return compaction.trigger != "upkeep" and compaction.policy != BY_THE_USER
 
 
-def priced(found: ReadAgain, ratio: float, token: float | None) -> ReadAgain:
+def priced(found: FetchedAgain, ratio: float, token: float | None) -> FetchedAgain:
     """With real tokens for each that is estimated (`ratio`), and what so many uncached input tokens cost.
 
     `token`: dollars for one; None where that is not known.
@@ -196,10 +206,10 @@ class _Window:
             self._take(entries[self.read])
             self.read += 1
 
-    def found(self) -> ReadAgain:
+    def found(self) -> FetchedAgain:
         """As it is now."""
         files = tuple(sorted(self.files, key=lambda path: (-self.files[path], path))[:MOST_FILES])
-        return ReadAgain(self.id, files, self.characters, round(self.tokens), self.results, self.messages)
+        return FetchedAgain(self.id, files, self.characters, round(self.tokens), self.results, self.messages)
 
     def _take(self, logged: Logged) -> None:
         entry = logged.entry

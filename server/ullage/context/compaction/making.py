@@ -29,6 +29,7 @@ from ullage.context.compaction.draft import (
     with_entry,
     with_resume,
 )
+from ullage.context.compaction.forgotten import is_counted
 from ullage.context.compaction.gathering import Gathering, newest_seq
 from ullage.context.compaction.means import Asking, Means
 from ullage.context.compaction.restore import in_room
@@ -288,6 +289,8 @@ class Making:
         """The entry of the draft as it is logged, or would be where it is only foreseen. Raises `NothingToCompact`."""
         means = self._means
         now = replace(draft.entry(), tokens_before=means.sizes().used)
+        if is_counted(now):
+            now = replace(now, fetched_again=means.fetched_again())
         if draft.plan.summarise_to is not None and not draft.wanted.foreseen:
             await means.set_aside()
         entry = await means.counted(await self._with_files(now, draft, at_work=at_work))

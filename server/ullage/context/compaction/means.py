@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 from ullage.context.blocks import CompactionBlock, Message, Usage
 from ullage.context.compaction.decide import Fullness
 from ullage.context.compaction.draft import Draft, Sizes, Wanted
-from ullage.context.compaction_entries import Compaction, RestoredFile
+from ullage.context.compaction_entries import Compaction, FetchedAgain, RestoredFile
 from ullage.context.engines.engine import Covered, SummaryText
 from ullage.context.moves.plan import Asked, Plan
 from ullage.context.policy import Policy, RestoreOptions
@@ -159,6 +159,10 @@ class Means(Protocol):
 
     async def files(self, after: Projection, options: RestoreOptions) -> tuple[RestoredFile, ...]:
         """The files that are likely to be needed and that `after` does not hold."""
+        ...
+
+    def fetched_again(self) -> FetchedAgain | None:
+        """What the agent got again since the newest compaction in force; None where there is none."""
         ...
 
     def resume(self, *, at_work: bool) -> str:

@@ -197,7 +197,7 @@ def bare(made: Compaction) -> Compaction:
         focus="",
         usage=None,
         skipped=(),
-        read_again=None,
+        fetched_again=None,
     )
 
 

@@ -15,10 +15,11 @@ from typing import TypeVar
 from ullage.context.blocks import Message, Usage
 from ullage.context.compaction.decide import Fullness
 from ullage.context.compaction.draft import Draft, NotForTheApi, NothingToCompact, Sizes, Wanted, with_entry
+from ullage.context.compaction.forgotten import Forgotten, priced
 from ullage.context.compaction.means import ApiSummary, Writers, WrittenSummary
 from ullage.context.compaction.restore import resume_text
 from ullage.context.compaction.writing import summary_by
-from ullage.context.compaction_entries import Compaction, RestoredFile
+from ullage.context.compaction_entries import Compaction, FetchedAgain, RestoredFile
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.engine import Covered, SummaryText
 from ullage.context.moves.plan import Asked
@@ -144,6 +145,7 @@ class ReplayMeans:
         self._settings = settings
         self._watch = watch
         self._reading = Reading()
+        self._forgotten = Forgotten()
         self._stood_in = ""
         self._summaries: list[tuple[int, str]] = []
         """Of the compactions that were made, upkeep aside: the transcript's last entry before each, and the words of its summary."""
@@ -255,6 +257,12 @@ class ReplayMeans:
     async def files(self, after: Projection, options: RestoreOptions) -> tuple[RestoredFile, ...]:
         """The files that are likely to be needed, as the transcript lets one know them."""
         return put_back(self.carried.seen(), after, self.known_files, options)
+
+    def fetched_again(self) -> FetchedAgain | None:
+        """What the agent got again since the newest compaction in force; None where there is none."""
+        found, model = self._forgotten.look(self.view.entries, self.view.active_by_seq), self.request.model
+        terms = self.measures.terms(self.request)
+        return found and priced(found, self.measures.calibration(model).ratio, terms.token if terms is not None else None)
 
     def resume(self, *, at_work: bool) -> str:
         """How to go on. No transcript has a task list."""

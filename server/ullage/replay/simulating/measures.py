@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 from ullage.context.compaction.decide import Fullness, State
 from ullage.context.compaction.draft import Sizes
+from ullage.context.compaction.economy import Terms
 from ullage.context.compaction.gathering import Circumstances, Gathering, threshold_in_force
 from ullage.context.counting.accounting import Account, Counted, Stated, learned, prompt_tokens
 from ullage.context.counting.categories import FixedParts
@@ -46,15 +47,14 @@ class Measures:
 
     def state(self, request: RequestShape, now: float, prepared: Callable[[], bool]) -> State:
         """What the decision looks at. `request` is to come: it says which model is asked, and how long its cache lives."""
-        prices, ttl = prices_of(request.model), request.marks[0].ttl
-        around = Circumstances(
-            self._policy,
-            self._settings.economy,
-            prices.terms(for_an_hour=ttl == "1h") if prices is not None else None,
-            by_model=True,
-            cache_lives=TTL_SECONDS[ttl],
-        )
+        lives = TTL_SECONDS[request.marks[0].ttl]
+        around = Circumstances(self._policy, self._settings.economy, self.terms(request), by_model=True, cache_lives=lives)
         return self.gathering.state(self._carried.projection, self.fullness(request.model), around, now, prepared)
+
+    def terms(self, request: RequestShape) -> Terms | None:
+        """What tokens cost for that request; None where the prices of its model are not known."""
+        prices = prices_of(request.model)
+        return prices.terms(for_an_hour=request.marks[0].ttl == "1h") if prices is not None else None
 
     def cools_at(self, request: RequestShape, idle_since: float) -> float:
         """When the cache would be about to go cold, if nobody asked anything from then on (Unix seconds)."""

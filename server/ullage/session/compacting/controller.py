@@ -93,7 +93,7 @@ class CompactionController:
         around = Circumstances(
             self._policy.policy,
             settings.economy,
-            card.prices.terms() if card.prices is not None else None,
+            card.terms,
             by_model=card.writes_summaries and settings.summary_engine == "model",
             auto=settings.auto_compact,
             postponed=self._postponing.until,

@@ -15,10 +15,19 @@ from typing import TypeVar
 from ullage.context.blocks import Usage
 from ullage.context.compaction.decide import Fullness
 from ullage.context.compaction.draft import Draft, NothingToCompact, PolicyFailed, Sizes, Wanted
+from ullage.context.compaction.forgotten import priced
 from ullage.context.compaction.gathering import threshold_in_force
 from ullage.context.compaction.means import Writers
 from ullage.context.compaction.writing import summary_by
-from ullage.context.compaction_entries import ASKED_FOR, Compaction, CompactionFailed, RestoredFile, SpentInVain
+from ullage.context.compaction_entries import (
+    ASKED_FOR,
+    Compaction,
+    CompactionFailed,
+    FetchedAgain,
+    MessageCounts,
+    RestoredFile,
+    SpentInVain,
+)
 from ullage.context.counting.gauge import Measuring
 from ullage.context.counting.tokens import Calibration
 from ullage.context.engines.engine import Covered, SummaryText
@@ -70,6 +79,9 @@ class SessionMeans:
         self._compacting = compacting
         self._compacted = compacted
         self._measuring = Measuring()
+        self._fetched: FetchedAgain | None = None
+        self._priced: FetchedAgain | None = None
+        """The same in tokens and dollars of the model that was in use when it was found."""
         self.ahead = Preparation(prepared)
         self.reading = ReadingAhead(conversation)
 
@@ -154,6 +166,20 @@ class SessionMeans:
         """The files that are likely to be needed and that `after` does not hold, as they are now."""
         return await self._restoring.files(after, options)
 
+    def fetched_again(self) -> FetchedAgain | None:
+        """What the agent got again since the newest compaction in force; None where there is none."""
+        found = self._conversation.fetched_again()
+        if found is not None and found != self._fetched:
+            self._fetched, terms = found, self._model.card.terms
+            self._priced = priced(found, self._calibration.ratio, terms.token if terms is not None else None)
+        return None if found is None else self._priced
+
+    def show_fetched_again(self, *, told: bool = True) -> None:
+        """Shows that on the card of the compaction."""
+        found = self.fetched_again()
+        if found is not None:
+            self._conversation.timeline.fetched_again(found, told=told)
+
     def resume(self, *, at_work: bool) -> str:
         """What the model is told of how to go on."""
         return self._restoring.resume(at_work=at_work)
@@ -164,7 +190,13 @@ class SessionMeans:
         view = self.view.copy()
         if entry.summarised is None:
             await self._conversation.foresee(entry, self._calibration)
-        return replace(entry, counts=await asyncio.to_thread(counts, view, entry))
+
+        def counted() -> MessageCounts:
+            if entry.summarised is not None:
+                self._conversation.foresee_forgotten(view, entry)
+            return counts(view, entry)
+
+        return replace(entry, counts=await asyncio.to_thread(counted))
 
     # What is written and shown
 

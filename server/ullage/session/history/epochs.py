@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, SpentInVain
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, FetchedAgain, SpentInVain
 from ullage.context.entries import AssistantReply, Entry, Forked, Logged, ToolReturned
 from ullage.context.view.epoch import Epoch
 from ullage.context.view.fates import GONE, Becoming, Fate, is_message
@@ -37,10 +37,14 @@ class EpochInfo:
     compaction: Compaction | None
     undone: bool
     current: bool
+    fetched_again: FetchedAgain | None = None
+    """What the agent got again since its compaction; None where that is nothing, and while that is undone."""
 
 
-def epochs(projection: Projection) -> tuple[EpochInfo, ...]:
+def epochs(projection: Projection, fetched_again: Mapping[str, FetchedAgain]) -> tuple[EpochInfo, ...]:
     """All of them, oldest first; those of compactions that were undone too. The last one whose compaction is in force is current.
+
+    `fetched_again` is by the id of the compaction.
 
     What was asked while a compaction was undone counts for the epoch that was in force again.
     """
@@ -63,7 +67,12 @@ def epochs(projection: Projection) -> tuple[EpochInfo, ...]:
         elif isinstance(entry, Forked):
             found = [replace(each, cost=None) for each in found]
     current = max((index for index, each in enumerate(found) if not each.undone), default=None)
-    return tuple(replace(each, current=index == current) for index, each in enumerate(found))
+    return tuple(replace(each, current=index == current, fetched_again=_fetched(each, fetched_again)) for index, each in enumerate(found))
+
+
+def _fetched(epoch: EpochInfo, fetched_again: Mapping[str, FetchedAgain]) -> FetchedAgain | None:
+    found = None if epoch.compaction is None or epoch.undone else fetched_again.get(epoch.compaction.id)
+    return found if found is not None and found.characters else None
 
 
 def _in_force(found: Sequence[EpochInfo], undone: Collection[str]) -> int:
@@ -177,8 +186,8 @@ class _Become:
 def _item_fate(logged: Logged, fate: Fate, restored: set[str], timeline: Timeline) -> ItemFate:
     item_id = item_of_message(logged.entry)
     title = title_of_entry(logged, timeline)
-    read_again = next(iter(_files_of(logged.entry, restored)), None) if fate.kind not in ("kept", "pinned") else None
-    return ItemFate(item_id or "", fate.kind, fate.compaction_id, part_of(logged.entry), title, read_again)
+    fetched_again = next(iter(_files_of(logged.entry, restored)), None) if fate.kind not in ("kept", "pinned") else None
+    return ItemFate(item_id or "", fate.kind, fate.compaction_id, part_of(logged.entry), title, fetched_again)
 
 
 def _files_of(entry: Entry, among: set[str]) -> Iterator[str]:

@@ -99,7 +99,8 @@ class History:
             raise SessionError("no_such_item", f"There is no item {since} in this session")
         first = 0 if since is None else first_of_item(self._near(since), since)
         projection, timeline = self._conversation.projection.copy(), self._conversation.timeline
-        return await asyncio.to_thread(lambda: (epochs(projection), fates_of(projection, timeline, first)))
+        fetched_again = dict(timeline.all_fetched_again)
+        return await asyncio.to_thread(lambda: (epochs(projection, fetched_again), fates_of(projection, timeline, first)))
 
     async def epoch_fates(self, number: int, group: Group, offset: int, limit: int) -> FatePage:
         """What became of the messages of one epoch, as of that epoch: a part of one group. Raises `SessionError`."""

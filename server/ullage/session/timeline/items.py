@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.compaction.decide import NextCompaction
-from ullage.context.compaction_entries import Rung, Trigger
+from ullage.context.compaction_entries import FetchedAgain, Rung, Trigger
 from ullage.context.entries import Action, FileDiff
 from ullage.context.policy import Measure
 from ullage.models.model import Effort
@@ -160,6 +160,8 @@ class CompactionItem:
     """Files that the user took out with it."""
     saves: float | None = None
     """About how many dollars one that was made before the threshold was to save, as announced."""
+    fetched_again: FetchedAgain | None = None
+    """What the agent got again since; None where that is nothing, and while it is undone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from ullage.context.blocks import Media
-from ullage.context.compaction_entries import Compaction, CompactionFailed
+from ullage.context.compaction_entries import Compaction, CompactionFailed, FetchedAgain
 from ullage.context.counting.media import in_words
 from ullage.context.entries import AssistantReply, ToolReturned, UserPrompt
 from ullage.session.timeline.items import CompactionItem, Failure, NoticeItem, RestoredFileItem, ShownMedia
@@ -92,6 +92,49 @@ class UpkeepLines:
         return line.item()
 
 
+class FetchedSince:
+    """What the agent got again since each compaction of one session: some words for each."""
+
+    def __init__(self) -> None:
+        self.all: dict[str, FetchedAgain] = {}
+        """By the id of the compaction."""
+        self._told_by: dict[str, FetchedAgain] = {}
+        """By the id of the compaction that came after it."""
+        self._learns = True
+
+    @property
+    def as_known(self) -> FetchedSince:
+        """The same, for a part of the log: what that tells is known."""
+        other = FetchedSince()
+        other.all, other._learns = self.all, False
+        return other
+
+    def since(self, compaction_id: str) -> FetchedAgain | None:
+        """None where nothing is known, or nothing came again."""
+        found = self.all.get(compaction_id)
+        return found if found is not None and found.characters else None
+
+    def learn(self, found: FetchedAgain) -> bool:
+        """Whether that is new."""
+        is_new = self._learns and self.all.get(found.compaction_id) != found
+        if is_new:
+            self.all[found.compaction_id] = found
+        return is_new
+
+    def followed(self, entry: Compaction) -> str | None:
+        """Another compaction was made; gives the id of the one before it where it tells something new of that."""
+        found = entry.fetched_again
+        if found is None:
+            return None
+        self._told_by[entry.id] = found
+        return found.compaction_id if self.learn(found) else None
+
+    def redone(self, compaction_id: str) -> str | None:
+        """That compaction is in force again, so that of the one before counts what came up to it. Gives the id of that."""
+        found = self._told_by.get(compaction_id)
+        return found.compaction_id if found is not None and self.learn(found) else None
+
+
 def _counted(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}" if count else ""
 
@@ -111,8 +154,8 @@ def thought_for(reply: AssistantReply, index: int) -> float | None:
     return next((later - began for later in reply.began[index + 1 :] if later > began), None)
 
 
-def compaction_item(entry: Compaction, at: float) -> CompactionItem:
-    """A finished compaction."""
+def compaction_item(entry: Compaction, at: float, fetched_again: FetchedAgain | None = None) -> CompactionItem:
+    """A finished compaction, with what the agent got again since."""
     return CompactionItem(
         id=entry.id,
         at=at,
@@ -133,6 +176,7 @@ def compaction_item(entry: Compaction, at: float) -> CompactionItem:
         policy=entry.policy,
         excluded_files=tuple(file.path for file in entry.without_files),
         saves=entry.saves,
+        fetched_again=fetched_again,
     )
 
 

@@ -21,7 +21,7 @@ from typing import Literal, TypeAlias
 from weakref import WeakMethod
 
 from ullage.context.blocks import Json, Text, Thinking, ToolUse
-from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone
+from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, FetchedAgain
 from ullage.context.entries import AssistantReply, Clipped, Forked, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.session.locations import Locate, Location, nowhere
 from ullage.session.timeline.items import (
@@ -41,6 +41,7 @@ from ullage.session.timeline.items import (
 from ullage.session.timeline.pages import ItemPages, Stretch, page_of
 from ullage.session.timeline.shown_entries import (
     NEW_SESSION,
+    FetchedSince,
     UpkeepLines,
     compaction_item,
     failed_compaction_item,
@@ -106,6 +107,7 @@ class Timeline:
         """The ids of calls without a result, in their order: what is closed at the end of each turn."""
         self._said: set[str] = set()
         self._upkeep = UpkeepLines()
+        self._fetched = FetchedSince()
         self._told_of_thinking = False
         self.plan: tuple[PlanEntry, ...] = ()
         known = tuple(entries)
@@ -234,11 +236,13 @@ class Timeline:
             self.put(self._upkeep.made(entry, at))
         elif isinstance(entry, Compaction):
             self._upkeep.end()
-            self.put(compaction_item(entry, at))
+            self.put(compaction_item(entry, at, self._fetched.since(entry.id)))
+            self._tell_fetched(self._fetched.followed(entry))
         elif isinstance(entry, CompactionUndone):
             self._set_compaction_status(entry.compaction_id, "undone")
         elif isinstance(entry, CompactionRedone):
             self._set_compaction_status(entry.compaction_id, "completed")
+            self._tell_fetched(self._fetched.redone(entry.compaction_id))
         elif isinstance(entry, CompactionFailed) and not self._is_made(entry.id):
             self.put(failed_compaction_item(entry, at))
         elif isinstance(entry, Forked):
@@ -251,6 +255,7 @@ class Timeline:
         first, stop, told_of_thinking = stretch
         alone = Timeline(self._describe, _nobody, locate=self._locate)
         alone._told_of_thinking = told_of_thinking
+        alone._fetched = self._fetched.as_known
         for logged in (self._log() if self._log is not None else ())[first:stop]:
             alone.log(logged)
         return alone._items
@@ -360,7 +365,25 @@ class Timeline:
         if line is not None:
             self.put(line)
         elif isinstance(item, CompactionItem):
-            self.put(replace(item, status=status))
+            since = self._fetched.since(compaction_id) if status == "completed" else None
+            self.put(replace(item, status=status, fetched_again=since))
+
+    def fetched_again(self, found: FetchedAgain, *, told: bool = True) -> None:
+        """What the agent got again since a compaction; without `told` nobody is told, since no snapshot was given yet."""
+        if self._fetched.learn(found):
+            self._tell_fetched(found.compaction_id, told=told)
+
+    @property
+    def all_fetched_again(self) -> Mapping[str, FetchedAgain]:
+        """The same of all compactions, by id."""
+        return self._fetched.all
+
+    def _tell_fetched(self, compaction_id: str | None, *, told: bool = True) -> None:
+        item = None if compaction_id is None else self._known(compaction_id)
+        if isinstance(item, CompactionItem) and item.status == "completed":
+            now = replace(item, fetched_again=self._fetched.since(item.id))
+            if now != item:
+                (self.put if told else self._keep)(now)
 
     def close_calls(self) -> None:
         """Nothing runs any more: what has no result by now shows as cancelled."""

@@ -18,7 +18,7 @@ from ullage.context.compaction_entries import (
     Compaction,
     CompactionRedone,
     CompactionUndone,
-    ReadAgain,
+    FetchedAgain,
     RestoredFile,
     Snipped,
     Summarised,
@@ -34,7 +34,7 @@ OF_TEN = len(TEN)
 OTHER = "\n".join(f"another gauge shows {number} metres" for number in range(10))
 
 
-def found(entries: Sequence[Logged]) -> ReadAgain | None:
+def found(entries: Sequence[Logged]) -> FetchedAgain | None:
     """What came again, all of the log looked at at once."""
     view = Projection(entries)
     return Forgotten().look(view.entries, view.active_by_seq)
@@ -64,7 +64,7 @@ AGAIN = (calls("t2", {}), returned("t2", TEN, "a.py"))
 
 def test_what_is_read_again_is_counted_with_its_file_and_the_result_that_held_it():
     again = found(session(*BEFORE, summary(5), *AGAIN))
-    assert again == ReadAgain("c1", ("a.py",), OF_TEN, estimate_text(TEN), 1, 2)
+    assert again == FetchedAgain("c1", ("a.py",), OF_TEN, estimate_text(TEN), 1, 2)
 
 
 def test_without_a_compaction_in_force_there_is_nothing_to_tell():
@@ -192,7 +192,7 @@ def test_upkeep_and_what_the_user_takes_out_are_no_compactions_here(trigger: str
 
 
 def test_tokens_and_dollars_are_those_of_the_model_in_use():
-    again = priced(ReadAgain("c1", ("a.py",), 400, 100, 1, 2), 1.2, 5e-6)
+    again = priced(FetchedAgain("c1", ("a.py",), 400, 100, 1, 2), 1.2, 5e-6)
     assert (again.tokens, again.cost) == (120, pytest.approx(0.0006))
     assert priced(again, 1.0, None).cost is None
 
@@ -219,7 +219,7 @@ def test_what_was_foreseen_is_not_looked_at_again():
     view.append(made)
     entries.append(made)
     entries.looks = 0
-    assert forgotten.look(entries, view.active_by_seq) == ReadAgain("c1", (), 0, 0, 0, 0)
+    assert forgotten.look(entries, view.active_by_seq) == FetchedAgain("c1", (), 0, 0, 0, 0)
     assert entries.looks == 0
 
 

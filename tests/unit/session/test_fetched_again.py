@@ -1,0 +1,124 @@
+"""What the agent gets again after a compaction, as a front end sees it: on the card, in the timeline, after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.fake_api import Call, Say
+from tests.unit.session.filling import WINDOW, summaries
+from tests.unit.session.harness import Stage, compactions, rebuilt, stage
+from ullage.context.compaction_entries import FetchedAgain
+from ullage.session.session import Session
+from ullage.session.timeline.items import CompactionItem
+
+FILES = 9
+"""More than are put back after a compaction."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "project"
+    made.mkdir()
+    for number in range(FILES):
+        (made / f"tank{number}.py").write_text("".join(f"dip_{number}_{line} = {line * 7919 % 1009}\n" for line in range(60)))
+    return made
+
+
+async def read(here: Stage, session: Session, *paths: str) -> None:
+    """A turn in which the agent reads these files."""
+    for path in paths:
+        here.fake.enqueue([Call("read_file", {"path": path})])
+    here.fake.enqueue(Say("Seen."))
+    await here.say(session, f"Look at {len(paths)} of them.")
+
+
+async def compact(here: Stage, session: Session) -> CompactionItem:
+    """By a click; gives the card."""
+    session.compact()
+    await here.idle(session)
+    return compactions(session)[-1]
+
+
+def shown(session: Session) -> list[FetchedAgain | None]:
+    """On the cards, the oldest first."""
+    return [card.fetched_again for card in compactions(session)]
+
+
+@asynccontextmanager
+async def compacted(folder: Path) -> AsyncGenerator[tuple[Stage, Session, str, str]]:
+    """A session that was compacted once, and a file that was put back and one that was not."""
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        for number in range(FILES):
+            await read(here, session, f"tank{number}.py")
+        card = await compact(here, session)
+        back = {file.path for file in card.restored if file.is_read}
+        assert 0 < len(back) < FILES
+        yield here, session, min(back), min({f"tank{number}.py" for number in range(FILES)} - back)
+
+
+async def test_the_card_tells_what_was_read_again_with_its_price(folder: Path) -> None:
+    async with compacted(folder) as (here, session, back, gone):
+        assert shown(session) == [None]
+        await read(here, session, back)
+        assert shown(session) == [None], "it was put back"
+        await read(here, session, gone)
+        [found] = shown(session)
+        text = (folder / gone).read_text()
+        assert found is not None
+        assert (found.files, found.results) == ((gone,), 1)
+        assert found.characters == pytest.approx(len(text), abs=1), "the tool says a word about the file, too"
+        assert found.tokens == pytest.approx(session.snapshot().gauge.used * 0.1, rel=0.9), "of the order of a file"
+        assert found.cost == pytest.approx(found.tokens * 4e-6)
+        [card] = [item for item in rebuilt(here.watcher, session) if isinstance(item, CompactionItem)]
+        assert card.fetched_again == found, "every client was told"
+        epochs, _ = await session.history.epochs()
+        assert [epoch.fetched_again for epoch in epochs] == [None, found]
+
+
+async def test_undo_takes_it_away_and_redo_brings_it_back(folder: Path) -> None:
+    async with compacted(folder) as (here, session, _, gone):
+        await read(here, session, gone)
+        before = shown(session)
+        await session.history.undo()
+        assert shown(session) == [None]
+        epochs, _ = await session.history.epochs()
+        assert [epoch.fetched_again for epoch in epochs] == [None, None]
+        await session.history.redo()
+        assert shown(session) == before != [None]
+
+
+async def test_the_next_compaction_keeps_what_the_one_before_had_cost(folder: Path) -> None:
+    async with compacted(folder) as (here, session, _, gone):
+        await read(here, session, gone)
+        [first] = shown(session)
+        await compact(here, session)
+        assert [made.fetched_again for made in here.made(session)] == [None, first]
+        assert shown(session) == [first, None]
+        await session.history.undo()
+        await read(here, session, gone)
+        [still, _] = shown(session)
+        assert (still and still.characters) == (first and first.characters), "it is in view now"
+        await session.history.redo()
+        assert shown(session) == [first, None]
+
+
+async def test_it_is_worked_out_again_after_a_restart(folder: Path) -> None:
+    async with compacted(folder) as (here, session, _, gone):
+        await read(here, session, gone)
+        every = [f"tank{number}.py" for number in range(FILES)]
+        await read(here, session, *every)
+        await compact(here, session)
+        await read(here, session, *every)
+        before, id = shown(session), session.id
+        assert None not in before
+    async with stage(folder, window=WINDOW) as here:
+        reopened = await here.sessions.open(id)
+        assert [found and found.files for found in shown(reopened)] == [found and found.files for found in before]
+        assert [found and found.characters for found in shown(reopened)] == [found and found.characters for found in before]
+        assert shown(reopened)[0] == before[0]
