@@ -114,6 +114,19 @@ test("a compaction can be undone, and done again", () => {
   assert.deepEqual(done, ['ullage/session/undoCompaction {"compactionId":"c1"}', 'ullage/session/redoCompaction {"compactionId":"c1"}']);
 });
 
+test("the card says what was read again after the compaction, as that grows, and nothing where that is nothing", () => {
+  const { element, update } = drawn(compaction("c1"));
+  const words = () => element.querySelector(".compaction-afterwards")?.textContent;
+  assert.equal(words(), undefined);
+  update(compaction("c1", { fetchedAgain: { files: [], tokens: 640 } }));
+  assert.equal(words(), "Read again after this compaction: 640 tokens");
+  update(compaction("c1", { fetchedAgain: { files: ["a.py", "<b>.py", "c.py"], tokens: 4_120, cost: 0.0206 } }));
+  assert.equal(words(), "Read again after this compaction: 3 files, 4.1k tokens, $0.02");
+  assert.match(element.querySelector<HTMLElement>(".compaction-afterwards")?.title ?? "", /took it out of view\na\.py\n<b>\.py\nc\.py$/);
+  update(compaction("c1", { status: "undone" }));
+  assert.equal(words(), undefined);
+});
+
 test("a summary that was unfolded stays unfolded when the compaction is undone", () => {
   const { element, update } = drawn(compaction("c1", { summary: "What was said" }));
   const details = element.querySelector("details");

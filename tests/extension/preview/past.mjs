@@ -23,6 +23,7 @@ export const compaction = {
   focus: "the strapping table",
   skipped: ["The cheap moves freed too little"],
   cost: 0.0421,
+  fetchedAgain: { files: ["tankgauge/table.py", "tankgauge/dips.py", "tests/test_tank.py"], tokens: 4_120, cost: 0.0206 },
   error: "",
 };
 
@@ -109,6 +110,7 @@ export const epochs = {
       compactionCost: 0.14,
       cost: 1.25,
       restored: compaction.restored,
+      fetchedAgain: compaction.fetchedAgain,
       cleared: 4,
       snipped: 0,
       summarised: 96,

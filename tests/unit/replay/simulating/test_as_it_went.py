@@ -115,7 +115,8 @@ def made_in(entries: Sequence[Logged]) -> list[Made]:
     before = replied = 0
     for logged in entries:
         if isinstance(logged.entry, Compaction):
-            same = replace(logged.entry, id="", usage=None, cost=None, through=0, counts=None, skipped=())
+            again = logged.entry.fetched_again and replace(logged.entry.fetched_again, compaction_id="")
+            same = replace(logged.entry, id="", usage=None, cost=None, through=0, counts=None, skipped=(), fetched_again=again)
             found.append(Made(before, same))
         else:
             before += isinstance(logged.entry, RECORDED)
