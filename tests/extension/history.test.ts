@@ -311,7 +311,7 @@ test("an epoch says why, how, with how many tokens and for how much", () => {
   assert.equal(facts({ ...byHand, excludedFiles: ["src/tank.py"] })["Why"], "You excluded a file");
   assert.match(facts(epoch(2, { policy: "head-tail", rung: "tail" }))["How"] ?? "", /policy head-tail$/);
   const again = epoch(2, { fetchedAgain: { files: ["src/tank.py"], tokens: 1_240 } });
-  assert.equal(facts(again)["Read again after this compaction"], "1 file, 1.2k tokens");
+  assert.equal(facts(again)["Afterwards"], "read again: 1 file, 1.2k tokens");
 });
 
 test("what had no room is named apart from the files that were read again", () => {

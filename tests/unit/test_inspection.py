@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.unit.context.logs import calls, compaction, prompt, returned, says
-from ullage.context.compaction_entries import Cleared, CompactionUndone, Summarised
+from ullage.context.compaction_entries import Cleared, CompactionUndone, FetchedAgain, Summarised
 from ullage.context.entries import Entry, EntryPinned
 from ullage.inspection import run
 from ullage.store.location import folder_of, store_location
@@ -73,6 +74,32 @@ def test_as_json_it_has_the_same(workspace: Path, capsys: pytest.CaptureFixture[
     assert told["epochs"][1]["compaction"]["messages_summarised"] == 3
     assert {message["fate"] for message in told["messages"]} == {"kept", "summarised"}
     assert told["pinned"] == {"entries": [6], "files": []}
+
+
+def test_it_tells_what_was_read_again_after_a_compaction(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = "\n".join(f"the dip of tank {number} is told in millimetres" for number in range(8))
+    again = (calls("t2"), returned("t2", text, "dips.py"))
+    later = compaction("c2", summarised=Summarised(7, "All"))
+    told = replace(later, fetched_again=FetchedAgain("c1", ("dips.py",), len(text), 140, 1, 2, 0.0007))
+    store = LogStore.open(folder_of(tmp_path, store_location()))
+    record = store.create_session("Measure", 1_700_000_000.0)
+    first = (
+        prompt("Go"),
+        calls("t1"),
+        returned("t1", text, "dips.py"),
+        says("Done"),
+        compaction("c1", summarised=Summarised(4, "The record")),
+    )
+    store.append_many(record.id, (*first, *again, told, calls("t3"), returned("t3", text)), 1_700_000_060.0)
+    store.close()
+    assert run("last", tmp_path, "table", messages=False) == 0
+    lines = [line.strip() for line in printed(capsys)[0].splitlines() if "read again after it" in line]
+    assert lines[0] == "read again after it, though it was known: 140 tokens, $0.0007: dips.py"
+    assert lines[1].endswith("tokens"), "neither price nor file is known"
+    assert run("last", tmp_path, "json", messages=False) == 0
+    made = [epoch["compaction"]["fetched_again"] for epoch in json.loads(printed(capsys)[0])["epochs"][1:]]
+    assert made[0] == {"files": ["dips.py"], "characters": len(text), "tokens": 140, "dollars": 0.0007}
+    assert (made[1]["files"], made[1]["dollars"]) == ([], None)
 
 
 @pytest.mark.parametrize(("name", "words"), [("zzz", "There is no session 'zzz'"), ("", "2 sessions begin with ''")])

@@ -121,9 +121,6 @@ export function readAgainInWords(files: readonly RestoredFile[]): string {
   return again.length === 0 ? "" : `${again.length} ${again.length === 1 ? "file" : "files"} read again`;
 }
 
-/** What precedes these words on the card. */
-export const AFTERWARDS = "Read again after this compaction";
-
 /** `3 files, 4.1k tokens, $0.02`: what the agent asked its tools for again although it had seen it before. */
 export function fetchedAgainInWords({ files, tokens, cost }: FetchedAgain): string {
   const dollars = cost == null ? "" : formatDollars(cost);

@@ -2,7 +2,7 @@
 
 import { formatChange, formatDollars, formatShare, formatTokens } from "../../src/format";
 import type { CompactionRung, Epoch, Fate, FateGroup, ItemFate, Preview, PreviewCost, PreviewLine } from "../../src/protocol";
-import { AFTERWARDS, counted, countsInWords, fetchedAgainInWords, isMessage, RUNGS, TRIGGERS } from "./compactionText";
+import { counted, countsInWords, fetchedAgainInWords, isMessage, RUNGS, TRIGGERS } from "./compactionText";
 import { BY_HAND, EXCLUDED, FATES, type FateWords, GONE } from "./fates";
 
 /** Ullage's own policy; only the others are named. */
@@ -110,7 +110,7 @@ export function epochFacts(epoch: Epoch): EpochFact[] {
     { name: "How", text: howOf(epoch) },
     { name: "Tokens", text: sizesOf(epoch) },
     { name: "Cost", text: costOf(epoch) },
-    { name: AFTERWARDS, text: epoch.fetchedAgain == null ? "" : fetchedAgainInWords(epoch.fetchedAgain) },
+    { name: "Afterwards", text: epoch.fetchedAgain == null ? "" : `read again: ${fetchedAgainInWords(epoch.fetchedAgain)}` },
   ];
   return facts.filter(({ text }) => text !== "");
 }

@@ -5,7 +5,6 @@ import type { Actions } from "../actions";
 import { element, icon, setChildren, textButton } from "../dom";
 import { MarkdownView } from "../markdown/view";
 import {
-  AFTERWARDS,
   compactionFacts,
   compactionReason,
   compactionSizes,
@@ -74,7 +73,7 @@ function drawHead(item: CompactionItem, actions: Actions): HTMLElement {
 function drawFetchedAgain(fetched: FetchedAgain): HTMLElement {
   return element("div", {
     className: "compaction-afterwards",
-    textContent: `${AFTERWARDS}: ${fetchedAgainInWords(fetched)}`,
+    textContent: `Read again after this compaction: ${fetchedAgainInWords(fetched)}`,
     title: [FORGOTTEN, ...fetched.files].join("\n"),
   });
 }
