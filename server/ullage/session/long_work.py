@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from time import perf_counter
 from types import TracebackType
 from typing import ClassVar, Self, TypeVar
+from weakref import WeakMethod
 
 from ullage.store.errors import StoreBusy
 
@@ -159,3 +160,15 @@ async def patiently_at_once(call: Callable[[], _T]) -> _T:
         return call()
 
     return await patiently(made)
+
+
+def weakly(method: Callable[[], None]) -> Callable[[], None]:
+    """A call of the method that keeps nothing alive: a session that was let go of is not held by a clock."""
+    reference = WeakMethod(method)
+
+    def call() -> None:
+        bound = reference()
+        if bound is not None:
+            bound()
+
+    return call

@@ -163,7 +163,6 @@ class Session:
         self._reads.keep_only(touches_in_view(self._conversation.projection))
         restate_size(self._conversation, surroundings, self._model.card)
         self._controller.state()  # every text is weighed now, and all of the log is looked at, and not when a snapshot is asked for
-        self._means.show_fetched_again(told=False)
         self._conversation.projection.let_go()
 
     # What was there before
@@ -377,6 +376,7 @@ class Session:
         self._queue.offer()
         self._display.set_state("idle")
         self._size_counted()
+        self._controller.keep_learned()
         self._cooling.begin()
 
     def _size_counted(self) -> None:

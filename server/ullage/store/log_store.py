@@ -228,6 +228,10 @@ class LogStore:
         """What was kept under the key; None where nothing was."""
         return self._values.recalled(key)
 
+    def recalled_all(self, prefix: str) -> dict[str, Json]:
+        """What was kept under keys that begin so, by the rest of the key. What cannot be read any more is left out."""
+        return self._values.recalled_all(prefix)
+
 
 class RememberedValues:
     """Small things that a log remembers for its workspace: a JSON value under a key."""
@@ -266,6 +270,18 @@ class RememberedValues:
             return json.loads(row.value)
 
         return self._file.read(f"recall {key}", read)
+
+    def recalled_all(self, prefix: str) -> dict[str, Json]:
+        """What was kept under keys that begin so, by the rest of the key."""
+
+        def read(connection: sqlite3.Connection) -> dict[str, Json]:
+            found = connection.execute(
+                "SELECT CAST(key AS BLOB), CAST(value AS BLOB), sum FROM remembered WHERE substr(key, 1, ?) = ?", (len(prefix), prefix)
+            ).fetchall()
+            rows = (ValueRow(*each) for each in found)
+            return {row.key.decode().removeprefix(prefix): json.loads(row.value) for row in rows if row.is_whole}
+
+        return self._file.read(f"recall {prefix}*", read)
 
 
 class NoLog(Exception):

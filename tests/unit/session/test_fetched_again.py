@@ -12,9 +12,13 @@ import pytest
 from tests.fake_api import Call, Say
 from tests.unit.session.filling import WINDOW, summaries
 from tests.unit.session.harness import Stage, compactions, rebuilt, stage
+from ullage.context.blocks import Json
+from ullage.context.compaction.economy import NONE_YET, Refetched
 from ullage.context.compaction_entries import FetchedAgain
+from ullage.session.compacting.learned import Learned
 from ullage.session.session import Session
 from ullage.session.timeline.items import CompactionItem
+from ullage.store.log_store import LogStore
 
 FILES = 9
 """More than are put back after a compaction."""
@@ -125,3 +129,42 @@ async def test_it_is_the_same_after_a_restart(folder: Path, compactions_made: in
 
 def _without_tokens(shown: Sequence[FetchedAgain | None]) -> list[FetchedAgain | None]:
     return [found and replace(found, tokens=0, cost=None) for found in shown]
+
+
+async def test_what_it_cost_is_known_to_the_other_sessions_of_the_workspace(folder: Path) -> None:
+    async with compacted(folder) as (here, session, _, gone):
+        await read(here, session, gone)
+        [found] = shown(session)
+        assert found is not None
+        log = session._surroundings.store  # pyright: ignore[reportPrivateUsage]
+        other = Learned(log, "another")
+        assert other.elsewhere == Refetched(1, found.tokens, 1)
+        assert other.missed == {gone}
+        assert Learned(log, session.id).elsewhere == NONE_YET, "its own log tells it that"
+        await here.sessions.delete(session.id)
+        assert Learned(log, "another").elsewhere == NONE_YET
+
+
+@pytest.mark.parametrize("value", [None, 7, [], {}, {"compactions": -1, "tokens": 1, "calls": 1}, {"compactions": 1, "tokens": "2"}])
+def test_what_another_version_kept_tells_nothing(value: Json) -> None:
+    store = LogStore.open(None)
+    store.remember("refetched:one", value)
+    store.remember("refetched:two", {"compactions": 3, "tokens": 30, "calls": 2, "files": {"a.py": 2}})
+    learned = Learned(store, "here")
+    assert (learned.elsewhere, learned.missed) == (Refetched(3, 30, 2), {"a.py"})
+
+
+def test_the_same_is_kept_once_and_nothing_before_the_first_compaction() -> None:
+    kept: list[Json] = []
+
+    class Values:
+        def remember(self, key: str, value: Json) -> None:
+            kept.append(value)
+
+        def recalled_all(self, prefix: str) -> dict[str, Json]:
+            return {}
+
+    learned = Learned(Values(), "here")
+    for refetched in (NONE_YET, Refetched(1, 5, 1), Refetched(1, 5, 1), Refetched(2, 5, 1)):
+        learned.keep(refetched, ())
+    assert [each["compactions"] for each in kept if isinstance(each, dict)] == [1, 2]

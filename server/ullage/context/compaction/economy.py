@@ -7,8 +7,9 @@ Every request pays for reading the whole context from the prompt cache. A compac
 writing to the cache what the compaction leaves. With even growth the two together are least where the one has come to equal the other
 (the square-root rule of economic lot sizes); at `patience` times that, the sum is (√p + 1/√p) / 2 times the least: 1.06 at 2.
 
-What a compaction forgets costs, too: the agent fetches some of it again. That is counted with its price. What it gets wrong because it does
-not look is not: nobody can count it, so nothing is compacted to save unless the user chose that (`fullest` is the default).
+What a compaction forgets costs, too: the agent fetches some of it again. That is counted with its price: what the compactions of this
+workspace really brought about, where there are enough of them. What the agent gets wrong because it does not look is not counted. Nobody
+can, so nothing is compacted to save unless the user chose that (`fullest` is the default).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal, TypeAlias
 
-from ullage.context.compaction_entries import Compaction
+from ullage.context.compaction_entries import Compaction, FetchedAgain
 from ullage.context.entries import AssistantReply, Forked, Logged
 
 Economy: TypeAlias = Literal["cheapest", "balanced", "fullest"]
@@ -43,6 +44,42 @@ FETCHED_AGAIN_CALLS = 4
 """Requests for that: the same share of the 17 results that these messages have."""
 FETCHING_OUTPUT_TOKENS = 150
 """What the model writes for such a call: a guess."""
+ENOUGH_COMPACTIONS = 3
+"""From so many on, what they brought about counts instead of these two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refetching:
+    """What is fetched again after a compaction: so many tokens, with so many requests for nothing else."""
+
+    tokens: float
+    calls: float
+
+
+@dataclass(frozen=True, slots=True)
+class Refetched:
+    """What so many compactions brought about, all together."""
+
+    compactions: int = 0
+    tokens: int = 0
+    calls: int = 0
+
+    def __add__(self, other: Refetched) -> Refetched:
+        return Refetched(self.compactions + other.compactions, self.tokens + other.tokens, self.calls + other.calls)
+
+    def after(self, found: FetchedAgain | None) -> Refetched:
+        """With one more. It does not count where nothing was said after it."""
+        return self + Refetched(1, found.tokens, found.results) if found is not None and found.messages else self
+
+    @property
+    def usual(self) -> Refetching | None:
+        """What one brings about: their mean; None where they are not enough for one."""
+        if self.compactions < ENOUGH_COMPACTIONS:
+            return None
+        return Refetching(self.tokens / self.compactions, self.calls / self.compactions)
+
+
+NONE_YET = Refetched()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +91,8 @@ class Terms:
     output: float
     token: float = 0.0
     """Dollars for one uncached input token."""
+    refetching: Refetching | None = None
+    """What has to be paid for after a compaction. None: what was seen in recorded sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +170,8 @@ def in_all(used: int, fixed: int, left: int, terms: Terms, *, by_model: bool) ->
 def forgetting(left: int, terms: Terms) -> float:
     """What it costs to fetch again what a compaction forgot that leaves so much: requests that read what is left, and what they bring."""
     each = terms.read * left + terms.output * FETCHING_OUTPUT_TOKENS
-    return terms.write * FETCHED_AGAIN_TOKENS + FETCHED_AGAIN_CALLS * each
+    again = terms.refetching or Refetching(FETCHED_AGAIN_TOKENS, FETCHED_AGAIN_CALLS)
+    return terms.write * again.tokens + again.calls * each
 
 
 def price(used: int, fixed: int, left: int, terms: Terms, *, by_model: bool) -> float:

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from ullage.context.compaction.decide import ASK_AGAIN_SHARE, Compact, Fullness, Postponed, State, early_saving, may_save
 from ullage.context.compaction.economy import (
     ECONOMIES,
+    NONE_YET,
     Carried,
     Economy,
     Outlook,
+    Refetched,
     Terms,
     cools_after,
     is_cold,
@@ -23,10 +25,10 @@ from ullage.context.compaction.economy import (
     threshold_before_step,
 )
 from ullage.context.compaction.undoing import TakenBack, left_by_newest, replied_since
-from ullage.context.compaction_entries import SpentInVain
+from ullage.context.compaction_entries import Compaction, SpentInVain
 from ullage.context.counting.accounting import Counted
 from ullage.context.counting.gauge import USUAL_GROWTH, growth, threshold_of
-from ullage.context.entries import Logged, SizeStated
+from ullage.context.entries import Forked, Logged, SizeStated
 from ullage.context.policy import Policy
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.log_places import place_of
@@ -117,6 +119,8 @@ class Circumstances:
     postponed: Postponed = "none"
     cache_lives: float | None = None
     """Seconds that the prompt cache lives after a request has started; None: five minutes."""
+    elsewhere: Refetched = NONE_YET
+    """What the compactions of other sessions of the workspace brought about, as it was when this one was opened."""
 
 
 def threshold_in_force(policy: Policy, window: int, economy: Economy, long_prompt: int | None, cap: int | None = None) -> int:
@@ -137,6 +141,8 @@ class Gathering:
         self._key: EpochKey | None = None
         self._read = 0
         self._carried = Carried(0, 0)
+        self._refetched = 0, NONE_YET
+        """Up to which index the log was read for it."""
 
     # As things are
 
@@ -155,13 +161,13 @@ class Gathering:
             nothing_below=self._nothing_below,
             by_model=around.by_model,
         )
-        found = self._outlook(state, view, around, now)
+        found = self._outlook(state, view, around, around.elsewhere + self.refetched(view.entries), now)
         if found is None or around.terms is None:
             return state
         ready = prepared()
         return replace(state, prepared=ready, saving=early_saving(found, around.terms.token, around.postponed, prepared=ready))
 
-    def _outlook(self, state: State, view: Projection, around: Circumstances, now: float) -> Outlook | None:
+    def _outlook(self, state: State, view: Projection, around: Circumstances, refetched: Refetched, now: float) -> Outlook | None:
         """What a compaction before the threshold would save; None where it would not, or none may be made for that."""
         if around.terms is None or not may_save(state) or self._gave_nothing_lately(view.entries):
             return None
@@ -169,7 +175,20 @@ class Gathering:
         so_far = self._up_to_date(view, counted)
         cold = is_cold(now, so_far.last_at, around.cache_lives)
         options = ECONOMIES[around.economy]
-        return outlook(counted.used, counted.fixed, so_far, around.terms, options, by_model=around.by_model, cold=cold)
+        terms = replace(around.terms, refetching=refetched.usual)
+        return outlook(counted.used, counted.fixed, so_far, terms, options, by_model=around.by_model, cold=cold)
+
+    def refetched(self, entries: Sequence[Logged]) -> Refetched:
+        """What compactions of this session brought about, as the log has it: those after which another one was made."""
+        read, found = self._refetched
+        for index in range(read, len(entries)):
+            entry = entries[index].entry
+            if isinstance(entry, Forked):  # up to there they are of another session
+                found = NONE_YET
+            elif isinstance(entry, Compaction):
+                found = found.after(entry.fetched_again)
+        self._refetched = len(entries), found
+        return found
 
     def cools_at(self, view: Projection, counted: Counted, idle_since: float, cache_lives: float | None = None) -> float:
         """When the cache is about to go cold, if nobody asks anything from `idle_since` on (Unix seconds)."""

@@ -48,7 +48,10 @@ class Measures:
     def state(self, request: RequestShape, now: float, prepared: Callable[[], bool]) -> State:
         """What the decision looks at. `request` is to come: it says which model is asked, and how long its cache lives."""
         lives = TTL_SECONDS[request.marks[0].ttl]
-        around = Circumstances(self._policy, self._settings.economy, self.terms(request), by_model=True, cache_lives=lives)
+        elsewhere = self._settings.elsewhere
+        around = Circumstances(
+            self._policy, self._settings.economy, self.terms(request), by_model=True, cache_lives=lives, elsewhere=elsewhere
+        )
         return self.gathering.state(self._carried.projection, self.fullness(request.model), around, now, prepared)
 
     def terms(self, request: RequestShape) -> Terms | None:

@@ -11,7 +11,7 @@ from copy import copy
 from dataclasses import dataclass, replace
 
 from ullage.context.blocks import Block, Message, Text, ToolResult
-from ullage.context.compaction.economy import Economy
+from ullage.context.compaction.economy import NONE_YET, Economy, Refetched
 from ullage.context.counting.media import shown_tokens
 from ullage.context.counting.tokens import MESSAGE_TOKENS, TOOL_BLOCK_TOKENS, estimate_block, estimate_text
 from ullage.replay.measuring.retaining import Needed, SessionSearch
@@ -37,6 +37,8 @@ class Settings:
     window: int | None = None
     economy: Economy = "fullest"
     """How much policies that save do to save."""
+    elsewhere: Refetched = NONE_YET
+    """What the compactions of other sessions of the workspace brought about. No transcript tells that."""
     writing_seconds: float = WRITING_SECONDS
     """How long a model writes a summary. One that is drafted in the background is there only then."""
 

@@ -84,6 +84,7 @@ class SessionMeans:
         """The same in tokens and dollars of the model that was in use when it was found."""
         self.ahead = Preparation(prepared)
         self.reading = ReadingAhead(conversation)
+        self.show_fetched_again(told=False)
 
     # The session as it is
 

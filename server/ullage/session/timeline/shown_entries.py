@@ -19,6 +19,13 @@ from ullage.session.timeline.items import CompactionItem, Failure, NoticeItem, R
 from ullage.store.plain_files import shown_path
 from ullage.tools.file_tools import NOT_FOUND
 
+DROPPED_THINKING = (
+    "The API left earlier thinking out of the request ({} blocks): it takes what stood before it for changed. The conversation goes on, "
+    "without that thinking. Undoing the last compaction brings it back."
+)
+
+FORKED = "Forked here from “{}”, which stays as it is."
+
 
 def of_prompt(prompt: UserPrompt) -> tuple[ShownMedia, ...]:
     """Those that were attached."""

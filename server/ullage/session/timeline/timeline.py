@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 from typing import Literal, TypeAlias
-from weakref import WeakMethod
 
 from ullage.context.blocks import Json, Text, Thinking, ToolUse
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, FetchedAgain
 from ullage.context.entries import AssistantReply, Clipped, Forked, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.session.locations import Locate, Location, nowhere
+from ullage.session.long_work import weakly
 from ullage.session.timeline.items import (
     AssistantItem,
     CompactionItem,
@@ -40,6 +40,8 @@ from ullage.session.timeline.items import (
 )
 from ullage.session.timeline.pages import ItemPages, Stretch, page_of
 from ullage.session.timeline.shown_entries import (
+    DROPPED_THINKING,
+    FORKED,
     NEW_SESSION,
     FetchedSince,
     UpkeepLines,
@@ -63,13 +65,6 @@ Later = Callable[[float, Callable[[], None]], object]
 
 TOLD_EVERY_SECONDS = 1 / 30
 """How often the user is told of more text: nobody reads faster, and each time costs as much as a piece."""
-
-DROPPED_THINKING = (
-    "The API left earlier thinking out of the request ({} blocks): it takes what stood before it for changed. The conversation goes on, "
-    "without that thinking. Undoing the last compaction brings it back."
-)
-
-FORKED = "Forked here from “{}”, which stays as it is."
 
 OPEN = ("pending", "awaiting_permission", "running")
 """States of a call that has no result."""
@@ -194,7 +189,7 @@ class Timeline:
         self._is_pausing = self._later is not None and bool(self._pieces)
         self._join_pieces()
         if self._later is not None and self._is_pausing:
-            self._later(TOLD_EVERY_SECONDS, _weakly(self._tell_pieces))
+            self._later(TOLD_EVERY_SECONDS, weakly(self._tell_pieces))
 
     def _join_pieces(self) -> None:
         """Puts what came lately into its items, and tells of it."""
@@ -398,18 +393,6 @@ class Timeline:
         if end.message:
             level = "error" if end.outcome in ("error", "max_turn_requests") else "info" if end.outcome == "cancelled" else "warning"
             self.put(NoticeItem(f"n{seq}", at, level, end.message, end.action))
-
-
-def _weakly(method: Callable[[], None]) -> Callable[[], None]:
-    """A call of the method that keeps nothing alive: a session that was let go of is not held by a clock."""
-    reference = WeakMethod(method)
-
-    def call() -> None:
-        bound = reference()
-        if bound is not None:
-            bound()
-
-    return call
 
 
 def _nobody(update: Update) -> None:

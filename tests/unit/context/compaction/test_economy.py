@@ -15,11 +15,14 @@ from ullage.context.compaction.economy import (
     FETCHED_AGAIN_CALLS,
     FETCHED_AGAIN_TOKENS,
     FETCHING_OUTPUT_TOKENS,
+    NONE_YET,
     SUMMARY_OUTPUT_TOKENS,
     USUAL_LEFT,
     Carried,
     Economy,
     EconomyOptions,
+    Refetched,
+    Refetching,
     Terms,
     forgetting,
     in_all,
@@ -35,7 +38,7 @@ from ullage.context.compaction.economy import (
     threshold_before_step,
     took,
 )
-from ullage.context.compaction_entries import Compaction, Rung, Snipped, Summarised
+from ullage.context.compaction_entries import Compaction, FetchedAgain, Rung, Snipped, Summarised
 from ullage.context.entries import AssistantReply, Forked, Logged
 
 TERMS = Terms(read=0.1, write=1.25, output=5.0)
@@ -202,3 +205,27 @@ def test_the_cheapest_is_within_a_tenth_of_the_best_even_schedule(growth: int, l
 )
 def test_the_line_is_not_beyond_the_size_at_which_prices_rise_unless_nothing_is_to_be_saved(economy: Economy, step: int | None, line: int):
     assert threshold_before_step(167_000, step, ECONOMIES[economy]) == line
+
+
+def test_what_compactions_really_brought_about_counts_from_the_third_on():
+    found = NONE_YET
+    for tokens, calls in ((1_000, 1), (0, 0)):
+        found = found.after(FetchedAgain("c", (), 1, tokens, calls, 8))
+    assert found.usual is None
+    found = found.after(FetchedAgain("c", (), 1, 500, 2, 8))
+    assert found.usual == Refetching(500, 1)
+    assert found.after(None) == found
+    assert found.after(FetchedAgain("c", (), 0, 0, 0, 0)) == found, "nothing was said after it"
+    assert found + found == Refetched(6, 3_000, 6)
+
+
+def test_a_workspace_where_little_is_fetched_again_compacts_earlier_to_save():
+    forgets_nothing = replace(TERMS, refetching=Refetching(0, 0))
+    assert forgetting(30_000, forgets_nothing) == 0
+    left, used = 30_000, 60_000
+    beyond = int(in_all(used, FIXED, left, forgets_nothing, by_model=True) / TERMS.read) + 1
+    so_far = Carried(beyond, left)
+    assert pays(used, FIXED, so_far, forgets_nothing, ECONOMIES["cheapest"], by_model=True)
+    assert not pays(used, FIXED, so_far, TERMS, ECONOMIES["cheapest"], by_model=True)
+    forgets_much = replace(TERMS, refetching=Refetching(30_000, 12))
+    assert saved_when_cold(used, left, forgets_much) < saved_when_cold(used, left, TERMS) < saved_when_cold(used, left, forgets_nothing)

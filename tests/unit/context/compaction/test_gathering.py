@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from tests.unit.context.logs import compaction
 from ullage.context.blocks import SystemPart, Text, Usage
 from ullage.context.compaction.decide import Compact, Fullness, State
-from ullage.context.compaction.economy import Terms
+from ullage.context.compaction.economy import NONE_YET, Refetched, Terms
 from ullage.context.compaction.gathering import RETRY_AFTER, Circumstances, Gathering, newest_seq
-from ullage.context.compaction_entries import SpentInVain
+from ullage.context.compaction_entries import CompactionUndone, FetchedAgain, SpentInVain
 from ullage.context.counting.accounting import Counted
-from ullage.context.entries import AssistantReply, Entry, Logged, Notice, Prelude, SizeStated, UserPrompt
+from ullage.context.entries import AssistantReply, Entry, Forked, Logged, Notice, Prelude, SizeStated, UserPrompt
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.view.projection import Projection
@@ -90,3 +93,34 @@ def test_what_fails_three_times_rests_and_what_another_policy_does_not_find_is_n
     assert (found.rests, found.nothing_below, found.saving) == (50.0, 0, None)
     gathering.tried(threshold, ULLAGE, FULL, 3, 1_200.0, made=True)
     assert gathered(gathering, view, 1_110.0).rests == 0.0
+
+
+def test_what_compactions_brought_about_here_and_elsewhere_decides_together():
+    view, dear = carried(1), FetchedAgain("c0", (), 9, 90_000, 40, 60)
+    cold = gathered(Gathering(), view, 9_000.0)
+    assert cold.saving is not None
+    usual = cold.saving.dollars
+    two = replace(AROUND, elsewhere=Refetched(2, 0, 0))
+    found = gathered(Gathering(), view, 9_000.0, two)
+    assert found.saving is not None
+    assert found.saving.dollars == usual, "two are not enough"
+    gathering = Gathering()
+    made = replace(compaction("c1"), fetched_again=dear)
+    view.append(Logged(view.entries[-1].seq + 1, 1_030.0, made))
+    view.append(Logged(view.entries[-1].seq + 1, 1_040.0, CompactionUndone("c1")))
+    assert gathering.refetched(view.entries) == Refetched(1, 90_000, 40), "it was paid, undone or not"
+    view.append(Logged(view.entries[-1].seq + 1, 1_050.0, made))
+    assert gathering.refetched(view.entries) == Gathering().refetched(view.entries) == Refetched(2, 180_000, 80)
+    view.append(Logged(view.entries[-1].seq + 1, 1_060.0, Forked("another", "")))
+    assert gathering.refetched(view.entries) == NONE_YET, "that was paid there"
+
+
+def test_where_next_to_nothing_is_fetched_again_more_is_saved():
+    view = carried(1)
+    saved = [
+        found.saving.dollars
+        for elsewhere in (Refetched(3, 0, 0), NONE_YET, Refetched(3, 30_000, 30))
+        if (found := gathered(Gathering(), view, 9_000.0, replace(AROUND, elsewhere=elsewhere))).saving is not None
+    ]
+    assert len(saved) == 3
+    assert saved[0] > saved[1] > saved[2]

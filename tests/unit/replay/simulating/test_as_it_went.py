@@ -21,7 +21,7 @@ from tests.unit.session.test_every_policy import BY_ITSELF, TOLD, summaries
 from tests.unit.session.test_next_compaction import small
 from ullage.context.blocks import Block, Json
 from ullage.context.compaction.decide import WINDOW_EXCEEDED
-from ullage.context.compaction.economy import ECONOMIES, Economy
+from ullage.context.compaction.economy import ECONOMIES, NONE_YET, Economy, Refetched
 from ullage.context.compaction_entries import Compaction, Trigger
 from ullage.context.entries import (
     AssistantReply,
@@ -46,10 +46,12 @@ from ullage.replay.simulating.outcome import StandIn
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.session.compacting import pauses
 from ullage.session.compacting.controller import CompactionController
+from ullage.session.compacting.learned import Learned
 from ullage.session.session import Session
 from ullage.session.settings import Settings as LiveSettings
 from ullage.session.timeline.items import ToolCallItem, UserItem
 from ullage.session.turns.turn import Turn
+from ullage.store.log_store import LogStore
 
 WINDOW = 40_000
 TOO_LONG = "prompt is too long"
@@ -168,8 +170,9 @@ class Clock:
 class Live:
     """A session that was lived, and its workspace."""
 
-    def __init__(self, folder: Path, window: int) -> None:
+    def __init__(self, folder: Path, window: int, elsewhere: Refetched) -> None:
         self.folder = folder / "project"
+        self._elsewhere = elsewhere
         self._window = window
         self._click: Click | None = None
         self.folder.mkdir()
@@ -187,6 +190,8 @@ class Live:
             patch.setattr(Turn, "ask", self._with_clicks(_once_drafts_are_written(Turn.ask)))
             async with exact_api({MODEL: self._window}) as fake:
                 fake.add_rules(*summaries())
+                if self._elsewhere.compactions:
+                    _keep(kept_of(self.folder), self._elsewhere)
                 chosen = LiveSettings(policy_name=policy.name, economy=economy)
                 async with stage(self.folder, settings=chosen, fake=fake, clock=self._clock) as here:
                     session = await here.new()
@@ -297,22 +302,36 @@ def as_asked(summaries: object, told: object, asked: object) -> StandIn:
     return StandIn(FACTS if "<fact>" in prompt else TOLD, "told", 100)
 
 
+def _keep(folder: Path, elsewhere: Refetched) -> None:
+    """As another session of the workspace would have."""
+    folder.mkdir(parents=True, exist_ok=True)
+    store = LogStore.open(folder)
+    Learned(store, "another").keep(elsewhere, ())
+    store.close()
+
+
 def check(
-    policy: Policy, happenings: Sequence[Doing], economy: Economy = "fullest", *, at: Places = "policy", window: int = WINDOW
+    policy: Policy,
+    happenings: Sequence[Doing],
+    economy: Economy = "fullest",
+    *,
+    at: Places = "policy",
+    window: int = WINDOW,
+    elsewhere: Refetched = NONE_YET,
 ) -> list[Compaction]:
-    """The same live and in replay; gives the compactions.
+    """The same live and in replay; gives the compactions. `elsewhere` is what those of other sessions of the workspace brought about.
 
     An engine that reads the repository would find later files in replay, so for it nothing is changed.
     """
     if policy.engine.wants_files:
         happenings = [replace(doing, what="read") if doing.what in CHANGING else doing for doing in happenings]
     with tempfile.TemporaryDirectory() as temporary, pytest.MonkeyPatch.context() as patch, small():
-        lived = Live(Path(temporary).resolve(), window)
+        lived = Live(Path(temporary).resolve(), window, elsewhere)
         entries = asyncio.run(lived.live(policy, happenings, economy))
         patch.setattr(means, "stand_in", as_asked)
         (transcript,) = read(kept_of(lived.folder) / "ullage.db")
         sources = {path.name: path.read_text() for path in lived.folder.iterdir()}
-        chosen = Settings(at=at, window=window, economy=economy, writing_seconds=0.0)
+        chosen = Settings(at=at, window=window, economy=economy, elsewhere=elsewhere, writing_seconds=0.0)
         again = simulation.carry(Prepared(transcript, sources=sources), policy, chosen)
         live = made_in(entries)
         assert made_in(again.entries) == live
@@ -355,10 +374,16 @@ def test_what_saves_is_compacted_the_same_live_and_in_replay(economy: Economy, p
     assert "economy" in triggers(check(ULLAGE, work, economy))
 
 
-@given(st.sampled_from(["cheapest", "balanced"]), doings(*SMALL_WORK))
+def test_what_others_of_the_workspace_had_to_fetch_again_decides_the_same_live_and_in_replay() -> None:
+    work = [Doing("read" if turn < 3 else "chat", turn, 290.0 if turn % 2 else 40.0) for turn in range(18)]
+    cheap, dear = (check(ULLAGE, work, "cheapest", elsewhere=each) for each in (Refetched(9, 0, 0), Refetched(9, 900_000, 900)))
+    assert triggers(cheap).count("economy") > triggers(dear).count("economy")
+
+
+@given(st.sampled_from(["cheapest", "balanced"]), doings(*SMALL_WORK), st.sampled_from([NONE_YET, Refetched(3, 600, 0)]))
 @settings(max_examples=many(4, deep=300))
-def test_whatever_saves_is_compacted_the_same_live_and_in_replay(economy: Economy, happenings: list[Doing]) -> None:
-    check(ULLAGE, happenings, economy)
+def test_whatever_saves_is_compacted_the_same_live_and_in_replay(economy: Economy, happenings: list[Doing], elsewhere: Refetched) -> None:
+    check(ULLAGE, happenings, economy, elsewhere=elsewhere)
 
 
 @pytest.mark.parametrize("policy", [ULLAGE, BUILT_IN["claude-code"]], ids=lambda policy: policy.name)
