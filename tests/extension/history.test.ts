@@ -329,6 +329,9 @@ test("what had no room is named apart from the files that were read again", () =
 test("card, timeline and preview count the same files", () => {
   assert.equal(readAgainInWords(RESTORED), "1 file read again");
   assert.equal(readAgainInWords(RESTORED.slice(1)), "");
+  const inPart = { path: "src/hull.py", note: "the parts seen last and an outline" };
+  assert.equal(readAgainInWords([inPart]), "1 file read again in part");
+  assert.equal(readAgainInWords([...RESTORED, inPart]), "2 files read again, 1 of them in part");
 });
 
 test("files that were read again are named, and can be opened", () => {

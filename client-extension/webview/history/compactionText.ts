@@ -115,10 +115,20 @@ export function sortRestored(files: readonly RestoredFile[]): Restored {
   return { again: files.filter((file) => !file.notRead), named: files.filter((file) => file.notRead) };
 }
 
-/** `4 files read again`; empty where none was. */
+/** Notes on files of which the model has all. */
+const ALL_OF_IT = new Set(["whole", "without what is in view already"]);
+
+/** `4 files read again`, `4 files read again, 1 of them in part`; empty where none was. */
 export function readAgainInWords(files: readonly RestoredFile[]): string {
   const { again } = sortRestored(files);
-  return again.length === 0 ? "" : `${again.length} ${again.length === 1 ? "file" : "files"} read again`;
+  const inPart = again.filter(({ note }) => !ALL_OF_IT.has(note)).length;
+  if (inPart === 0) {
+    return counted(again.length, "file read again", "files read again");
+  }
+  if (inPart === again.length) {
+    return counted(inPart, "file read again in part", "files read again in part");
+  }
+  return `${again.length} files read again, ${inPart} of them in part`;
 }
 
 /** `3 files, 4.1k tokens, $0.02`: what the agent asked its tools for again although it had seen it before. */
