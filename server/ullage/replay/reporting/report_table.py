@@ -5,7 +5,8 @@ What a terminal shows of it at first is `report_short.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from ullage.replay.measuring.comparison import choose, compared
@@ -211,17 +212,31 @@ def shortfalls(rows: Iterable[tuple[str, Figures]]) -> Iterator[str]:
     yield from (f"{ranges(numbers)}: {text}" for text, numbers in named.items())
 
 
+_FIRST_AT = re.compile(r" \(the first at line ([\d,]+)\)\Z")
+_MOST_LINES = 3
+"""Sessions of which the line is told."""
+
+
 def notes(rows: Iterable[Row]) -> Iterator[str]:
-    """Each kind of repair once, with how often there was one in all; then what else was noted."""
+    """Each kind of repair once, with how often there was one in all, and where the first is; then what else was noted."""
     counts: dict[tuple[str, str], int] = {}
     places: dict[tuple[str, str], list[int]] = {}
+    lines: dict[tuple[str, str], list[str]] = {}
     for index, row in enumerate(rows, 1):
         mended = {f"{repair.count} {repair.what}: ": repair for repair in row.repairs}
         for note in row.notes:
             start = next((start for start in mended if note.startswith(start)), "")
-            what = (mended[start].what, note.removeprefix(start)) if start else ("", note)
+            told = _FIRST_AT.sub("", note)
+            what = (mended[start].what, told.removeprefix(start)) if start else ("", told)
             counts[what] = counts.get(what, 0) + (mended[start].count if start else 0)
             places.setdefault(what, []).append(index)
+            lines.setdefault(what, []).extend(f"{index} at line {found}" for found in _FIRST_AT.findall(note))
     for what, follows in sorted(places, key=lambda each: not each[0]):
         told = f"{counts[what, follows]:,} {what}: {follows}" if what else follows
-        yield f"{ranges(places[what, follows])}: {told}"
+        yield f"{ranges(places[what, follows])}: {told}{_where(lines[what, follows])}"
+
+
+def _where(lines: Sequence[str]) -> str:
+    """The line of the first in each session."""
+    more = f", and in {len(lines) - _MOST_LINES} more" if len(lines) > _MOST_LINES else ""
+    return f" (the first of {', of '.join(lines[:_MOST_LINES])}{more})" if lines else ""

@@ -13,6 +13,7 @@ from ullage.replay.measuring.runs import Run
 from ullage.replay.pricing.cost import Dollars
 from ullage.replay.reporting.report_short import MOST_SESSIONS, as_short
 from ullage.replay.reporting.report_table import WIDTH, as_table
+from ullage.replay.transcript import Repair
 
 SCREEN = 24
 """Lines."""
@@ -38,6 +39,15 @@ def test_the_dearest_sessions_are_shown_under_the_numbers_that_they_have_in_the_
     shown = [line.split()[:2] for line in text.splitlines() if "claude-opus" in line]
     assert shown == [[str(index), f"s{index}"] for index in range(30, 30 - MOST_SESSIONS, -1)]
     assert ["30", "s30"] in [line.split()[:2] for line in as_table(Report(rows)).splitlines()]
+
+
+def test_a_fault_is_told_once_with_the_lines_where_it_is_first_met():
+    mended = (Repair("lines that are no JSON object", 2),)
+    told = "2 lines that are no JSON object: what they said is missing"
+    rows = [replace(row(f"s{at}"), repairs=mended, notes=(f"{told} (the first at line {at},000)",)) for at in range(1, 6)]
+    text = " ".join(as_table(Report(tuple(rows))).split())
+    where = "(the first of 1 at line 1,000, of 2 at line 2,000, of 3 at line 3,000, and in 2 more)"
+    assert f"1-5: 10 lines that are no JSON object: what they said is missing {where}" in text
 
 
 @pytest.mark.parametrize("policies", [("ullage",), ("ullage", "codex"), POLICIES], ids=["one", "two", "all"])
