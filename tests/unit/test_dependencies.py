@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -140,7 +141,10 @@ def _is_for_types_alone(statement: ast.If) -> bool:
     return ast.unparse(statement.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
 
 
-IMPORTS = [each for file in FILES for each in imports_of(file)]
+@cache
+def every_import() -> Sequence[Import]:
+    """Of all files. Read when the first test asks."""
+    return tuple(each for file in FILES for each in imports_of(file))
 
 
 def check_none(offending: list[Import]) -> None:
@@ -155,49 +159,51 @@ def test_the_folders_are_those_of_the_picture():
 @pytest.mark.parametrize("folder", MAY_IMPORT)
 def test_a_folder_imports_only_what_is_below_it(folder: str):
     allowed = MAY_IMPORT[folder] | {folder, ""}
-    check_none([each for each in IMPORTS if each.folder == folder and each.target not in allowed])
+    check_none([each for each in every_import() if each.folder == folder and each.target not in allowed])
 
 
 @pytest.mark.parametrize("folder", INSIDE_CONTEXT)
 def test_a_folder_of_the_context_imports_only_what_is_below_it(folder: str):
     inside = ROOT / "context" / folder
     others = tuple(f"ullage.context.{other}." for other in INSIDE_CONTEXT if other not in INSIDE_CONTEXT[folder] | {folder})
-    check_none([each for each in IMPORTS if each.file.is_relative_to(inside) and f"{each.module}.".startswith(others)])
+    check_none([each for each in every_import() if each.file.is_relative_to(inside) and f"{each.module}.".startswith(others)])
 
 
 @pytest.mark.parametrize("folder", MAY_IMPORT)
 def test_no_folder_imports_the_command_line(folder: str):
-    check_none([each for each in IMPORTS if each.folder == folder and each.module.startswith(("ullage.cli", "ullage.__main__"))])
+    check_none([each for each in every_import() if each.folder == folder and each.module.startswith(("ullage.cli", "ullage.__main__"))])
 
 
 def test_policies_of_packages_are_looked_for_only_where_a_session_or_a_replay_is_carried_out():
-    found = [each for each in IMPORTS if each.module.startswith("ullage.installed_policies")]
+    found = [each for each in every_import() if each.module.startswith("ullage.installed_policies")]
     check_none([each for each in found if each.folder not in MAY_KNOW_PACKAGES | {""}])
-    own = [each for each in IMPORTS if each.file.name == "installed_policies.py" and each.package == "ullage"]
+    own = [each for each in every_import() if each.file.name == "installed_policies.py" and each.package == "ullage"]
     check_none([each for each in own if each.target != "context"])
 
 
 def test_policies_are_looked_for_late_before_initialize_is_answered():
-    check_none([each for each in IMPORTS if each.folder == "lsp" and each.early and each.module.startswith("ullage.installed_policies")])
+    check_none(
+        [each for each in every_import() if each.folder == "lsp" and each.early and each.module.startswith("ullage.installed_policies")]
+    )
 
 
 @pytest.mark.parametrize("package", sorted(ONLY_IN))
 def test_a_package_is_known_only_where_it_belongs(package: str):
-    check_none([each for each in IMPORTS if each.package == package and each.folder not in ONLY_IN[package]])
+    check_none([each for each in every_import() if each.package == package and each.folder not in ONLY_IN[package]])
 
 
 def test_source_texts_are_read_in_one_folder_alone():
     inside = ROOT / "context" / "symbols"
     commands = ROOT / "tools" / "command_lines" / "parsing.py"
-    elsewhere = [each for each in IMPORTS if each.package in GRAMMARS and not each.file.is_relative_to(inside)]
+    elsewhere = [each for each in every_import() if each.package in GRAMMARS and not each.file.is_relative_to(inside)]
     check_none([each for each in elsewhere if each.file != commands or each.package != "tree_sitter"])
-    check_none([each for each in IMPORTS if each.package == "tree_sitter_bash" and each.file != commands])
+    check_none([each for each in every_import() if each.package == "tree_sitter_bash" and each.file != commands])
 
 
 @pytest.mark.parametrize("package", sorted(LATE_ONLY))
 def test_what_is_slow_to_import_is_imported_late(package: str):
-    check_none([each for each in IMPORTS if each.package == package and each.early])
+    check_none([each for each in every_import() if each.package == package and each.early])
 
 
 def test_the_context_has_no_io_and_no_clock():
-    check_none([each for each in IMPORTS if each.folder == "context" and each.package in NO_IO_NO_CLOCK])
+    check_none([each for each in every_import() if each.folder == "context" and each.package in NO_IO_NO_CLOCK])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests.deep import DEEP
 from tests.endpoint_faults import FaultyEndpoint, Raw
 from tests.fake_api import FakeApi, Say
 from tests.unit.models.scripted_server import block, ended, error, sse, started, text
@@ -119,8 +121,13 @@ async def test_an_absurd_window_stops_no_session(folder: Path, words: str) -> No
 NAMES = ["", "read file!", "x" * 300, "read\nfile", "../../bash", "читать", "bash\x00", "\ud800", "a" * 200_000]
 
 
-@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
-@pytest.mark.parametrize("call_id", ["toolu_1", "", "../../x", "a b", "é" * 500])
+IDS = ["toolu_1", "", "../../x", "a b", "é" * 500]
+CALLS = [(name, IDS[number % len(IDS)]) for number, name in enumerate(NAMES)]
+"""Each name with an id, and each id with a name; the long run has every pair."""
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("name", "call_id"), [*itertools.product(NAMES, IDS)] if DEEP else CALLS)
 async def test_a_call_of_what_is_no_name_goes_back_validly(folder: Path, name: str, call_id: str) -> None:
     async with behind_a_faulty_endpoint(folder) as (here, endpoint):
         session = await here.new()

@@ -10,10 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.deep import DEEP, many
-from tests.endpoint_faults import WELL, Fault, FaultyEndpoint
-from tests.endpoint_faults.of_connection import of_connection
-from tests.endpoint_faults.of_content import of_content
-from tests.endpoint_faults.of_status import of_status
+from tests.endpoint_faults import WELL, Fault, FaultyEndpoint, every_fault
 from tests.fake_api import FakeApi, Say
 from tests.unit.session.harness import Stage, stage
 from ullage.context.entries import SizeStated, TurnEnded
@@ -21,7 +18,6 @@ from ullage.models.retry import Patience
 from ullage.session.errors import SessionError
 from ullage.session.session import Session
 
-FAULTS = (*of_status(), *of_connection(), *of_content())
 PARTS = 20
 """In which they are met, so that each part is a matter of seconds; a usual run meets the first of each in one."""
 LONGEST_MESSAGE = 1_200
@@ -36,14 +32,15 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_there_are_enough_and_each_has_a_name_of_its_own() -> None:
-    assert len(FAULTS) >= 300
-    assert len({fault.name for fault in FAULTS}) == len(FAULTS)
+    faults = every_fault()
+    assert len(faults) >= 300
+    assert len({fault.name for fault in faults}) == len(faults)
 
 
 @pytest.mark.deep
 @pytest.mark.parametrize("part", range(many(1, deep=PARTS)))
 async def test_after_every_fault_the_message_is_true_and_the_next_prompt_is_answered(folder: Path, part: int) -> None:
-    faults = FAULTS[part::PARTS] if DEEP else FAULTS[:: len(FAULTS) // PARTS]
+    faults = every_fault()[part::PARTS] if DEEP else every_fault()[:: len(every_fault()) // PARTS]
     wrong: list[str] = []
     met: list[tuple[Fault, str]] = []
     patience = Patience(answer=60.0, silence=60.0, pings=60.0)

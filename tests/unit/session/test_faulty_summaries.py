@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from tests.deep import many
-from tests.endpoint_faults import FaultyEndpoint
-from tests.endpoint_faults.of_connection import of_connection
-from tests.endpoint_faults.of_content import of_content
-from tests.endpoint_faults.of_status import of_status
+from tests.endpoint_faults import Fault, FaultyEndpoint, every_fault
 from tests.fake_api import FakeApi
 from tests.unit.session.filling import fill
 from tests.unit.session.harness import compactions, stage
 from tests.unit.session.test_distrust import answers
 from ullage.models.retry import Patience
 
-FAULTS = [fault for fault in (*of_status(), *of_connection(), *of_content()) if fault.says and fault.times > 2 and not fault.impatient]
-
 PARTS = 30
 """In which the long run meets them: all together would be one session of the server for a minute."""
+
+
+def lasting() -> list[Fault]:
+    """Those that every try meets, and that end without being waited for."""
+    return [fault for fault in every_fault() if fault.says and fault.times > 2 and not fault.impatient]
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ async def test_whatever_the_stream_of_a_summary_does_the_digest_stands_in(folder
         FaultyEndpoint(fake.base_url) as endpoint,
         stage(folder, fake=fake, base_url=endpoint.base_url, patience=Patience(answer=60.0, silence=60.0)) as here,
     ):
-        for fault in FAULTS[part :: many(60, deep=PARTS)]:
+        for fault in lasting()[part :: many(60, deep=PARTS)]:
             session = await here.new()
             await fill(here, session, 1)
             endpoint.faults.extend([fault.raw] * fault.times)

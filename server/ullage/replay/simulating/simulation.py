@@ -53,7 +53,7 @@ def outcome_of(session: Prepared, policy: Policy, settings: Settings = USUAL, wa
 def carry(session: Prepared, policy: Policy, settings: Settings = USUAL) -> Projection:
     """The log as it would have become, as it stands at the end. Raises what the policy raises."""
     simulation = _Simulation(session, policy, settings, None)
-    simulation.outcome()
+    simulation.carry_through()
     return simulation.view
 
 
@@ -85,6 +85,12 @@ class _Simulation:
         return self._carried.projection
 
     def outcome(self) -> Outcome:
+        """Carries the session through, and measures what came of it."""
+        self.carry_through()
+        return Outcome(self._result(), self._means.made.leaves(self._policy.name, self._means.ledger.questions))
+
+    def carry_through(self) -> None:
+        """Goes through the transcript to its end."""
         means = self._means
         if self._session.sizes.requests:
             means.ledger.cache.charge(left_by_others(self._session.sizes.requests[0].recorded))
@@ -97,7 +103,6 @@ class _Simulation:
             while self._settings.at == "recorded" and waiting and waiting[0].after_seq < logged.seq:
                 self._at_recorded(waiting.pop(0), request)
             self._take(logged)
-        return Outcome(self._result(), means.made.leaves(self._policy.name, means.ledger.questions))
 
     def _upcoming(self) -> dict[int, SizedRequest | None]:
         """For each entry the next request that is counted: its reply is this entry or comes after it."""

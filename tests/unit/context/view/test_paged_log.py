@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.deep import many
 from tests.unit.context.logs import compaction, log, prompt, says
 from tests.unit.context.strategies import histories, planned_histories
 from ullage.context.compaction_entries import CompactionRedone, CompactionUndone, Summarised
@@ -132,7 +133,8 @@ def summarised_turns(turns: int) -> list[Logged]:
     return log(*entries)
 
 
-@pytest.mark.parametrize("turns", [2_000, 6_000])
+@pytest.mark.deep
+@pytest.mark.parametrize("turns", [2_000, many(3_000, deep=6_000)])
 def test_few_entries_are_in_memory_however_many_turns_there_were(turns: int):
     entries = summarised_turns(turns)
     shelf = Shelf(entries)
