@@ -17,7 +17,7 @@ from ullage.context.entries import AssistantReply
 from ullage.context.summary.sentences import BOUNDARY, BULLET, DENSE, FENCE, gives_a_reason, is_firm
 
 TOLD_CHARACTERS = 4_000
-"""Of a reply that are looked at: its end."""
+"""Of a reply that are looked at: its beginning and its end."""
 WORKING_CHARACTERS = 420
 """Of what a reply says that goes on with a call."""
 THINKING_CHARACTERS = 160
@@ -36,11 +36,12 @@ ANNOUNCED = re.compile(
 ROUTINE = re.compile(
     r"^(?:still|stale|all (?:\W*\d* ?(?:\w+ )?tests?\b|green|clean|good|done|set|pass)|"
     r"(?:the )?(?:tests?|build|lint|compile)\b.{0,12}\b(?:pass|clean|green)|"
-    r"clean|good|great|done|perfect|excellent|ok(?:ay)?|yes|right|expected|pushed|merged|committed)\b.{0,40}$",
+    r"clean|good|great|done|perfect|excellent|ok(?:ay)?|yes|right|expected|pushed|merged|committed|"
+    r"i (?:now )?have (?:a |an |all )?(?:good|clear|thorough|complete|full|comprehensive|the|everything)|now i have|i see)\b.{0,50}$",
     re.IGNORECASE,
 )
 """What only says that something went well: the checks say it, too."""
-LIMITING = re.compile(r"\b(?:only|not|never|unless|without)\b|n't\b", re.IGNORECASE)
+LIMITING = re.compile(r"\b(?:only|not|never|unless|without|instead|to avoid|so that)\b|n't\b", re.IGNORECASE)
 SHORT = 45
 """Characters: what is shorter and no decision rarely says anything later."""
 _TAGS = re.compile(r"</?thinking>")
@@ -62,7 +63,7 @@ class Told:
 
 def told_in(seq: int, reply: AssistantReply) -> Told | None:
     """None where it says nothing."""
-    said = "\n\n".join(block.text for block in reply.blocks if isinstance(block, Text))[-TOLD_CHARACTERS:]
+    said = ends_of("\n\n".join(block.text for block in reply.blocks if isinstance(block, Text)).strip(), TOLD_CHARACTERS)
     said = _TAGS.sub("", said).strip()
     if not any(isinstance(block, ToolUse) for block in reply.blocks):
         return Told(seq, said, closing=True, weight=2) if said else None

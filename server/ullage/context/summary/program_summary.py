@@ -37,13 +37,13 @@ BURIED_CHARACTERS = 300
 NAMED_CHARACTERS = 90
 """Of a message of the user that stays in view: enough to know it by."""
 CLOSINGS = 3
-LAST_CLOSING_CHARACTERS, CLOSING_CHARACTERS, NEW_CHARACTERS, EARLIER_CHARACTERS = 1_800, 600, 420, 220
+LAST_CLOSING_CHARACTERS, CLOSING_CHARACTERS, NEW_CHARACTERS, EARLIER_CHARACTERS = 1_800, 700, 420, 240
 """Of the last reply that closed something, of the two before it, of the newest others, and of those before."""
 OFTEN = 3
 """Runs of a command."""
 JUST_NOW = 8
 """The newest replies that are told as they come; of those before, what decides or explains comes first."""
-ASKED_CHARACTERS = 300
+ASKED_CHARACTERS, AT_CHARACTERS = 240, 120
 PLAN_CHARACTERS, ISSUE_CHARACTERS = 900, 800
 
 ASKED = "What the user wants"
@@ -60,7 +60,7 @@ FILES = "Files and names"
 HEADINGS = (ASKED, CONSTRAINTS, STATE, NOW, NEXT, PLAN, DECISIONS, COMMANDS, ERRORS, FILES)
 """In reading order."""
 
-FILES_SHARE = 0.18
+FILES_SHARE = 0.15
 """Of the budget, at most, for files and names."""
 
 
@@ -129,9 +129,9 @@ def _shares(found: Facts, quotes: Quotes, focus: Focus) -> list[Share]:
         Share(PLAN, 0.18, [], [*enumerate(_documents(found.work))]),
         Share(
             DECISIONS,
-            0.2,
+            0.24,
             [],
-            focus.favoured([(each.seq, wording.told_line(each, EARLIER_CHARACTERS)) for each in newest_first(before)]),
+            focus.favoured([(each.seq, wording.begun_line(each, EARLIER_CHARACTERS)) for each in newest_first(before)]),
         ),
         Share(COMMANDS, 0.07, [], focus.favoured(_commands(commands))),
         Share(ERRORS, 0.17, open_errors, focus.favoured(list(enumerate(errors)))),
@@ -203,7 +203,7 @@ def _next(found: Facts) -> Section:
     under_way = [task for task in found.tasks if task.status == "in_progress"] or [task for task in found.tasks if task.is_open][:1]
     lines += [f"- Go on with: {task.content}" for task in under_way[:3]]
     if last is not None and not last.closing:
-        lines.append(f"- The agent was at: {one_line(last.text, 200)} (#{last.seq})")
+        lines.append(f"- The agent was at: {one_line(last.text, AT_CHARACTERS)} (#{last.seq})")
         if found.last_call is not None:
             lines.append(f"- Last call: {found.last_call.text} (#{found.last_call.seq})")
     elif last is not None and asked is not None and asked.seq < last.seq and last.text.rstrip().endswith(QUESTION):

@@ -90,7 +90,7 @@ class Settled:
                 self.at_work = True
                 self._replies.append(read)
                 self.task_list.add_reply(reply)
-                if read.told is not None:
+                if read.told is not None and not read.told.announces:
                     self.errors.add_words(one_line(read.told.text, ERROR_WORDS_CHARACTERS))
             case ToolReturned() if read.call is not None:
                 self.at_work = True

@@ -33,9 +33,14 @@ def said_line(said: Said) -> str:
 def told_line(told: Told, characters: int) -> str:
     """What the agent said in one reply. No line of it can pass for a part of the summary, nor for the user's words."""
     if not told.closing:
-        return f"- {one_line(told.text, characters)} (#{told.seq})"
+        return begun_line(told, characters)
     first, *more = (line for line in ends_of(told.text, characters).splitlines() if line.strip())
     return "\n".join((f"- {first} (#{told.seq})", *(f"{INSIDE}{line}" for line in more)))
+
+
+def begun_line(told: Told, characters: int) -> str:
+    """The beginning of what the agent said in one reply."""
+    return f"- {one_line(told.text, characters)} (#{told.seq})"
 
 
 def state_lines(work: StateOfWork) -> list[str]:
@@ -56,8 +61,10 @@ def state_lines(work: StateOfWork) -> list[str]:
     if work.uncommitted:
         names = [basename(path) for path in reversed(work.uncommitted)]
         more = f" and {len(names) - UNCOMMITTED_SHOWN} more" if len(names) > UNCOMMITTED_SHOWN else ""
-        since = "since the last commit" if work.commits else "and nothing committed"
-        lines.append(f"- Edited {since}: {', '.join(names[:UNCOMMITTED_SHOWN])}{more} (last #{work.changed_seq})")
+        since = "since the last commit" if work.commits else "and not committed"
+        lines.append(f"- Edited {since}: {', '.join(names[:UNCOMMITTED_SHOWN])}{more}")
+    if work.changed_seq and not work.commits and not work.uncommitted:
+        lines.append("- No commit was made")
     for check in work.checks:
         since = "; files were edited since" if work.changed_seq > check.seq else ""
         lines.append(

@@ -7,7 +7,7 @@ import pytest
 from ullage.context.blocks import AssistantBlock, Text, Thinking, ToolUse
 from ullage.context.entries import AssistantReply
 from ullage.context.summary.own_words import Told, ends_of, is_announced, newest_first, told_in
-from ullage.context.summary.wording import told_line
+from ullage.context.summary.wording import begun_line, told_line
 
 CALL = ToolUse("t", "bash", {"command": "ls"})
 
@@ -79,6 +79,14 @@ def test_what_decides_comes_before_what_explains_and_that_before_what_reports():
         Told(4, "Let me read it.", closing=False, announces=True),
     )
     assert newest_first([report, reason, decision, step]) == [decision, reason, report]
+
+
+def test_of_a_very_long_text_the_beginning_is_known_too():
+    found = told(Text("All 35 issues were checked. " + "More. " * 2_000 + "Shall I go on?"))
+    assert found is not None
+    assert found.text.startswith("All 35 issues were checked.")
+    assert found.text.endswith("Shall I go on?")
+    assert begun_line(found, 40) == "- All 35 issues were checked. More. More.… (#7)"
 
 
 def test_no_line_of_it_begins_like_the_users():

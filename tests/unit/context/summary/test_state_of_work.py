@@ -154,10 +154,15 @@ def test_how_it_reads():
     assert lines == [
         "- Committed: 3bb8701 feat: read the level (#7)",
         "- Pushed (#9), the last commit too",
-        "- Edited since the last commit: b.py (last #11)",
+        "- Edited since the last commit: b.py",
         "- Tests: `pytest` ok: 3 passed (#5); files were edited since",
         "- **The last edits are not checked yet**",
     ]
+
+
+def test_that_no_commit_was_made_is_said_where_something_was_changed():
+    assert state_lines(state(edited("a.py"))) == ["- No commit was made", "- **Nothing was checked yet**"]
+    assert state_lines(state(edited("notes.md"))) == []
 
 
 def test_a_refused_call_did_nothing():
