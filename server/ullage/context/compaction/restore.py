@@ -356,9 +356,9 @@ def resume_text(todo: str, rules_changed: bool, at_work: bool) -> str:
         lines += ["The task list as it stands:", todo.strip(), ""]
     if rules_changed:
         lines.append("The rules files have changed; the system prompt has them as they are now.")
-    lines.append("The messages before this point gave way to the record above, to make room.")
+    lines.append("The messages before this point gave way to the summary above, to make room.")
     if at_work:
-        lines.append("You were at work: go on from where the record and the messages after it end, without commenting on this.")
+        lines.append("You were at work: go on from where the summary and the messages after it end, without commenting on this.")
     else:
         lines.append("Nothing is to be done because of this: the user speaks next.")
     return "\n".join(lines)

@@ -24,7 +24,7 @@ from ullage.context.summary.sections import Focus, Placed, Section, Share, fitti
 from ullage.context.summary.sentences import QUESTION
 from ullage.context.summary.state_of_work import ADDING, CHECKS, COMMITTING, StateOfWork
 
-PROGRAM_TOKENS = 2_400
+PROGRAM_TOKENS = 2_250
 """For everything but the user's own words: with these about 9,000 characters on average over the recorded compactions."""
 CHARACTERS_PER_TOKEN = 2.4
 """Of names of files and of things in code."""
@@ -60,7 +60,7 @@ FILES = "Files and names"
 HEADINGS = (ASKED, CONSTRAINTS, STATE, NOW, NEXT, PLAN, DECISIONS, COMMANDS, ERRORS, FILES)
 """In reading order."""
 
-FILES_SHARE = 0.15
+FILES_SHARE = 0.17
 """Of the budget, at most, for files and names."""
 
 

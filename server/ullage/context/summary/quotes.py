@@ -15,8 +15,8 @@ from ullage.context.summary.settled import SHORTENED_CHARACTERS, Asked, Said
 
 FIRST_SHARE = 0.25
 """Of the room: kept for the first message, which mostly says what all of it is about."""
-SHORTENED_SHARE = 0.1
-"""Of the room, on top of it: for the beginnings of messages that do not fit."""
+SHORTENED_SHARE, SHORTENED_LEAST_SHARE, SHORTENED_LEAST = 0.1, 0.4, 800
+"""Of the room, on top of it: for the beginnings of messages that do not fit. Of a small room the larger share, up to so many tokens."""
 BETWEEN = 0.5
 """Of the most that is quoted of one message: for those between the first and the last."""
 HEAD = 0.7
@@ -47,7 +47,7 @@ def quote(asked: Sequence[Said], tokens: int, longest: int) -> Quotes:
     if asked:
         quotes[0] = _fitted(asked[0], min(longest, tokens if len(asked) == 1 else int(tokens * FIRST_SHARE)))
         room -= estimate_text(quotes[0].text)
-    shortened_room = int(tokens * SHORTENED_SHARE)
+    shortened_room = max(int(tokens * SHORTENED_SHARE), min(int(tokens * SHORTENED_LEAST_SHARE), SHORTENED_LEAST))
     for index in range(len(asked) - 1, 0, -1):  # of most messages of a long session no more than the size is looked at
         is_last = index == len(asked) - 1
         most = longest if is_last else int(longest * BETWEEN)

@@ -58,7 +58,8 @@ CHARACTERS = 12_000
 """Of the whole with a model's part: the program's part shrinks beside it, down to its least."""
 CHARACTERS_PER_TOKEN = 3.6
 """Of what the program writes."""
-LEAST_TOKENS = 700
+LEAST_TOKENS, LEAST_WORDS = 700, 900
+"""Of the program's part, and of the user's words."""
 
 BY_PROGRAM_ALONE = (NOW, NEXT, PLAN, DECISIONS)
 """Sections that the model writes better where it writes."""
@@ -99,12 +100,11 @@ def whole_summary(
     earlier summary; it saves time and changes nothing. `staying` is the text of messages that stay in view beside it.
     """
     found = facts(entries, reading)
-    quotes = quote(found.asked, min(options.user_message_tokens, int(room * USER_SHARE)), options.message_tokens)
     written = _Written(model_text.strip(), entries[-1].seq) if model_text is not None and entries else _earlier(entries, found.record, room)
-    budget = min(PROGRAM_TOKENS, int(room * PROGRAM_SHARE))
-    if written is not None:
-        said = sum(len(each.text) for each in quotes.quotes)
-        budget = min(budget, max(LEAST_TOKENS, int((CHARACTERS - len(written.text) - said) / CHARACTERS_PER_TOKEN)))
+    words, budget = min(options.user_message_tokens, int(room * USER_SHARE)), min(PROGRAM_TOKENS, int(room * PROGRAM_SHARE))
+    left = int((CHARACTERS - len(written.text)) / CHARACTERS_PER_TOKEN) if written is not None else room
+    quotes = quote(found.asked, min(words, max(LEAST_WORDS, left - 2 * LEAST_TOKENS)), options.message_tokens)
+    budget = min(budget, max(LEAST_TOKENS, left - sum(estimate_text(each.text) for each in quotes.quotes)))
     sections = program_sections(found, quotes, focus, budget, staying)
     if model_text is not None:
         sections = tuple(section for section in sections if section.heading not in BY_PROGRAM_ALONE)

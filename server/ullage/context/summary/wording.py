@@ -21,6 +21,8 @@ COMMITS_SHOWN, UNCOMMITTED_SHOWN, RUNNING_SHOWN = 5, 12, 3
 DONE_SHOWN, DONE_TASK_CHARACTERS = 12, 60
 INSIDE = "  > "
 """Before the lines of a text of several, which is not the user's."""
+POINTING = ("←", "→", "↳", "└", "├", "│")
+"""How a line begins that only points to another issue."""
 LONGEST_LINE = 220
 """Of a plan or an issue."""
 
@@ -79,10 +81,10 @@ def state_lines(work: StateOfWork) -> list[str]:
 def document_lines(document: Document, what: str, characters: int, named: str = "") -> list[str]:
     """A plan or an issue, in short; from the part on that `named` names, where it does."""
     words = [word.strip("'\"`,;") for word in named.split()]
-    found = (document.text.find(word) for word in reversed(words) if len(word) > 2 and any(map(str.isdigit, word)))
-    place = next((place for place in found if place >= 0), 0)
-    text = document.text[document.text.rfind("\n", 0, place) + 1 :]
-    lines = [line.rstrip() for line in text.splitlines() if any(map(str.isalnum, line))]
+    lines = [line.rstrip() for line in document.text.splitlines() if any(map(str.isalnum, line))]
+    ids = [word for word in reversed(words) if len(word) > 2 and any(map(str.isdigit, word))]
+    found = (place for id in ids for place, line in enumerate(lines) if id in line and not line.lstrip().startswith(POINTING))
+    lines = lines[next(found, 0) :]
     shown = [f"- {what}{f' `{document.name}`' if document.name else ''} (#{document.seq}):"]
     for line in lines:
         characters -= len(line[:LONGEST_LINE]) + 6

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.policy import SummaryOptions
 from ullage.context.summary.facts import Said
-from ullage.context.summary.quotes import BETWEEN, Quote, quote
+from ullage.context.summary.quotes import BETWEEN, SHORTENED_LEAST, Quote, quote
 
 LONG = "a sentence of the user that goes on for a while " * 40
 LONGEST = SummaryOptions().message_tokens
@@ -60,7 +60,7 @@ def test_nobody_spoke():
 def test_the_room_is_kept_and_every_message_is_accounted_for(texts: list[str], room: int):
     quotes = quote(said(*texts), room, LONGEST)
     assert len(quotes.quotes) + quotes.left_out == len(texts)
-    assert sum(estimate_text(each.text) for each in quotes.quotes) <= room * 1.2 + 200
+    assert sum(estimate_text(each.text) for each in quotes.quotes) <= room * 1.1 + SHORTENED_LEAST + 200
     assert [each.seq for each in quotes.quotes] == sorted({each.seq for each in quotes.quotes})
 
 
