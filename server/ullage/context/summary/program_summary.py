@@ -24,7 +24,7 @@ from ullage.context.summary.sections import Focus, Placed, Section, Share, fitti
 from ullage.context.summary.sentences import QUESTION
 from ullage.context.summary.state_of_work import ADDING, CHECKS, COMMITTING, StateOfWork
 
-PROGRAM_TOKENS = 2_250
+PROGRAM_TOKENS = 2_200
 """For everything but the user's own words: with these about 9,000 characters on average over the recorded compactions."""
 CHARACTERS_PER_TOKEN = 2.4
 """Of names of files and of things in code."""
