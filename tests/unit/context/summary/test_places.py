@@ -44,7 +44,7 @@ def test_a_name_that_was_written_long_ago_needs_none_either():
 
 def test_of_many_names_a_few_stand_at_each_file():
     names = " ".join(f"readLevel{number}" for number in range(50))
-    found = placed(*(edited(f"src/{letter}.py", "", names) for letter in "abcdefghij"))
+    found = placed(*(edited(f"src/{letter}.py", "", names) for letter in "abcdefghijklmnop"))
     assert max(len(place.names) for place in found.places) == NAMES_AT_A_FILE
     assert sum(bool(place.names) for place in found.places) == FILES_WITH_NAMES
 
