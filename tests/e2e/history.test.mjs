@@ -111,6 +111,9 @@ stage("history", { window: 60_000 }, (scenario) => {
     await open.getByText(`Recall result ${call.id}`).waitFor();
     await search.getByText("The north tank dips 731 mm.").scrollIntoViewIfNeeded();
     await screenshot("recalled");
+    await itemsOf(panel, "compaction")
+      .getByText(/^Read again after this compaction: (\d+ files?, )?[\d.]+k? tokens/)
+      .waitFor();
     const results = resultsOf(messagesOf((await repliesAsked(api)).at(-1)));
     assertHolds(results[0]?.text ?? "", "The north tank dips 731 mm.");
     assert.deepEqual(results[1]?.text, resultsOf(messagesOf((await repliesAsked(api))[1]))[0]?.text);

@@ -13,7 +13,6 @@ the view had lines. Older entries are read only where a compaction comes in forc
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,6 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from ullage.context.blocks import Text, ToolUse
 from ullage.context.calls import files_printed, strings_of
+from ullage.context.compaction.seen import bare_lines
 from ullage.context.compaction_entries import BY_THE_USER, Compaction, CompactionRedone, CompactionUndone, FetchedAgain
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, Notice, ToolReturned, UserPrompt
@@ -37,15 +37,6 @@ LITTLE_ELSE = 0.5
 """Of a result: with so much known text the agent would not have asked for it."""
 MOST_FILES = 50
 """That are named; the ones with the most of it."""
-
-_NUMBER = re.compile(r"\s*\d+[→\t:|-]")
-"""How tools for reading and searching begin a line."""
-
-
-def bare_lines(text: str) -> list[str]:
-    """Without the numbers that tools put before them, and without white space at both ends."""
-    lines = text.split("\n")
-    return [line[found.end() :].strip() if (found := _NUMBER.match(line)) else line.strip() for line in lines]
 
 
 def blocks(lines: Sequence[str]) -> Iterator[int | None]:

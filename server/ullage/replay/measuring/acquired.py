@@ -1,24 +1,19 @@
 """Text that the agent gets from its tools again after a compaction, and how much of it the compaction had left in view.
 
-Texts are compared by blocks of a few consecutive lines. A line of a result is known where a block that covers it stood somewhere before the
-compaction. It counts once: what has come up since is not acquired again a second time.
+Texts are compared as in `context/compaction/forgotten.py`, which counts while a session goes on. Here all counts that stood anywhere
+before, not only what the newest compaction took out of view. A line of a result is known where a block that covers it stood somewhere
+before the compaction. It counts once: what has come up since is not acquired again a second time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ullage.context.blocks import Text, ToolUse
-from ullage.context.calls import strings_of
+from ullage.context.compaction.forgotten import blocks, covered, texts_of
 from ullage.context.compaction.seen import bare_lines
-from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
+from ullage.context.entries import AssistantReply, Logged, ToolReturned
 from ullage.replay.measuring.retention import Share, entries_after
-
-BLOCK_LINES = 5
-"""Lines that make a block. Fewer are alike by chance too often, more miss what stands between two edits."""
-FEWEST_CHARACTERS = 60
-"""Of a block, line ends aside. One that has no more (braces, blank lines) says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +64,8 @@ class Seen:
         self._entries = entries
         self._first: dict[int, int] = {}
         for logged in entries:
-            for text in _texts(logged.entry):
-                for block in _blocks(bare_lines(text)):
+            for text in texts_of(logged.entry):
+                for block in blocks(bare_lines(text)):
                     if block is not None:
                         self._first.setdefault(block, logged.seq)
 
@@ -85,64 +80,25 @@ class Seen:
         return found
 
     def _after(self, window: Sequence[Logged], view: View) -> Acquired:
-        in_view = {block for block in _blocks(bare_lines(view.text)) if block is not None}
+        in_view = {block for block in blocks(bare_lines(view.text)) if block is not None}
         come_up: set[int] = set()
         results = known = held = 0
         for logged in window:
             entry = logged.entry
-            for text in _texts(entry) if isinstance(entry, AssistantReply | ToolReturned) else ():
+            for text in texts_of(entry) if isinstance(entry, AssistantReply | ToolReturned) else ():
                 lines = bare_lines(text)
-                blocks = [*_blocks(lines)]
+                marks = [*blocks(lines)]
                 if isinstance(entry, ToolReturned):
                     sizes = [len(line) + 1 for line in lines]
-                    of_before = [block is not None and block not in come_up and self._stood(block, view.after_seq) for block in blocks]
-                    is_known = _covered(of_before, len(lines))
-                    is_held = _covered([block in in_view for block in blocks], len(lines))
+                    of_before = [block is not None and block not in come_up and self._stood(block, view.after_seq) for block in marks]
+                    is_known = covered(of_before, len(lines))
+                    is_held = covered([block in in_view for block in marks], len(lines))
                     results += sum(sizes)
                     known += sum(size for size, knew in zip(sizes, is_known, strict=True) if knew)
                     held += sum(size for size, knew, holds in zip(sizes, is_known, is_held, strict=True) if knew and holds)
-                come_up.update(block for block in blocks if block is not None)
+                come_up.update(block for block in marks if block is not None)
         return Acquired(1, results, Share(held, known), view.beside_summary)
 
     def _stood(self, block: int, after_seq: int) -> bool:
         first = self._first.get(block)
         return first is not None and first <= after_seq
-
-
-def _texts(entry: Entry) -> Iterator[str]:
-    match entry:
-        case ToolReturned():
-            yield entry.content
-        case UserPrompt():
-            yield entry.text
-            yield from (attachment.text for attachment in entry.attachments)
-        case Notice():
-            yield entry.text
-        case AssistantReply():
-            for block in entry.blocks:
-                if isinstance(block, Text):
-                    yield block.text
-                elif isinstance(block, ToolUse):
-                    yield from strings_of(block.input)
-        case _:
-            pass
-
-
-def _blocks(lines: Sequence[str]) -> Iterator[int | None]:
-    """A mark for the block that begins at each line, the last few aside; None where it says too little."""
-    for start in range(len(lines) - BLOCK_LINES + 1):
-        block = tuple(lines[start : start + BLOCK_LINES])
-        yield hash(block) if sum(map(len, block)) > FEWEST_CHARACTERS else None
-
-
-def _covered(counts: Sequence[bool], lines: int) -> list[bool]:
-    """Of each line whether one of the blocks that count, by where they begin, covers it."""
-    covered = [False] * lines
-    reach = 0
-    for start, counted in enumerate(counts):
-        if counted:
-            reach = start + BLOCK_LINES
-        covered[start] = start < reach
-    for line in range(len(counts), min(reach, lines)):
-        covered[line] = True
-    return covered

@@ -26,7 +26,6 @@ from ullage.context.compaction.gathering import Circumstances, Gathering
 from ullage.context.compaction.making import Making
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
 from ullage.context.counting.tokens import estimate_prelude
-from ullage.session.compacting.learned import Learned
 from ullage.session.compacting.means import SessionMeans
 from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.compacting.saving import Postponing
@@ -54,7 +53,6 @@ class CompactionController:
         self._postponing = Postponing()
         self.making = Making(means, self._gathering)
         self.preparation = means.ahead
-        self.learned = Learned(surroundings.store, conversation.session_id)
 
     def fullness(self) -> Fullness:
         """How full it is now."""
@@ -99,7 +97,7 @@ class CompactionController:
             by_model=card.writes_summaries and settings.summary_engine == "model",
             auto=settings.auto_compact,
             postponed=self._postponing.until,
-            elsewhere=self.learned.elsewhere,
+            elsewhere=self._means.learned.elsewhere,
         )
         now = self._conversation.clock()
         return self._gathering.state(self._conversation.projection, full or self.fullness(), around, now, self.making.is_prepared_to_save)
@@ -107,7 +105,7 @@ class CompactionController:
     def keep_learned(self) -> None:
         """Notes for the workspace what the compactions of this session have brought about by now."""
         own = self._gathering.refetched(self._conversation.entries).after(self._means.fetched_again())
-        self.learned.keep(own, self._conversation.timeline.all_fetched_again.values())
+        self._means.learned.keep(own, self._conversation.timeline.all_fetched_again.values())
 
     def next_compaction(self, full: Fullness | None = None) -> NextCompaction:
         """When the next one comes by itself, as things are. `full` is how full it is now."""

@@ -35,6 +35,7 @@ from ullage.context.policy import Policy, RestoreOptions
 from ullage.context.view.fates import counts
 from ullage.context.view.projection import Projection
 from ullage.context.view.request import request_so_far
+from ullage.session.compacting.learned import Learned
 from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.compacting.preparation import Preparation
 from ullage.session.compacting.restoring import Restoring
@@ -84,6 +85,7 @@ class SessionMeans:
         """The same in tokens and dollars of the model that was in use when it was found."""
         self.ahead = Preparation(prepared)
         self.reading = ReadingAhead(conversation)
+        self.learned = Learned(surroundings.store, conversation.session_id)
         self.show_fetched_again(told=False)
 
     # The session as it is
@@ -165,7 +167,7 @@ class SessionMeans:
 
     async def files(self, after: Projection, options: RestoreOptions) -> tuple[RestoredFile, ...]:
         """The files that are likely to be needed and that `after` does not hold, as they are now."""
-        return await self._restoring.files(after, options)
+        return await self._restoring.files(after, options, self.learned.missed)
 
     def fetched_again(self) -> FetchedAgain | None:
         """What the agent got again since the newest compaction in force; None where there is none."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -23,6 +23,7 @@ from ullage.context.compaction.restore import (
     candidates,
     logged_edits,
     looked_at,
+    missed_elsewhere,
     resume_text,
     signs_in,
     take,
@@ -61,12 +62,18 @@ class Restoring:
         self._reads = reads
         self._rules = rules
 
-    async def files(self, after: Projection, options: RestoreOptions) -> tuple[RestoredFile, ...]:
-        """The files that are likely to be needed, as they are now, unsaved text included, that `after` does not hold whole already."""
+    async def files(self, after: Projection, options: RestoreOptions, missed: Collection[str] = ()) -> tuple[RestoredFile, ...]:
+        """The files that are likely to be needed, as they are now, unsaved text included, that `after` does not hold whole already.
+
+        `missed` are those that other sessions of the workspace missed after their compactions.
+        """
         edits = await self._edits()
         lines = {edit.path: edit.line for edit in edits}
         projection, last_edited = self._conversation.projection, options.by == "last edited"
-        signs = () if last_edited else await gathered(self._conversation.entries, self._surroundings)
+        signs = [] if last_edited else await gathered(self._conversation.entries, self._surroundings)
+        if signs:
+            signs += signs_in(after.entries[-1:])  # what was missed since the compaction before, as the entry to be logged has it
+            signs += missed_elsewhere(signs, missed)
         likely = candidates(signs, edits, options, projection.pins.paths, files_out(projection))
         edited = {edit.path for edit in edits}
         # In another thread: all that is in view is looked at, and so is each file.

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
-from tests.unit.context.logs import prompt, reply, says, session
+from tests.unit.context.logs import compaction, prompt, reply, says, session
 from ullage.context.blocks import ToolUse
-from ullage.context.compaction.restore import HALVED_AFTER, MENTIONS_IN, Sign, likely, signs_in
+from ullage.context.compaction.restore import HALVED_AFTER, MENTIONS_IN, MISSED_ELSEWHERE, Sign, likely, missed_elsewhere, signs_in
+from ullage.context.compaction_entries import FetchedAgain
 from ullage.context.entries import FileTouch, ToolReturned
 
 OLD = int(HALVED_AFTER)
@@ -39,6 +41,22 @@ def test_the_log_shows_what_tools_touched_and_what_commands_printed():
         ToolReturned("t1", "bash", "text", False, 4, touched=touched),
     )
     assert set(signs_in(entries)) == {Sign("src/c.py", "read", 1), Sign("a.py", "edited", 0), Sign("b.py", "read", 0)}
+
+
+def test_a_file_that_was_missed_after_a_compaction_is_likelier_here_and_after_others():
+    again = FetchedAgain("c0", ("a.py",), 900, 300, 1, 9)
+    made = replace(compaction("c1"), fetched_again=again)
+    reads = [ToolReturned(f"t{path}", "read_file", "text", False, 4, touched=(FileTouch(path, "read", "0"),)) for path in ("a.py", "b.py")]
+    assert likely(signs_in(session(*reads)), 2) == ("b.py", "a.py")
+    signs = [*signs_in(session(*reads, made))]
+    assert Sign("a.py", "missed", 0) in signs
+    assert likely(signs, 2) == ("a.py", "b.py")
+
+
+def test_what_other_sessions_missed_counts_where_something_here_speaks_for_it():
+    signs = [Sign("a.py", "read", 3), Sign("b.py", "read", 2), Sign("a.py", "mentioned", 1)]
+    assert [*missed_elsewhere(signs, {"a.py", "never_read_here.py"})] == [Sign("a.py", "missed", MISSED_ELSEWHERE)]
+    assert [*missed_elsewhere(signs, ())] == []
 
 
 @pytest.mark.parametrize(
