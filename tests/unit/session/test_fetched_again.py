@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import current_thread, main_thread
 
 import pytest
 
@@ -13,8 +14,10 @@ from tests.fake_api import Call, Say
 from tests.unit.session.filling import WINDOW, summaries
 from tests.unit.session.harness import Stage, compactions, rebuilt, stage
 from ullage.context.blocks import Json
+from ullage.context.compaction import forgotten
 from ullage.context.compaction.economy import NONE_YET, Refetched
-from ullage.context.compaction_entries import FetchedAgain
+from ullage.context.compaction_entries import Compaction, FetchedAgain
+from ullage.context.entries import Logged
 from ullage.session.compacting.learned import Learned
 from ullage.session.session import Session
 from ullage.session.timeline.items import CompactionItem
@@ -129,6 +132,30 @@ async def test_it_is_the_same_after_a_restart(folder: Path, compactions_made: in
 
 def _without_tokens(shown: Sequence[FetchedAgain | None]) -> list[FetchedAgain | None]:
     return [found and replace(found, tokens=0, cost=None) for found in shown]
+
+
+async def test_nobody_waits_while_all_that_went_out_of_view_is_looked_at(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_in: list[bool] = []
+    look = forgotten._taken_out  # pyright: ignore[reportPrivateUsage]
+
+    def taken_out(entries: Sequence[Logged], active: Mapping[int, Compaction], seq: int) -> set[int]:
+        looked_in.append(current_thread() is main_thread())
+        return look(entries, active, seq)
+
+    monkeypatch.setattr(forgotten, "_taken_out", taken_out)
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        for number in range(FILES):
+            here.fake.enqueue(Say("I see."))
+            await here.say(session, "It matters to me. " * 400)
+            await read(here, session, f"tank{number}.py")
+            if number % 4 == 3:
+                await compact(here, session)
+        await session.history.undo()
+        await session.history.redo()
+    assert len(looked_in) >= 4
+    assert not any(looked_in), "in another thread, ahead"
 
 
 async def test_what_it_cost_is_known_to_the_other_sessions_of_the_workspace(folder: Path) -> None:
