@@ -1,6 +1,6 @@
 """Where a request stands: what the user asks, which step was played last, what its calls gave.
 
-Read from the request alone. Tool use ids say it exactly; where a compaction took them, the words of a step that the record quotes do.
+Read from the request alone. Tool use ids say it exactly. Where a compaction took them, the summary does, by the words that it quotes.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 from ullage.context.blocks import Text, ToolResult, ToolUse
 from ullage.context.compaction.restore import resume_text
+from ullage.context.entries import AssistantReply
+from ullage.context.summary.own_words import told_in
 from ullage.context.view.fold import INTERRUPTED
 from ullage.context.view.request import Request
-from ullage.models.practice.scenario import Scenario
+from ullage.models.practice.scenario import Scenario, Step
 
 _ID = re.compile(r"toolu_practice_(?P<play>[a-z0-9-]+)_(?P<step>\d+)_[0-9a-z]+")
 
@@ -43,12 +45,12 @@ def _marks_in(text: str) -> list[Mark]:
 
 
 QUOTED_CHARACTERS = 60
-"""So much of the end of a step's text is looked for in the record of a compaction."""
+"""So much of the words of a step is looked for in the summary of a compaction."""
 
 _OF_THE_PROGRAM = re.compile(r"\s*(<|\[|#|Your reply was cut off|Changed since you last saw|Changed once more|Rules of this workspace)")
-"""How texts begin that the program and not the user wrote: files, records, notices."""
-_RESUME = resume_text("", rules_changed=False, at_work=True).splitlines()[0]
-"""Stands in every text that says how to go on after a compaction."""
+"""How texts begin that the program and not the user wrote: files, summaries, notices."""
+_RESUME = (resume_text("", rules_changed=False, at_work=True).splitlines()[0], "before this point gave way to the record above")
+"""One stands in every text that says how to go on after a compaction; the second in logs of earlier versions."""
 _GO_ON = re.compile(r"\W*(please\s+)?(continue|go on|go ahead|carry on|resume|weiter|mach weiter)\W*", re.IGNORECASE)
 
 
@@ -102,7 +104,7 @@ def _plays(request: Request, mark: Mark) -> int:
 
 
 def _of_the_user(texts: Iterable[str]) -> str:
-    said = [text for text in texts if not _OF_THE_PROGRAM.match(text) and _RESUME not in text]
+    said = [text for text in texts if not _OF_THE_PROGRAM.match(text) and not any(resume in text for resume in _RESUME)]
     return said[-1].strip() if said else ""
 
 
@@ -115,26 +117,35 @@ def _last_played(request: Request, scenarios: Sequence[Scenario], endings: Seque
                 continue
             if any(_quotes(block.text, ending) for ending in endings):
                 return None
-            mark = _recorded_step(block.text, scenarios) if message.role == "user" else None
+            mark = _summarised_step(block.text, scenarios) if message.role == "user" else None
             if mark is not None:
                 return mark
     return None
 
 
-def _recorded_step(record: str, scenarios: Sequence[Scenario]) -> Mark | None:
-    """The last step that the record of a compaction speaks of: by its words, else by the id of a call."""
+def _summarised_step(summary: str, scenarios: Sequence[Scenario]) -> Mark | None:
+    """The last step that the summary of a compaction speaks of: by its words, else by the id of a call."""
     for scenario in scenarios:
         for index in range(len(scenario.steps) - 1, -1, -1):
-            if _quotes(record, scenario.steps[index].text):
+            if _tells_of(summary, scenario.steps[index]):
                 return Mark(scenario.name, index)
-    return next(reversed(_marks_in(record)), None)
+    return next(reversed(_marks_in(summary)), None)
+
+
+def _tells_of(summary: str, step: Step) -> bool:
+    """Whether it has the words of the step. Summaries of earlier versions quote the end of them. Those of this one leave out sentences
+    that only announce what comes next, and cut the end of what is long."""
+    calls = [ToolUse("", call.name, call.input) for call in step.calls]
+    told = told_in(0, AssistantReply("", (Text(step.text), *calls), "", "", None))
+    return _quotes(summary, step.text) or (told is not None and _plain(told.text)[:QUOTED_CHARACTERS] in _plain(summary))
 
 
 def _quotes(text: str, words: str) -> bool:
+    """Whether the end of the words stands there."""
     end = _plain(words)[-QUOTED_CHARACTERS:]
     return bool(end) and end in _plain(text)
 
 
 def _plain(text: str) -> str:
-    """On one line and without quote marks, as records may show it."""
+    """On one line and without quote marks, as summaries may show it."""
     return " ".join(text.replace(">", " ").split())

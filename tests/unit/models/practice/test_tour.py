@@ -108,6 +108,19 @@ async def test_it_goes_on_after_a_compaction_that_leaves_only_the_summary(folder
     assert went_on == [step.text for step in tour.steps[1:10]]
 
 
+async def test_it_goes_on_after_a_compaction_by_an_earlier_version(folder: Path) -> None:
+    (tour,) = [scenario for scenario in load_scenarios() if scenario.name == "tour"]
+    bench = tour_in(folder)
+    bench.start("take the tour")
+    await bench.play(2)
+    bench.compact_to(
+        f"# Record of the conversation so far\n\n## Where things stand\n\n> … {tour.steps[1].text[-80:]}",
+        "The messages before this point gave way to the record above, to make room.\nYou were at work: go on from where it ends.",
+    )
+    await bench.step()
+    assert bench.said == tour.steps[2].text
+
+
 @pytest.mark.parametrize("cut_after", [1, 2, 5, 8])
 async def test_a_call_that_was_interrupted_is_made_again(folder: Path, cut_after: int) -> None:
     bench = tour_in(folder)

@@ -122,11 +122,15 @@ class Workbench:
         return [reply.usage for reply in self.replies if reply.usage]
 
     def compact_all(self, *, at_work: bool) -> None:
-        """Nothing of the messages stays but the record of them."""
-        entries = list(self.projection.entries)
-        summary = Summarised(entries[-1].seq, whole_summary(entries, None, "", SummaryOptions()))
-        resume = resume_text("", rules_changed=False, at_work=at_work)
-        self.log(Compaction("c1", "manual", "digest", entries[-1].seq, (), None, summary, (), resume, "", "ullage", 1, 1))
+        """Nothing of the messages stays but the summary of them."""
+        summary = whole_summary(list(self.projection.entries), None, "", SummaryOptions())
+        self.compact_to(summary, resume_text("", rules_changed=False, at_work=at_work))
+
+    def compact_to(self, summary: str, resume: str) -> None:
+        """Nothing of the messages stays but these texts."""
+        through = self.projection.entries[-1].seq
+        summarised = Summarised(through, summary)
+        self.log(Compaction("c1", "manual", "digest", through, (), None, summarised, (), resume, "", "ullage", 1, 1))
 
     async def _outcome(self, call: ToolUse) -> ToolOutcome:
         if call.name in self.refused:
