@@ -33,6 +33,18 @@ class ClipOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class RepeatOptions:
+    """When a result that stands in view already gives way to a reference. Ullage's own numbers, not fitted to any sessions."""
+
+    smallest_characters: int | None = 600
+    """A shorter result comes as it is: a reference takes about 150 characters; None: every result does."""
+    changed_share: float = 0.25
+    """Of its lines may differ, in one place."""
+    longest_share: float = 0.5
+    """Of its characters may the reference take, with what differs."""
+
+
+@dataclass(frozen=True, slots=True)
 class ClearOptions:
     """When an old result becomes a placeholder."""
 
@@ -181,6 +193,7 @@ class UllageOptions:
     """The numbers of the moves that Ullage itself makes: cheap before dear."""
 
     clip: ClipOptions = ClipOptions()
+    repeat: RepeatOptions = RepeatOptions()
     clear: ClearOptions = ClearOptions()
     snip: SnipOptions = SnipOptions()
     summary: SummaryOptions = SummaryOptions()

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.fake_api import Call, Rule, Say, Think
 from tests.fake_api.script import Scripted
-from tests.unit.session.harness import Stage, compactions
+from tests.unit.session.harness import Stage, calls, compactions
 from ullage.session.session import Session
 
 WINDOW = 60_000
@@ -22,8 +22,22 @@ def make_project(parent: Path) -> Path:
     made = parent / "project"
     made.mkdir()
     (made / "tank.py").write_text("CAPACITY = 100\n")
-    (made / "readings.csv").write_text("\n".join(f"2026-01-{n % 28 + 1:02d},{n},{n * 7919 % 1000}" for n in range(400)))
+    (made / "readings.csv").write_text(readings(0))
     return made
+
+
+def readings(number: int) -> str:
+    """The text of a long file; each number gives another one, since what is in view already is not returned again."""
+    return "\n".join(f"2026-{number + 1:02d}-{n % 28 + 1:02d},{n},{n * (7919 + number) % 1000}" for n in range(400))
+
+
+def more_readings(folder: Path, count: int) -> list[Call]:
+    """Calls that read so many long files, the first that are not in the folder yet."""
+    first = len(list(folder.glob("readings*.csv")))
+    names = [f"readings{number}.csv" for number in range(first, first + count)]
+    for number, name in enumerate(names, first):
+        (folder / name).write_text(readings(number))
+    return [Call("read_file", {"path": name}) for name in names]
 
 
 def summaries(text: str = SUMMARY) -> Rule:
@@ -45,7 +59,9 @@ def asks_for_summary(body: dict[str, Any]) -> bool:
 async def fill(here: Stage, session: Session, turns: int = 3) -> None:
     """Some turns with long results."""
     for turn in range(turns):
-        here.fake.enqueue([Think("Look."), Call("read_file", {"path": "readings.csv"})], Say(f"Seen {turn}."))
+        first = not calls(session)
+        call = Call("read_file", {"path": "readings.csv"}) if first else more_readings(here.folder, 1)[0]
+        here.fake.enqueue([Think("Look."), call], Say(f"Seen {turn}."))
         await here.say(session, f"Look at the readings, round {turn}. Never change the file.")
 
 

@@ -10,7 +10,16 @@ from typing import Any, cast
 import pytest
 
 from tests.fake_api import Call, Fail, Hang, HoldsAfter, Reply, Say
-from tests.unit.session.filling import SUMMARY, WINDOW, fill, fill_to_the_line, make_project, summaries, when_asked_for_a_summary
+from tests.unit.session.filling import (
+    SUMMARY,
+    WINDOW,
+    fill,
+    fill_to_the_line,
+    make_project,
+    more_readings,
+    summaries,
+    when_asked_for_a_summary,
+)
 from tests.unit.session.harness import compactions, items, kept_of, notices, stage
 from ullage.context.compaction_entries import Compaction
 from ullage.session.errors import SessionError
@@ -93,7 +102,7 @@ async def test_it_compacts_by_itself_between_tool_calls_at_the_line(folder: Path
         here.fake.add_rules(summaries())
         session = await here.new()
         await fill(here, session, 2)
-        reads = [Call("read_file", {"path": "readings.csv"}) for _ in range(4)]
+        reads = more_readings(folder, 4)
         here.fake.enqueue(*reads, Say("Done."))
         await here.say(session, "Read it four times")
         assert {card.trigger for card in compactions(session)} == {"threshold"}
@@ -107,7 +116,7 @@ async def test_it_compacts_by_itself_between_tool_calls_at_the_line(folder: Path
 async def test_with_auto_off_calls_are_held_at_the_window_with_a_word(folder: Path) -> None:
     async with stage(folder, settings=Settings(auto_compact=False), window=WINDOW) as here:
         session = await here.new()
-        reads = [Call("read_file", {"path": "readings.csv"}) for _ in range(12)]
+        reads = more_readings(folder, 12)
         here.fake.enqueue(*reads)
         await here.say(session, "Read it")
         assert compactions(session) == []

@@ -29,6 +29,14 @@ LINE_END_WITHIN = 0.5
 """A part is cut at a line's end where that keeps at least this share of it."""
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """A text in view. `source` says in a few words where it stands."""
+
+    source: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Arrival:
     """A result as the tool gave it."""
@@ -37,6 +45,8 @@ class Arrival:
     content: str
     complete: bool = True
     """False where the tool itself kept only parts of what there was."""
+    earlier: tuple[Earlier, ...] = ()
+    """Texts in view that it may repeat, the likeliest first."""
 
     @property
     def in_words(self) -> str:

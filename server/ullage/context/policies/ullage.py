@@ -9,6 +9,7 @@ from ullage.context.engines.engine import Covered, Occasion, PathOf, SummaryText
 from ullage.context.moves.cheap import Arrival, Clip, clip
 from ullage.context.moves.cuts import newest_turn, start_of_turns
 from ullage.context.moves.plan import Plan, leaves_alone, plan, reactive_plan
+from ullage.context.moves.repeats import refer
 from ullage.context.policy import Policy, RestoreOptions, SummaryOptions, UllageOptions
 from ullage.context.summary.program_summary import brief
 from ullage.context.summary.whole_summary import USER_SHARE, staying_text, whole_summary
@@ -17,7 +18,7 @@ from ullage.context.view.log_places import joined
 
 @dataclass(frozen=True, slots=True)
 class UllageEngine(Unchanging):
-    """Clip on arrival; at the threshold a program summary of all but a short tail.
+    """Refer and clip on arrival; at the threshold a program summary of all but a short tail.
 
     There is no upkeep: between two compactions the prefix only grows.
     """
@@ -25,8 +26,11 @@ class UllageEngine(Unchanging):
     options: UllageOptions = field(default_factory=UllageOptions)
 
     def arrive(self, arrivals: Sequence[Arrival], path_of: PathOf) -> tuple[Clip, ...]:
-        """Results over their limit give way to their head and tail."""
-        return clip(arrivals, self.options.clip, path_of)
+        """Results that stand in view already give way to a reference, those over their limit to their head and tail."""
+        referred = refer(arrivals, self.options.repeat, path_of)
+        shorter = [replace(each, content=known.content) if known else each for each, known in zip(arrivals, referred, strict=True)]
+        clips = clip(shorter, self.options.clip, path_of)
+        return tuple(first or second for first, second in zip(referred, clips, strict=True))
 
     def plan(self, at: Occasion) -> Plan | None:
         """Cheap moves where they suffice, else a summary."""

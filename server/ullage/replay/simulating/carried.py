@@ -26,7 +26,8 @@ from ullage.context.entries import (
     TurnEnded,
     UserPrompt,
 )
-from ullage.context.moves.cheap import Arrival, Clip
+from ullage.context.moves.cheap import Arrival, Clip, Earlier
+from ullage.context.moves.repeats import InView
 from ullage.context.summary.words import names_left_out
 from ullage.context.view.projection import Projection
 
@@ -57,6 +58,7 @@ class Carried:
         self._seqs: dict[int, int] = {}
         """The log's seq for each of the transcript's."""
         self._engine = engine
+        self._in_view = InView()
         self._arriving: list[tuple[Logged, ToolReturned]] = []
         if prelude:
             self._append(0.0, Prelude((SystemPart("system", prelude),), ()))
@@ -88,7 +90,8 @@ class Carried:
         if not self._arriving:
             return
         arrived, self._arriving = self._arriving, []
-        clips = self._engine.arrive([Arrival(each.tool_use_id, each.content) for _, each in arrived], _output_path)
+        arrivals = [Arrival(each.tool_use_id, each.content, earlier=self._earlier(each)) for _, each in arrived]
+        clips = self._engine.arrive(arrivals, _output_path)
         for (recorded, returned), clip in zip(arrived, clips, strict=True):
             entry = returned
             if clip.content != returned.content and not _was_clipped_so(returned, clip):
@@ -105,6 +108,9 @@ class Carried:
                 recorded = self.origin.get(source)
                 if recorded is not None and isinstance(recorded.entry, ToolReturned):
                     yield source, recorded.entry.content
+
+    def _earlier(self, returned: ToolReturned) -> tuple[Earlier, ...]:
+        return () if returned.is_error else self._in_view.earlier(self.projection, returned.tool_use_id, returned.touched)
 
     def with_compaction(self, compaction: Compaction, at: float) -> Projection:
         """What the log would show with one more entry; nothing changes."""

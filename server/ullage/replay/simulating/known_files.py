@@ -66,6 +66,8 @@ class KnownFiles:
             call = self._calls.get(entry.tool_use_id)
             input: Mapping[str, Json] = call.input if call is not None else {}
             for touch in entry.touched:
+                if touch.kind == "read" and entry.full_output is not None and touch.path in self._files:
+                    continue  # a reference to what is known, or a part of it
                 self._touch(touch, input, entry.content)
             printed = files_printed(input) if not entry.touched and not entry.is_error else ()
             if len(printed) == 1:

@@ -16,6 +16,7 @@ from ullage.context.compaction_entries import CompactionFailed
 from ullage.context.engines.engine import PathOf
 from ullage.context.entries import Clipped, ToolReturned
 from ullage.context.moves.cheap import Arrival, Clip
+from ullage.context.moves.repeats import InView
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.summary.words import names_left_out
 from ullage.models.model import UNPARSABLE_INPUT
@@ -65,6 +66,7 @@ class Calls:
         self._approvals = approvals
         self._surroundings = surroundings
         self._policy = policy
+        self._in_view = InView()
         self._few_at_once = asyncio.Semaphore(MOST_AT_ONCE)
 
     async def run(self, calls: Sequence[ToolUse]) -> list[ToolOutcome]:
@@ -99,7 +101,8 @@ class Calls:
                 return NOT_KEPT.format(error=error)
             return where[-1]
 
-        clipped = self._arrive([Arrival(call.id, outcome.content, outcome.complete)], keep)[0]
+        earlier = () if outcome.is_error else self._in_view.earlier(self._conversation.projection, call.id, outcome.touched)
+        clipped = self._arrive([Arrival(call.id, outcome.content, outcome.complete, earlier)], keep)[0]
         entry = ToolReturned(
             tool_use_id=call.id,
             tool=call.name,
