@@ -26,17 +26,17 @@ def make_project(parent: Path) -> Path:
     return made
 
 
-def readings(number: int) -> str:
+def readings(number: int, lines: int = 400) -> str:
     """The text of a long file; each number gives another one, since what is in view already is not returned again."""
-    return "\n".join(f"2026-{number + 1:02d}-{n % 28 + 1:02d},{n},{n * (7919 + number) % 1000}" for n in range(400))
+    return "\n".join(f"2026-{number + 1:02d}-{n % 28 + 1:02d},{n},{n * (7919 + number) % 1000}" for n in range(lines))
 
 
-def more_readings(folder: Path, count: int) -> list[Call]:
-    """Calls that read so many long files, the first that are not in the folder yet."""
+def more_readings(folder: Path, count: int, lines: int = 400) -> list[Call]:
+    """Calls that read so many long files, which are new in the folder."""
     first = len(list(folder.glob("readings*.csv")))
     names = [f"readings{number}.csv" for number in range(first, first + count)]
     for number, name in enumerate(names, first):
-        (folder / name).write_text(readings(number))
+        (folder / name).write_text(readings(number, lines))
     return [Call("read_file", {"path": name}) for name in names]
 
 

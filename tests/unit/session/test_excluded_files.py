@@ -78,7 +78,7 @@ async def test_no_record_tells_of_what_it_says_and_it_is_not_read_again(folder: 
         after = in_view(session)
         assert "panel seven" not in after
         assert ("The stick is wet." in after) == (settings is not DIGEST)
-        await fill(here, session, 3)
+        await fill(here, session, 2)
         await compact(here, session)
         assert NAME not in [file.path for file in compactions(session)[-1].restored]
         assert "panel seven" not in in_view(session)

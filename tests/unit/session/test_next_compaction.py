@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.deep import many
-from tests.fake_api import Call, Fail, Say
-from tests.unit.session.filling import make_project, summaries, when_asked_for_a_summary
+from tests.fake_api import Fail, Say
+from tests.unit.session.filling import make_project, more_readings, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, compactions, stage
 from ullage.context.compaction import economy
 from ullage.context.compaction.decide import NextCompaction, decided
@@ -140,10 +140,10 @@ async def take(here: Stage, session: Session, step: Step, patched: pytest.Monkey
             here.fake.enqueue(Say("Yes."))
             await here.say(session, "Still there?")
         case "look":
-            here.fake.enqueue(Call("read_file", {"path": "readings.csv", "offset": 1, "limit": 150}), Say("Seen."))
+            here.fake.enqueue(*more_readings(here.folder, 1, 150), Say("Seen."))
             await here.say(session, "Look at the first readings.")
         case "look long":
-            here.fake.enqueue(Call("read_file", {"path": "readings.csv"}), Say("Seen."))
+            here.fake.enqueue(*more_readings(here.folder, 1), Say("Seen."))
             await here.say(session, "Look at the readings. " + "It matters to me. " * 300)
         case "pause":
             await pause(here, session)
@@ -185,7 +185,7 @@ def test_what_the_gauge_says_of_the_next_compaction_is_what_happens(steps: list[
 
 async def look(here: Stage, session: Session, turns: int) -> None:
     for turn in range(turns):
-        here.fake.enqueue(Call("read_file", {"path": "readings.csv"}), Say(f"Seen {turn}."))
+        here.fake.enqueue(*more_readings(here.folder, 1), Say(f"Seen {turn}."))
         await here.say(session, f"Look at the readings, round {turn}.")
 
 

@@ -101,7 +101,9 @@ async def test_where_an_undo_has_to_clear_results_it_leaves_what_is_pinned(folde
     async with stage(folder, window=100_000) as here:
         here.fake.add_rules(summaries())
         session = await here.new()
-        await fill(here, session, 5)
+        for _ in range(9):  # every other result refers to the one before
+            here.fake.enqueue([Call("read_file", {"path": "readings.csv"})], Say("Seen."))
+            await here.say(session, "Look at the readings.")
         session.compact()
         await here.idle(session)
         pinned = calls(session)[0]

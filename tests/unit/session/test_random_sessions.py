@@ -440,7 +440,7 @@ def test_compactions_do_come_by_themselves_in_such_sessions() -> None:
             for number in range(6):
                 (folder / f"f{number}.txt").write_text("".join(f"{number} {line} tank {line * 7919 % 1009}\n" for line in range(150)))
             async with FakeApi(windows={MODEL: WINDOW}) as fake, stage(folder, fake=fake) as here:
-                await Story(fake, folder).go_on(here, [Step("think and read", n % 6) for n in range(12)])
+                await Story(fake, folder).go_on(here, [Step("think and read", n % 6) for n in range(24)])
                 return len(compactions(await here.sessions.open(None)))
 
     assert asyncio.run(enough()) >= 1

@@ -84,7 +84,7 @@ async def test_a_pinned_file_is_read_again_before_all(folder: Path) -> None:
 async def test_in_a_small_window_they_do_not_fill_what_was_freed(folder: Path) -> None:
     for name in NAMES:
         (folder / name).write_text("\n".join(f"{name}_{number} = {number * 7919 % 1000}" for number in range(250)))
-    async with stage(folder, window=WINDOW + 4_000) as here:
+    async with stage(folder, window=WINDOW + 12_000) as here:
         session = await read_all_then_compact(here)
         [made] = here.made(session)
         gauge = session.snapshot().gauge
@@ -151,7 +151,7 @@ async def test_files_read_again_fit_though_the_endpoint_counts_three_times_what_
         (folder / name).write_text("\n".join(f"def function_{n}(level): return level + {n}" for n in range(220)))
     async with stage(folder, window=window, settings=Settings(policy_name=policy, summary_engine="digest")) as here:
         session = await here.new()
-        for name in names * 3:
+        for name in names * 6:
             if not compactions(session):
                 here.fake.enqueue([Call("read_file", {"path": name})], Say("Seen."))
                 await here.say(session, f"Look at {name}")

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import Call, Hang, Reply, Say
-from tests.unit.session.filling import SUMMARY, asks_for_summary, summaries, when_asked_for_a_summary
+from tests.fake_api import Hang, Reply, Say
+from tests.unit.session.filling import SUMMARY, asks_for_summary, more_readings, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, compactions, kept_of, stage
 from ullage.context.compaction import economy
 from ullage.models.model import Prices
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
 
 async def look(here: Stage, session: Session, turns: int) -> None:
     for turn in range(turns):
-        here.fake.enqueue(Call("read_file", {"path": "readings.csv"}), Say(f"Seen {turn}."))
+        here.fake.enqueue(*more_readings(here.folder, 1, 600), Say(f"Seen {turn}."))
         await here.say(session, f"Look at the readings, round {turn}.")
 
 

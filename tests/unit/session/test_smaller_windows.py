@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import Call, FakeApi, Say
-from tests.unit.session.filling import make_project, summaries
+from tests.fake_api import FakeApi, Say
+from tests.unit.session.filling import make_project, more_readings, summaries
 from tests.unit.session.harness import MODEL, compactions, stage
 
 SMALL = "claude-sonnet-5-5"
@@ -23,7 +23,7 @@ async def test_no_model_is_asked_for_a_summary_of_more_than_it_can_read(tmp_path
         fake.add_rules(summaries())
         session = await here.new()
         for _ in range(8):
-            fake.enqueue(Call("read_file", {"path": "readings.csv"}), Say("I see."))
+            fake.enqueue(*more_readings(here.folder, 1), Say("I see."))
             await here.say(session, "Look at the readings")
         here.sessions.configure(replace(here.settings, model_name=SMALL))
         fake.enqueue(Say("Here I am."))

@@ -189,7 +189,9 @@ def _within(tokens: int, newest_first: Iterable[Shown]) -> Iterator[int]:
 
 
 def _newest_reads(shown: Sequence[Shown]) -> set[int]:
-    reads = {touch.path: result.seq for result in shown for touch in result.returned.touched if touch.kind == "read"}
+    """The newest that show each file. One that is clipped, or refers to an earlier one, does not stand for the text."""
+    whole = (result for result in shown if result.returned.full_output is None)
+    reads = {touch.path: result.seq for result in whole for touch in result.returned.touched if touch.kind == "read"}
     return set(reads.values())
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -13,10 +14,10 @@ from tests.unit.context.logs import calls, compaction, prompt, reply, returned, 
 from ullage.context.blocks import ToolUse
 from ullage.context.compaction_entries import Cleared, CompactionUndone, RestoredFile, Summarised
 from ullage.context.entries import Entry, FileTouch
-from ullage.context.moves.cheap import Arrival
+from ullage.context.moves.cheap import Arrival, clear
 from ullage.context.moves.repeats import InView, lines_of
 from ullage.context.policies.ullage import ULLAGE
-from ullage.context.policy import RepeatOptions
+from ullage.context.policy import ClearOptions, RepeatOptions
 from ullage.context.view.projection import Projection
 
 LINES = [f"tank_{number} = {number * 7919 % 1009}  # litres of water in it" for number in range(80)]
@@ -191,3 +192,12 @@ def test_the_whole_can_be_told_from_a_reference(lines: list[str], at: int, gone:
     if told != changed:
         assert len(told) <= len(changed) * RepeatOptions().longest_share
         assert whole_of(told, "\n".join(lines)) == changed.splitlines()
+
+
+def test_clearing_spares_the_result_that_a_reference_speaks_of() -> None:
+    reference = arrived(numbered(LINES), "b", *READ, read("b"))
+    referred = replace(returned("b", reference, "tank.py"), full_output="b.txt")
+    others = [each for id in "cdef" for each in (calls(id), returned(id, TEXT * 2, f"{id}.py"))]
+    view = Projection(session(*READ, read("b"), referred, *others, says("Done.")))
+    cleared = clear(view, ClearOptions(keep_results=0, answered_only=False))
+    assert 4 not in {each.seq for each in cleared}
