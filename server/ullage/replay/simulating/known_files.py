@@ -66,9 +66,11 @@ class KnownFiles:
             call = self._calls.get(entry.tool_use_id)
             input: Mapping[str, Json] = call.input if call is not None else {}
             for touch in entry.touched:
-                if touch.kind == "read" and entry.full_output is not None and touch.path in self._files:
-                    continue  # a reference to what is known, or a part of it
-                self._touch(touch, input, entry.content)
+                known = self._files.get(touch.path)
+                if known is not None and touch.kind == "read" and entry.full_output is not None:
+                    known.touch = touch  # a reference to what is known, or a part of it
+                else:
+                    self._touch(touch, input, entry.content)
             printed = files_printed(input) if not entry.touched and not entry.is_error else ()
             if len(printed) == 1:
                 self._see(printed[0], entry.content, None, whole=False)
@@ -198,9 +200,9 @@ def _changes_in(patch: str) -> Iterator[Change]:
 def put_back(seen: Iterable[tuple[int, str]], after: Projection, files: KnownFiles, options: RestoreOptions) -> tuple[RestoredFile, ...]:
     """The files that `after` does not show whole, as many as `options` say; none of whose text nothing is known. `seen` as in
     `Choosing`."""
-    entries = after.entries
+    entries, made = after.entries[:-1], after.entries[-1:]  # as the agent looks, before the compaction is logged
     edits = logged_edits(entries, by_seq=True)  # a transcript may tell no times
-    signs = () if options.by == "last edited" else _by_one_name(list(signs_in(entries)))
+    signs = () if options.by == "last edited" else _by_one_name([*signs_in(entries), *signs_in(made)])
     choosing = Choosing(seen, after, candidates(signs, edits, options, after.pins.paths), {edit.path for edit in edits}, options)
     lines = {edit.path: edit.line for edit in edits}
     while (path := choosing.wants()) is not None:
