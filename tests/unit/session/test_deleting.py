@@ -11,6 +11,7 @@ import pytest
 from tests.fake_api import Call, Hang, Say
 from tests.unit.session.harness import kept_of, stage
 from ullage.session.errors import SessionError
+from ullage.session.session import Session
 
 
 async def test_a_deleted_session_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -32,18 +33,28 @@ async def test_a_deleted_session_leaves_nothing_behind(tmp_path: Path) -> None:
         assert here.sessions.summaries() == []
 
 
-async def test_a_session_that_is_being_deleted_is_not_opened_a_second_time(tmp_path: Path) -> None:
+async def test_a_session_that_is_being_deleted_is_not_opened_a_second_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
+    begun, may_end, close = asyncio.Event(), asyncio.Event(), Session.close
+
+    async def slow(self: Session) -> None:
+        begun.set()
+        await may_end.wait()
+        await close(self)
+
+    monkeypatch.setattr(Session, "close", slow)
     async with stage(folder) as here:
         here.fake.enqueue(Hang())
         session = await here.new()
         await session.prompt("Wait")
         await here.fake.until_held()
         deleting = asyncio.create_task(here.sessions.delete(session.id))
-        await asyncio.sleep(0)
-        assert await here.sessions.open(session.id) is session
+        await begun.wait()
+        opened = await here.sessions.open(session.id)
+        may_end.set()
         await deleting
+        assert opened is session
         with pytest.raises(SessionError):
             await here.sessions.open(session.id)
         assert here.sessions.summaries() == []

@@ -24,6 +24,7 @@ from ullage.context.entries import Entry
 from ullage.context.view.projection import Projection
 from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError
+from ullage.session.history.history import History
 from ullage.session.session import Session
 from ullage.session.settings import Settings
 from ullage.session.timeline.items import PinnedItems, UserItem
@@ -349,6 +350,18 @@ def held_up(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Eve
     return begun, may_end
 
 
+def when_closing(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set once the past of a session is being closed: whoever waits for it goes on when nothing in it can be changed any more."""
+    closing, close = asyncio.Event(), History.close
+
+    async def told(self: History) -> None:
+        closing.set()
+        await close(self)
+
+    monkeypatch.setattr(History, "close", told)
+    return closing
+
+
 @asynccontextmanager
 async def while_an_undo_is_worked_out(
     folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -391,8 +404,9 @@ async def test_what_a_whole_turn_read_while_an_undo_was_worked_out_stays_seen(fo
 
 async def test_a_session_that_is_deleted_while_an_undo_is_worked_out_stays_deleted(folder: Path, monkeypatch: pytest.MonkeyPatch):
     async with while_an_undo_is_worked_out(folder, monkeypatch) as (here, session, undo, may_end):
+        closing = when_closing(monkeypatch)
         deleting = asyncio.create_task(here.sessions.delete(session.id))
-        await asyncio.sleep(0)
+        await closing.wait()
         may_end.set()
         with pytest.raises(SessionError):
             await undo
