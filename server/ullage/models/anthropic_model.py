@@ -92,12 +92,6 @@ class AnthropicModel:
         self._most_accepted = 0
         """Input tokens of the largest request that was answered."""
 
-    async def prewarm(self) -> None:
-        """Imports the SDK and makes its client, in a thread. Raises nothing: the first call reports what is wrong."""
-        with suppress(Exception):
-            async with self._in_use():
-                await self._client()
-
     def expected(self) -> ModelCard:
         """What the table says of the model, or what is assumed of it."""
         return self._asked(expected_card(self._name, anthropic=not self._endpoint.base_url))

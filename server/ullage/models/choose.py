@@ -162,9 +162,6 @@ class UnconfirmedModel:
         self._name = name
         self._base_url = base_url
 
-    async def prewarm(self) -> None:
-        """Nothing."""
-
     def expected(self) -> ModelCard:
         """What is assumed of a model at an unknown server."""
         return expected_card(self._name, anthropic=False)

@@ -63,7 +63,6 @@ async def test_an_address_of_the_environment_is_asked_nothing_before_it_is_confi
     environment = {"ANTHROPIC_BASE_URL": address}
     model = choose_model(provider="auto", name="claude-opus-5-5", base_url="", api_key="sk-ant-1", environment=environment)
     assert isinstance(model, UnconfirmedModel)
-    await model.prewarm()
     assert await model.card() == model.expected()
     with pytest.raises(EndpointUnreachable, match=r"ANTHROPIC_BASE_URL.*not confirmed.*Ullage › Model: Base Url"):
         async for _ in model.stream(Request((), (), (), ()), 100):

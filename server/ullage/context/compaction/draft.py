@@ -5,9 +5,7 @@ How one becomes the next stands in `making.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction_entries import Compaction, Rung, Trigger
@@ -19,9 +17,6 @@ from ullage.context.moves.plan import Count, Plan, spare
 from ullage.context.policy import Policy
 from ullage.context.view.epoch import in_force
 from ullage.context.view.projection import EpochKey, Projection
-
-Weigh: TypeAlias = Callable[[Compaction], int]
-"""What the context would hold with one more compaction (tokens)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,8 +38,8 @@ EDITS_SHOWN = 6
 """Of so many of the last changed files it is said what the last edit put there."""
 NAMES_AT_A_FILE, FILES_WITH_NAMES, NAMES_ELSEWHERE, IDS, IDS_TOKENS = 4, 12, 6, 12, 120
 """More names are found in the file itself, which is mostly put back, or by `recall`. Hashes and ids stand in no file."""
-SEPARATOR, AROUND_FILE, AROUND_FACT, AROUND_FOLDER = 1, 4, 14, 2
-"""Characters that stand around a name, a file, what was done to it, a folder."""
+AROUND_FILE, AROUND_FACT = 4, 14
+"""Characters that stand around a file, and what was done to it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,11 +181,6 @@ class Projection:
         return self._epoch.undone
 
     @property
-    def newest_compaction(self) -> Compaction | None:
-        """The last one in the log, undone or not, without its texts; None where there is none."""
-        return next(reversed(self._epoch.compactions.values()), None)
-
-    @property
     def pins(self) -> Pins:
         """What the user has pinned."""
         return self._pins
