@@ -17,7 +17,7 @@ from ullage.context.quoting import in_a_line
 from ullage.processes.programs import find_program
 from ullage.tools.file_tools import FILE_ERRORS, file_failure
 from ullage.tools.search_matching import MATCHES, BadPattern, Found, Search, match_lines
-from ullage.tools.search_on_disk import search_with_python, search_with_ripgrep, too_large
+from ullage.tools.search_on_disk import holds_ripgrep_up, search_with_python, search_with_ripgrep, too_large
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, boolean, check_input, description, text
 from ullage.workspace.editor import Editor
 from ullage.workspace.folders import Folders
@@ -111,7 +111,7 @@ class SearchFiles:
         """Open documents first, by their text in the editor; then all other files."""
         texts = {path: text for path in sorted(search.skipped) if (text := self._open_text(path, search, rules)) is not None}
         ripgrep = find_program("rg", not_in=self._folders.roots)
-        if ripgrep is None:
+        if ripgrep is None or await asyncio.to_thread(holds_ripgrep_up, search, rules):
             return await search_with_python(search, rules, texts)
         in_editor = await match_lines(search, texts, ())
         found = await search_with_ripgrep(ripgrep, search, rules)

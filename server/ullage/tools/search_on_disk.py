@@ -1,29 +1,37 @@
 """Searching the files on disk: with ripgrep, or without it.
 
 ripgrep is told which files to look at such that it finds what Python would. Python is slower, and its regular expressions differ in rare
-corners only.
+corners only. Where ripgrep would wait for ever for ignore rules, Python searches.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
+import stat
 import time
 from asyncio import IncompleteReadError, LimitOverrunError, StreamReader
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from ullage.processes.start import Asker, Running, start
 from ullage.tools.search_matching import MATCHES, SECONDS, BadPattern, Found, Match, Search, match_lines, shown_line
-from ullage.workspace.ignore import ALWAYS_IGNORED, IgnoreRules, walk_files
+from ullage.workspace.ignore import ALWAYS_IGNORED, IgnoreRules, meet_folders, walk_files
 from ullage.workspace.text_file import MAXIMUM_BYTES
 
 CUT_COLUMNS = 2_000
 
 REMARKS = re.compile(rb"\A(?:[^\n]*: [^\n]*binary file matches[^\n]*\n|[^\n]*: WARNING: stopped searching binary file[^\n]*\n)+")
 """What ripgrep says of binary files, in the midst of its matches."""
+
+OPENED_BY_RIPGREP = (".gitignore", ".rgignore", ".git/info/exclude")
+"""In every folder that it meets, even in one that is ignored, and in those above. Version 13 opens `.rgignore` whatever it is told."""
+
+SECONDS_FOR_RULES = 2.0
+"""How long folders are looked at for something that would hold ripgrep up."""
 
 SECONDS_FOR_SIZES = 2.0
 """How long files are looked for that are too large to be searched: some 300,000 can be looked at."""
@@ -41,6 +49,29 @@ async def search_with_ripgrep(program: str, search: Search, rules: IgnoreRules) 
         if cut_short:
             break
     return Found(tuple(matches), cut_short)
+
+
+def holds_ripgrep_up(search: Search, rules: IgnoreRules) -> bool:
+    """Whether ignore rules that ripgrep would read are a pipe or a device, which may never end; as far as seen in `SECONDS_FOR_RULES`."""
+    deadline = time.monotonic() + SECONDS_FOR_RULES
+    for place in search.places:
+        if not place.is_dir():  # it reads no rules for one file
+            continue
+        met = (folder for folder, _ in meet_folders(place, rules.below(place)))
+        for folder in chain(place.parents, met):
+            if any(_may_never_end(folder / name) for name in OPENED_BY_RIPGREP):
+                return True
+            if time.monotonic() > deadline:
+                return False
+    return False
+
+
+def _may_never_end(path: Path) -> bool:
+    try:
+        mode = path.stat().st_mode  # through links, as ripgrep opens it
+    except OSError:
+        return False
+    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
 
 
 def _options(search: Search, place: Path, rules: IgnoreRules) -> list[str]:

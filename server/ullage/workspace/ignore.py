@@ -200,17 +200,24 @@ def walk_files(start: Path, rules: IgnoreRules) -> Iterator[Path]:
 
 def walk_folders(start: Path, rules: IgnoreRules) -> Iterator[Path]:
     """A folder and all folders under it."""
-    waiting = [start]
+    return (folder for folder, is_ignored in meet_folders(start, rules) if not is_ignored)
+
+
+def meet_folders(start: Path, rules: IgnoreRules) -> Iterator[tuple[Path, bool]]:
+    """The same, with the folders that are ignored, and whether one is: it is met, but what is in it is not."""
+    waiting = [(start, False)]
     while waiting:
-        folder = waiting.pop()
-        yield folder
+        folder, is_ignored = waiting.pop()
+        yield folder, is_ignored
+        if is_ignored:
+            continue
         here = rules.inside(folder)
         try:
             with os.scandir(folder) as entries:
                 names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
         except OSError:
             continue
-        waiting += [folder / name for name in names if not here.ignores(name, is_folder=True)]
+        waiting += [(folder / name, here.ignores(name, is_folder=True)) for name in names]
 
 
 def _kind(entry: os.DirEntry[str]) -> Kind:

@@ -47,6 +47,46 @@ async def test_a_search_in_its_folder_passes_it_over(engine: str, special: Workp
     assert (await special.call("search", pattern="level", path="src")).content == "src/text.py:1: level = 1"
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".gitignore",
+        ".ignore",
+        ".rgignore",
+        ".git/info/exclude",
+        "src/.gitignore",
+        "left/.gitignore",
+        "node_modules/.gitignore",
+        "../.gitignore",
+    ],
+)
+async def test_a_search_does_not_wait_for_ignore_rules_in_a_pipe(
+    name: str, engine: str, workplace: Workplace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if engine == "python":
+        monkeypatch.setenv("PATH", os.devnull)
+    workplace.put({"src/text.py": "level = 1\n", "node_modules/text.js": "level = 3\n", "left/text.py": "level = 4\n"})
+    if name != ".gitignore":
+        workplace.put({".gitignore": "left/\n"})
+    (workplace.root / name).parent.mkdir(exist_ok=True, parents=True)
+    os.mkfifo(workplace.root / name)
+    found = (await workplace.call("search", pattern="level", path="src")).content.splitlines()
+    assert "src/text.py:1: level = 1" in found
+    found = (await workplace.call("search", pattern="level")).content.splitlines()
+    assert "src/text.py:1: level = 1" in found
+    assert ("left/text.py:1: level = 4" in found) == (name == ".gitignore")
+    assert not any(line.startswith(("(", "node_modules")) for line in found)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+async def test_nor_where_a_link_leads_to_a_pipe(engine: str, special: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    if engine == "python":
+        monkeypatch.setenv("PATH", os.devnull)
+    (special.root / ".gitignore").symlink_to(special.root / "src/pipe.py")
+    assert (await special.call("search", pattern="level")).content == "src/text.py:1: level = 1"
+
+
 async def test_a_list_marks_it(special: Workplace) -> None:
     assert (await special.call("list_files", path="src")).content.splitlines() == [
         "src/pipe.py (a pipe, socket or device)",
