@@ -26,7 +26,7 @@ EXIT_CODE = re.compile(r"(?i)\(?(?:process |command )?exit(?:ed)?(?: with)?(?: (
 NOTE = re.compile(r"\A(?:\s*#[^\n]*\n)+")
 GOING_THERE = re.compile(r"""\A\s*cd\s+(?:"[^"]*"|'[^']*'|[^\s;&|]+)\s*(?:&&|;|\n)\s*""")
 SENT_AWAY = re.compile(r"(?<!\s)\s*[12&]?>\s*(?:&[12]|/dev/null)(?![\w/.])")
-SHOWN_IN_PART = re.compile(r"(?<!\s)\s*\|\s*(?:tail|head|cat|less|more)\b[^|&;\n]*\Z")
+SHOWN_IN_PART = re.compile(r"\|\s*(?:tail|head|cat|less|more)\b[^|&;\n]*")
 
 QUOTED = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*\"""", re.DOTALL)
 PARTS = re.compile(r"&&|\|\||[;|\n]|\$\(|`")
@@ -62,8 +62,10 @@ _PRINTING = re.compile(
 """Up to the next command; what reads from a pipe names no file, and what is sent into a file is not shown. `git show main:a.py` prints a
 file, too."""
 
-_FILE = re.compile(r"(?<![\w-])[\w.@~+/-]*[\w@+]\.[A-Za-z]\w{0,9}(?!\w)")
-"""A name with an ending, with or without folders; an option or a line range is none."""
+_WORD = re.compile(r"[\w.@~+/-]+")
+_FILE = re.compile(r"[\w.@~+/-]*[\w@+]\.[A-Za-z]\w{0,9}(?!\w)")
+"""How a word begins that is a name with an ending, with or without folders; an option or a line range is none. It is tried once in each
+word: so the time grows with the text, whatever stands in it."""
 
 
 @dataclass(frozen=True)
@@ -177,9 +179,17 @@ def plain(command: str) -> str:
     """The command without what only says where it ran and how much of its output was wanted: two that do the same read alike."""
     text = GOING_THERE.sub("", NOTE.sub("", command)).strip()
     text = SENT_AWAY.sub("", text)
-    while (shorter := SHOWN_IN_PART.sub("", text)) != text:
-        text = shorter
-    return text.strip() or command.strip()
+    return text[: _end_of_work(text)].strip() or command.strip()
+
+
+def _end_of_work(command: str) -> int:
+    """Where the programs begin at its end that only show a part of what came before. Each is looked at once, however many they are."""
+    end = len(command)
+    while (bar := command.rfind("|", 0, end)) >= 0 and SHOWN_IN_PART.fullmatch(command, bar, end):
+        end = bar
+        while end and command[end - 1].isspace():
+            end -= 1
+    return end
 
 
 def only_looks(command: str) -> bool:
@@ -221,7 +231,8 @@ def printing_arguments(input: Mapping[str, Json]) -> list[str]:
 
 def files_printed(input: Mapping[str, Json]) -> tuple[str, ...]:
     """The files that the command in a call's input prints, as it names them, each once."""
-    return tuple(dict.fromkeys(name for arguments in printing_arguments(input) for name in _FILE.findall(arguments)))
+    words = (word for arguments in printing_arguments(input) for word in _WORD.findall(arguments))
+    return tuple(dict.fromkeys(found.group() for word in words if (found := _FILE.match(word))))
 
 
 def _command(value: Json) -> str:

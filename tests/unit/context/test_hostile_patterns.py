@@ -10,11 +10,13 @@ from collections.abc import Callable
 
 import pytest
 
+from ullage.context.calls import files_printed, plain
 from ullage.context.policies.memory_blocks import FACT
 from ullage.context.policies.token_prune import NUMBERED
 from ullage.context.summary.own_words import ANNOUNCED, ROUTINE
 from ullage.context.summary.state_of_work import COMMITTED
 from ullage.context.summary.summary_prompt import EXCUSE
+from ullage.context.summary.task_list import SHOWN
 from ullage.context.summary.words import HASH, JOINED, URL, UUID
 
 LENGTH = 1_000_000
@@ -30,12 +32,16 @@ USES: dict[str, Callable[[str], object]] = {
     "a step that is announced": ANNOUNCED.match,
     "a routine": ROUTINE.match,
     "a commit": COMMITTED.findall,
+    "a list of tasks": SHOWN.findall,
+    "files that a command prints": lambda text: files_printed({"command": f"cat {text}"}),
+    "a command without what shows a part": plain,
 }
 """As they are used."""
 
 
 @pytest.mark.parametrize(
-    "unit", ["a", " ", "-", ".", "/", ":", "0", "a.", "<fact>", "a/", ":1", "-a", "https://", "\n", "ab01-", "油", "now, ", "[ab01234] "]
+    "unit",
+    ["a", " ", "-", ".", "/", ":", "0", "a.", "<fact>", "a/", ":1", "-a", "https://", "\n", "ab01-", "油", "now, ", "[ab01234] ", "|tail "],
 )
 @pytest.mark.parametrize("what", USES)
 def test_a_hostile_text_is_read_in_linear_time(what: str, unit: str) -> None:

@@ -15,7 +15,7 @@ LIST_TOOLS = ("todo", "TodoWrite", "update_plan", "todo_write", "todowrite", "wr
 CREATING, UPDATING, SHOWING = "TaskCreate", "TaskUpdate", "TaskList"
 """Claude Code's newer ones: a task a call, and the list as it stands, which others may have written on meanwhile."""
 NUMBERED = re.compile(r"#(\d+)")
-SHOWN = re.compile(r"^\W*#(\d+) \[(\w+)\] (.+)$", re.MULTILINE)
+SHOWN = re.compile(r"^[^\w\n]*#(\d+) \[(\w+)\] (.+)$", re.MULTILINE)
 MOST_TASKS = 200
 DONE = ("completed", "done", "complete", "cancelled", "deleted")
 

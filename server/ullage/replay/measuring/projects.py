@@ -20,7 +20,7 @@ from ullage.replay.measuring.runs import Retained
 
 NO_PROJECT = "(not known)"
 RECORDED = "as recorded"
-_WORKTREE = re.compile(r".*?([^/]+)(?:/\.claude|/\.git)?(?:/\.?worktrees|-worktrees|/\.conductor)/")
+_WORKTREE = re.compile(r"(?:[^/]*/)*?([^/]+)(?:/\.claude|/\.git)?(?:/\.?worktrees|-worktrees|/\.conductor)/")
 """Where tools put the worktrees of a repository: in a folder inside of it, or in one beside it that is called after it."""
 BESIDE = "claude-code"
 """The policy beside whose cost that of the others is shown."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from ullage.context.blocks import Json
@@ -58,8 +59,11 @@ def read(lines: Iterable[JsonObject], tally: Tally, path: Path) -> tuple[Transcr
 def _project_root(path: Path) -> str:
     """The path of the project, where it is noted in one of the folders above; empty where it is not."""
     for folder in list(path.resolve().parents)[:4]:
+        note = folder / _ROOT
+        if note.is_symlink() or not note.is_file():
+            continue  # a pipe would be waited for; a link would have another file told as the project
         try:
-            with (folder / _ROOT).open(encoding="utf-8", errors="replace") as file:
+            with note.open(encoding="utf-8", errors="replace") as file:
                 return printable(file.read(4_096).strip())
         except OSError:
             continue
@@ -128,8 +132,8 @@ class _File:
 
     def _rewind(self, id: str) -> None:
         """Takes back that message and what follows; everything where there is none of that id, as the program itself does."""
-        ids = list(self._messages)
-        taken = ids[ids.index(id) :] if id in self._messages else ids
+        known = id in self._messages
+        taken = [*takewhile(lambda each: each != id, reversed(self._messages)), *([id] if known else [])]
         self._tally.count(ROLLED_BACK, sum(self._messages[each].kind == "user" and bool(self._messages[each].said.text) for each in taken))
         for each in taken:
             del self._messages[each]

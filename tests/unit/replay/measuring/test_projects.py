@@ -42,6 +42,10 @@ def test_a_project_is_the_repository_of_its_folder(folder: str, name: str):
     assert project_of(folder) == name
 
 
+def test_a_folder_that_is_no_folder_takes_no_time():
+    assert project_of(f"/{'a' * 1_000_000}") == "a" * 1_000_000
+
+
 def told(sessions: int = 12) -> tuple[tuple[Row, ...], list[Run]]:
     made, runs = many(sessions, POLICIES)
     return tuple(replace(row, project=FOLDERS[index % 3]) for index, row in enumerate(made.rows)), runs

@@ -4,13 +4,14 @@ document that of 0.38, saved chats `core/logger.ts`."""
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from tests.unit.replay.readers.recorded import Line, drawn, mended, written
 from ullage.context.blocks import Json, Usage
-from ullage.context.entries import ToolReturned
+from ullage.context.entries import ToolReturned, UserPrompt
 from ullage.replay.readers import read
 from ullage.replay.transcript import Transcript
 
@@ -206,3 +207,21 @@ def test_what_a_version_to_come_writes_is_counted(tmp_path: Path):
         'messages of the unknown kind "dream"': 1,
         'lines of the unknown kind "$forget"': 1,
     }
+
+
+def test_no_pipe_and_no_link_is_read_for_the_project(tmp_path: Path):
+    (tmp_path / "secret").write_text("what is not for the report")
+    (tmp_path / ".project_root").symlink_to("secret")
+    chats = tmp_path / "app-1" / "chats"
+    chats.mkdir(parents=True)
+    os.mkfifo(chats.parent / ".project_root")
+    session = taken(chats, [ABOUT, user("u1", "Fix it")])
+    assert session.project == "0123456789ab"
+
+
+def test_many_messages_that_are_taken_back_are_read_in_linear_time(tmp_path: Path):
+    back: list[Line] = [{"$rewindTo": f"r{number}"} for number in range(60_000)]
+    taken_back = (line for number, taken in enumerate(back) for line in (user(f"r{number}", "No"), taken))
+    kept = [user(f"u{number}", "Yes") for number in range(60_000)]
+    session = taken(tmp_path, [ABOUT, *kept, *taken_back])
+    assert sum(isinstance(logged.entry, UserPrompt) for logged in session.entries) == 60_000
