@@ -138,7 +138,9 @@ stage("the walkthrough", { practice: true }, (scenario) => {
       await panel.locator("button.model-button").getByText("tank-reader").or(panel.getByText("Tank Reader")).first().waitFor();
       await screenshot("7-connected");
 
-      const noList = await withoutList("small-one");
+      /** @type {(string | undefined)[]} */
+      const keys = [];
+      const noList = await withoutList("small-one", keys);
       await page.keyboard.press("F1");
       await input.fill(">Ullage: Connect a model");
       await page.locator(".quick-input-list .monaco-list-row").filter({ hasText: "Ullage: Connect a model" }).first().click();
@@ -155,10 +157,13 @@ stage("the walkthrough", { practice: true }, (scenario) => {
       await screenshot("9-unknown-name");
       await input.fill("small-one");
       await page.keyboard.press("Enter");
+      await page.getByText(`The stored API key is not for ${noList}`).first().waitFor();
+      await page.getByRole("button", { name: "Forget the Key" }).click();
       await panel.locator("button.model-button").getByText("small-one").waitFor();
       await sendAndFinish(panel, "Are you there?");
       await itemsOf(panel, "assistant").getByText("Here I am.").waitFor();
       await screenshot("10-answers");
+      assert.deepEqual([...new Set(keys)], ["Bearer none"], "the key of the first server does not go to the second");
       await runCommand(page, "Ullage: Clear API key"); // other scenarios have the same profile
     },
   );
@@ -180,14 +185,20 @@ async function withKey(key) {
   return `http://127.0.0.1:${address.port}`;
 }
 
-/** The address of a server that runs one model and lists none. @param {string} model */
-async function withoutList(model) {
+/**
+ * The address of a server that runs one model and lists none.
+ *
+ * @param {string} model
+ * @param {(string | undefined)[]} keys gets what it was sent as a key with each request
+ */
+async function withoutList(model, keys) {
   const site = createServer((request, response) => void answer(request, response));
   /**
    * @param {import("node:http").IncomingMessage} request
    * @param {import("node:http").ServerResponse} response
    */
   const answer = async (request, response) => {
+    keys.push(request.headers.authorization);
     const isMessage = request.method === "POST" && new URL(request.url ?? "", "http://here").pathname === "/v1/messages";
     const asked = isMessage ? /** @type {{ model: string }} */ (await json(request)).model : undefined;
     if (asked !== model) {

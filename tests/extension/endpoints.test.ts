@@ -2,7 +2,14 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { refusalOfKey, addressProblem, keyProblem, LOCAL_SERVERS, offerInWords } from "../../client-extension/src/model/choices";
+import {
+  addressProblem,
+  changeEndpoint,
+  refusalOfKey,
+  keyProblem,
+  LOCAL_SERVERS,
+  offerInWords,
+} from "../../client-extension/src/model/choices";
 import { findModels } from "../../client-extension/src/model/finding";
 import { USER_ERROR_CODE } from "../../client-extension/src/protocol";
 
@@ -103,4 +110,66 @@ test("where the trial shows that a key is needed no other name is asked for", as
   const { found, seen } = withoutList(["other", "mine"], refusal("key_refused", "It asks for a key"));
   await assert.rejects(found, /asks for a key/);
   assert.equal(seen.asked.length, 1);
+});
+
+/** A server that asks its address with its key whenever it starts and when the address changes under it; `asked` has both. */
+function server(address: string, key: string | undefined, setAddress = () => Promise.resolve()) {
+  const asked: [address: string, key: string | undefined][] = [];
+  let runs = true;
+  const ask = () => {
+    if (runs) {
+      asked.push([address, key]);
+    }
+  };
+  const start = () => {
+    runs = true;
+    ask();
+    return Promise.resolve();
+  };
+  const endpoint = {
+    address: () => address,
+    setAddress: async (other: string) => {
+      await setAddress();
+      address = other;
+      ask();
+    },
+    key: () => Promise.resolve(key),
+    setKey: (other: string | undefined) => {
+      key = other;
+      return start();
+    },
+    stop: () => {
+      runs = false;
+      return Promise.resolve();
+    },
+    restart: start,
+  };
+  return { endpoint, asked };
+}
+
+for (const [title, key, other] of [
+  ["a key is taken for another address", "old", "new"],
+  ["a key is forgotten with its address", "old", undefined],
+  ["a first key is taken", undefined, "new"],
+] as const) {
+  test(`no key goes to the address of another one: ${title}`, async () => {
+    const { endpoint, asked } = server("http://old", key);
+    await changeEndpoint(endpoint, "http://new", other);
+    assert.deepEqual(asked.at(-1), ["http://new", other]);
+    for (const [address, sent] of asked) {
+      assert.ok(sent === undefined || address.endsWith(sent), `${sent} went to ${address}`);
+    }
+  });
+}
+
+test("the same key once more starts the server again", async () => {
+  const { endpoint, asked } = server("http://old", "old");
+  await changeEndpoint(endpoint, "http://old", "old");
+  assert.deepEqual(asked.at(-1), ["http://old", "old"]);
+});
+
+test("the server runs again where the address cannot be set", async () => {
+  const { endpoint, asked } = server("http://old", "old", () => Promise.reject(new Error("set for this workspace")));
+  await assert.rejects(changeEndpoint(endpoint, "http://new", "new"), /set for this workspace/);
+  assert.deepEqual(asked.at(-1), ["http://old", "old"]);
 });

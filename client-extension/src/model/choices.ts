@@ -45,6 +45,40 @@ export function refusalOfKey(message: string): string {
   return message.replace(/ Set (one|it|the right one)\b[^.]*with the command [\s\S]*$/, "");
 }
 
+/** Address and key in force, and the server that has both. To store another key starts it again. */
+export interface Endpoint {
+  address: () => string;
+  setAddress: (address: string) => Promise<void>;
+  key: () => Promise<string | undefined>;
+  setKey: (key: string | undefined) => Promise<void>;
+  stop: () => Promise<void>;
+  restart: () => Promise<void>;
+}
+
+/**
+ * Takes another address, where one is given, and another key, with no server running in between: it would ask at once, and send the key of one address to the other. Other
+ * windows have servers, too: the key of before is gone before the address is another one.
+ */
+export async function changeEndpoint(endpoint: Endpoint, address: string | undefined, key: string | undefined): Promise<void> {
+  const before = { address: endpoint.address(), key: await endpoint.key() };
+  const moves = address !== undefined && address !== before.address;
+  if (moves && before.key !== undefined) {
+    await endpoint.setKey(undefined);
+  }
+  await endpoint.stop();
+  let next = key;
+  try {
+    if (address !== undefined) {
+      await endpoint.setAddress(address);
+    }
+  } catch (error) {
+    next = endpoint.address() === before.address ? before.key : undefined;
+    throw error;
+  } finally {
+    await ((await endpoint.key()) === next ? endpoint.restart() : endpoint.setKey(next)); // the same one once more would not start it
+  }
+}
+
 /** `1M window · $4 in, $20 out per million tokens`: what is known of it. */
 export function offerInWords({ window, prices }: OfferedModel): string {
   return [

@@ -4,10 +4,10 @@
  */
 
 import * as vscode from "vscode";
-import { addressProblem, keyProblem, LOCAL_SERVERS, refusalOfKey } from "./choices";
+import { addressProblem, changeEndpoint, keyProblem, LOCAL_SERVERS, refusalOfKey } from "./choices";
 import { findModels, type Found } from "./finding";
 import { chooseModel } from "./picker";
-import { tell } from "../notify";
+import { confirm, tell } from "../notify";
 import type { OfferedModel } from "../protocol";
 import { reasonOf } from "../server/answers";
 import type { ServerConnection } from "../server/connection";
@@ -72,6 +72,10 @@ export class ApiKey {
 
 const TITLE = "Ullage: connect a model";
 
+const FORGOTTEN =
+  "That server has answered without one. The stored key is forgotten, so that it is not sent there. Enter it again to go back.";
+const INHERITED = "That server has answered without a key. The one in the environment goes to every address that is set.";
+
 /** Milliseconds that the server may take to start again with another key. */
 const RESTART_LIMIT = 30_000;
 
@@ -133,10 +137,7 @@ export async function setUpModel(parts: SetUpParts): Promise<void> {
  */
 export async function setUpKey(parts: SetUpParts, address?: string): Promise<void> {
   const before = { key: await parts.apiKey.read(), address: addressInForce() };
-  const restore = async () => {
-    await setEndpoint(before.address);
-    await parts.apiKey.keep(before.key);
-  };
+  const restore = () => changed(parts, before.address, before.key);
   const problemOf = (address ?? before.address) === "" ? keyProblem : () => undefined;
   for (let problem: string | undefined; ;) {
     const key = await parts.apiKey.input(problemOf, problem, address ? `${address} asks for a key` : undefined);
@@ -160,12 +161,7 @@ export async function setUpKey(parts: SetUpParts, address?: string): Promise<voi
 
 /** What is found at the endpoint with that key. @throws Error where it accepts none, or does not answer. */
 async function tried(parts: SetUpParts, key: string, address: string | undefined): Promise<Found | undefined> {
-  if (address !== undefined) {
-    await setEndpoint(address);
-  }
-  // The same key once more changes nothing that the server would be started again for.
-  const isKept = (await parts.apiKey.read()) === key;
-  await restarted(parts, () => (isKept ? parts.connection.restart() : parts.apiKey.keep(key)));
+  await changed(parts, address, key);
   return foundAt(parts);
 }
 
@@ -198,7 +194,20 @@ async function setUpAddress(parts: SetUpParts): Promise<void> {
   }
 }
 
+/** A server that has answered without a key gets none that was meant for another. */
 async function use(parts: SetUpParts, address: string, found: Found): Promise<void> {
+  if (address !== addressInForce()) {
+    const key = await parts.apiKey.read();
+    if (key !== undefined && !(await confirm(`The stored API key is not for ${address}`, FORGOTTEN, "Forget the Key"))) {
+      return;
+    }
+    if (process.env.ANTHROPIC_API_KEY && !(await confirm(`ANTHROPIC_API_KEY will be sent to ${address}`, INHERITED, "Send It There"))) {
+      return;
+    }
+    if (key !== undefined) {
+      await changed(parts, address, undefined);
+    }
+  }
   await setEndpoint(address);
   await choose(parts, found);
 }
@@ -217,14 +226,14 @@ function addressInForce(): string {
 async function setEndpoint(address: string): Promise<void> {
   const settings = vscode.workspace.getConfiguration("ullage.model");
   const { Global } = vscode.ConfigurationTarget;
-  if (settings.get<string>("baseUrl", "") !== address) {
-    await settings.update("baseUrl", address === "" ? undefined : address, Global);
-  }
   if (settings.get<string>("provider") === "practice") {
     await settings.update("provider", undefined, Global);
   }
   if (vscode.workspace.getConfiguration("ullage.model").get<string>("provider") === "practice") {
     throw new Error('The setting "Ullage › Model: Provider" is "practice" for this workspace or machine. Set it to "auto" there.');
+  }
+  if (settings.get<string>("baseUrl", "") !== address) {
+    await settings.update("baseUrl", address === "" ? undefined : address, Global);
   }
 }
 
@@ -250,6 +259,25 @@ function foundAt({ connection }: SetUpParts, address?: string): Promise<Found | 
       await vscode.window.withProgress(progress, async () => connection.request("ullage/model/try", { ...at, model }));
     },
   });
+}
+
+/** Changes address and key while no server runs, and waits until one does. */
+async function changed(parts: SetUpParts, address: string | undefined, key: string | undefined): Promise<void> {
+  const { apiKey, connection } = parts;
+  await restarted(parts, () =>
+    changeEndpoint(
+      {
+        address: addressInForce,
+        setAddress: setEndpoint,
+        key: () => apiKey.read(),
+        setKey: (other) => apiKey.keep(other),
+        stop: () => connection.stop(),
+        restart: () => connection.restart(),
+      },
+      address,
+      key,
+    ),
+  );
 }
 
 /** Does what makes the server start again, and waits until it runs. */
