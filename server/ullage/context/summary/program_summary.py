@@ -19,7 +19,7 @@ from ullage.context.summary.command_history import CommandFact, command_history,
 from ullage.context.summary.facts import Facts, Said
 from ullage.context.summary.file_history import file_history
 from ullage.context.summary.own_words import Told, newest_first
-from ullage.context.summary.quotes import Quotes
+from ullage.context.summary.quotes import Quotes, Staying
 from ullage.context.summary.sections import Focus, Placed, Section, Share, fitting, places, spend
 from ullage.context.summary.sentences import QUESTION
 from ullage.context.summary.state_of_work import ADDING, CHECKS, COMMITTING, StateOfWork
@@ -63,14 +63,16 @@ HEADINGS = (ASKED, CONSTRAINTS, STATE, NOW, NEXT, PLAN, DECISIONS, COMMANDS, ERR
 FILES_SHARE = 0.17
 """Of the budget, at most, for files and names."""
 
+NOTHING_STAYS = Staying()
 
-def program_sections(found: Facts, quotes: Quotes, focus: str, budget_tokens: int, staying: str = "") -> tuple[Section, ...]:
-    """Its sections in reading order; empty ones are left out. `staying` is the text of the messages that stay beside it."""
+
+def program_sections(found: Facts, quotes: Quotes, focus: str, budget_tokens: int, staying: Staying = NOTHING_STAYS) -> tuple[Section, ...]:
+    """Its sections in reading order; empty ones are left out. `staying` are the messages that stay beside it."""
     favoured = Focus(focus)
     shares = _shares(found, quotes, favoured)
     spend(shares, budget_tokens)
-    others = [_asked(quotes, staying), *(share.section() for share in shares), _next(found)]
-    standing = "\n".join((*(line for section in others for line in section.lines), staying))
+    others = [_asked(quotes, staying.said), *(share.section() for share in shares), _next(found)]
+    standing = "\n".join((*(line for section in others for line in section.lines), staying.text))
     placed = places(found.names, found.files, standing, favoured, int(budget_tokens * FILES_SHARE * CHARACTERS_PER_TOKEN))
     files = Section(FILES, (*wording.file_lines(placed), *wording.elsewhere_lines(placed)))
     by_heading = {section.heading: section for section in (*others, files)}
@@ -177,12 +179,12 @@ def _constraint_lines(unquoted: Sequence[Said]) -> list[str]:
     return older + lines[:shown][::-1]
 
 
-def _asked(quotes: Quotes, staying: str) -> Section:
+def _asked(quotes: Quotes, said: str) -> Section:
     lines: list[str] = []
     if quotes.left_out:
         lines.append(f"({quotes.left_out} older messages are left out; `recall` finds them.)")
     for each in quotes.quotes:
-        if each.whole and len(each.text) > NAMED_CHARACTERS and each.text in staying:
+        if each.whole and len(each.text) > NAMED_CHARACTERS and each.text in said:
             lines.append(f"- #{each.seq} (whole in the messages that stayed): {one_line(each.text, NAMED_CHARACTERS)}")
             continue
         first, *more = each.text.splitlines() or [""]

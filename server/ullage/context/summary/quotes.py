@@ -40,6 +40,14 @@ class Quotes:
     left_out: int
 
 
+@dataclass(frozen=True, slots=True)
+class Staying:
+    """What the model goes on seeing beside a summary. `said` are the user's words in it: a tool may print the same, but that is data."""
+
+    text: str = ""
+    said: str = ""
+
+
 def quote(asked: Sequence[Said], tokens: int, longest: int) -> Quotes:
     """Quotes the newest messages, and the first one; of others the beginning; in about `tokens` tokens, and of none more than `longest`."""
     quotes: dict[int, Quote] = {}

@@ -249,7 +249,8 @@ class Asked(Sequence[Said]):
 
 
 def _refusal(call: Call, reason: str) -> str:
-    what = f"Refused: `{one_line(call.source, 80)}`"
+    called = one_line(call.source, 80).replace("`", "'")  # a model wrote it: it cannot end where it is quoted and go on as the user
+    what = f"Refused: `{called}`"
     return f"{what}, saying: {one_line(reason, REASON_CHARACTERS)}" if reason.strip() else what
 
 

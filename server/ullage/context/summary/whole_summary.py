@@ -29,13 +29,15 @@ from ullage.context.summary.program_summary import (
     ERRORS,
     FILES,
     NEXT,
+    NOTHING_STAYS,
     NOW,
     PLAN,
     PROGRAM_TOKENS,
     STATE,
     program_sections,
 )
-from ullage.context.summary.quotes import quote
+from ullage.context.summary.quotes import Staying, quote
+from ullage.context.summary.settled import typed
 from ullage.context.summary.words import basename
 from ullage.context.view.log_places import entry_at
 
@@ -90,14 +92,14 @@ def whole_summary(
     options: SummaryOptions,
     room: int = ROOM,
     reading: Reading | None = None,
-    staying: str = "",
+    staying: Staying = NOTHING_STAYS,
 ) -> str:
     """The text that replaces all of `entries`, which begin with the session's first and end with the last covered.
 
     `model_text` is the model's part (see `summary_prompt.py`); without it the program summary is all, together with the part that
     a model wrote for an earlier summary among `entries`. `focus` says what to favour, `room` how many tokens there are for
     it (it tries to stay well under). Secrets with well-known shapes are redacted. `reading` is what was read of this log for an
-    earlier summary; it saves time and changes nothing. `staying` is the text of messages that stay in view beside it.
+    earlier summary; it saves time and changes nothing. `staying` are messages that stay in view beside it.
     """
     found = facts(entries, reading)
     written = _Written(model_text.strip(), entries[-1].seq) if model_text is not None and entries else _earlier(entries, found.record, room)
@@ -163,10 +165,10 @@ def _within(text: str, tokens: int) -> str:
     return text if size <= tokens else text[: int(len(text) * tokens / size)].rstrip() + " …"
 
 
-def complete(text: str, found: Facts, staying: str = "") -> str:
+def complete(text: str, found: Facts, staying: Staying = NOTHING_STAYS) -> str:
     """`text`, and at its end the constraints, changed paths, open tasks and last open errors that it lacks and `staying` does, too: the
     messages that stay in view beside it."""
-    lines = missing(f"{text}\n{staying}", found)
+    lines = missing(text, found, staying)
     added: list[str] = []
     left = ADDED_TOKENS
     for line in lines:
@@ -177,16 +179,17 @@ def complete(text: str, found: Facts, staying: str = "") -> str:
     return "\n".join((text, "", HEADING, *added)) if added else text
 
 
-def missing(text: str, found: Facts) -> list[str]:
+def missing(text: str, found: Facts, staying: Staying = NOTHING_STAYS) -> list[str]:
     """A line for each thing that must be in the summary and is not; of each kind the newest first."""
-    flat = _flat(text)
-    files = {basename(token) for token in FILE_TOKEN.findall(text)}
+    beside = f"{text}\n{staying.text}"
+    flat, of_user = _flat(beside), _flat(f"{text}\n{staying.said}")
+    files = {basename(token) for token in FILE_TOKEN.findall(beside)}
     wanted = [
-        *((said.text, wording.said_line(said)) for said in reversed(found.constraints) if not said.is_aside),
-        *((task.content, wording.task_line(task)) for task in found.tasks if task.is_open),
-        *((error.text, wording.error_line(error)) for error in reversed(last_open(found.errors))),
+        *((of_user, said.text, wording.said_line(said)) for said in reversed(found.constraints) if not said.is_aside),
+        *((flat, task.content, wording.task_line(task)) for task in found.tasks if task.is_open),
+        *((flat, error.text, wording.error_line(error)) for error in reversed(last_open(found.errors))),
     ]
-    lines = [redact(line) for needle, line in wanted if _flat(redact(needle)) not in flat]
+    lines = [redact(line) for where, needle, line in wanted if _flat(redact(needle)) not in where]
     changed = [file for file in found.files if file.changed and not _named(file.path, flat, files)]
     return _unique([*lines, *(redact(wording.file_line(file)) for file in changed)])
 
@@ -204,11 +207,13 @@ def _unique(lines: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def staying_text(tail: Sequence[Logged], cleared: Collection[int]) -> str:
+def staying_text(tail: Sequence[Logged], cleared: Collection[int]) -> Staying:
     """What the model goes on seeing of `tail`, for certain. `cleared` are the seqs of results that give way to a marker; of one that was
     shortened after it came, or that an earlier compaction cleared or cut out (undone or not), nothing is taken to be seen."""
     gone = {*cleared, *(seq for logged in tail for seq in _taken_from_view(logged.entry))}
-    return "\n".join(text for logged in tail if logged.seq not in gone for text in _texts(logged.entry))
+    seen = [logged.entry for logged in tail if logged.seq not in gone]
+    said = "\n".join(typed(entry) for entry in seen if isinstance(entry, UserPrompt))
+    return Staying("\n".join(text for entry in seen for text in _texts(entry)), said)
 
 
 def _taken_from_view(entry: Entry) -> Iterator[int]:

@@ -16,7 +16,7 @@ from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned, 
 from ullage.context.policy import SummaryOptions
 from ullage.context.summary.facts import facts
 from ullage.context.summary.program_summary import FILES, NEXT, PROGRAM_TOKENS, brief, program_sections
-from ullage.context.summary.quotes import quote
+from ullage.context.summary.quotes import Staying, quote
 
 LONGEST = SummaryOptions().message_tokens
 
@@ -207,7 +207,7 @@ def test_the_user_is_quoted_verbatim_and_begins_no_line():
 def test_the_last_words_of_a_turn_stand_nearly_whole_though_they_stay_in_view():
     told = "The gauge reads the raw value now.\n\n- the filter is gone\n- the report is next\n\nShall I go on with it?"
     found = facts(work(asked("Fix it"), says(told)))
-    sections = program_sections(found, quote(found.asked, 1_000, LONGEST), "", PROGRAM_TOKENS, staying=told)
+    sections = program_sections(found, quote(found.asked, 1_000, LONGEST), "", PROGRAM_TOKENS, staying=Staying(told))
     text = "\n".join(section.markdown() for section in sections)
     assert all(line in text for line in told.splitlines())
 
