@@ -126,17 +126,6 @@ def _command_fact(call: Call, runs: int) -> CommandFact:
     return CommandFact(call.source, runs, ended(call), last, call.seq, call.only_looks)
 
 
-def error_history(calls: Iterable[Call]) -> tuple[ErrorFact, ...]:
-    """The errors in order; the same one from the same call only once, where it came last.
-
-    That a tool could not read or edit a file as it was asked to is none: the agent saw it and went on in another way.
-    """
-    history = ErrorHistory()
-    for call in calls:
-        history.add(call)
-    return history.facts()
-
-
 @dataclass(frozen=True, slots=True)
 class _Step:
     """What a call says of errors."""
@@ -154,7 +143,10 @@ class _Step:
 
 
 class ErrorHistory:
-    """The errors of the newest calls of a session, as it goes on."""
+    """The errors of the newest calls of a session, as it goes on; the same one from the same call only once, where it came last.
+
+    That a tool could not read or edit a file as it was asked to is none: the agent saw it and went on in another way.
+    """
 
     def __init__(self) -> None:
         self._steps: deque[_Step] = deque(maxlen=CALLS_FOR_ERRORS)

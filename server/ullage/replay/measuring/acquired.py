@@ -30,11 +30,6 @@ class Acquired:
     """What stood in view then without the summary: messages that were kept, files that were put back."""
 
     @property
-    def share_known(self) -> float | None:
-        """Of all results, what was known before; None where there were no results."""
-        return self.again.of / self.results if self.results else None
-
-    @property
     def mean_beside_summary(self) -> float | None:
         """Characters a compaction; None where there was none."""
         return self.beside_summary / self.places if self.places else None

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.context.work import calls_of, edited, ran, read
 from ullage.context.calls import one_line
 from ullage.context.entries import Entry, ToolReturned
-from ullage.context.summary.command_history import command_history, error_history, error_line, last_line
+from ullage.context.summary.command_history import ErrorFact, ErrorHistory, command_history, error_line, last_line
 
 TRACEBACK = """Traceback (most recent call last):
   File "tank.py", line 3, in <module>
@@ -96,8 +96,15 @@ def test_the_error_is_found_at_the_end_of_a_long_output():
     assert error_line("line of a log\n" * 50_000 + TRACEBACK) == "ValueError: level below zero: -4"
 
 
+def error_facts(*steps: list[Entry]) -> tuple[ErrorFact, ...]:
+    history = ErrorHistory()
+    for call in calls_of(*steps):
+        history.add(call)
+    return history.facts()
+
+
 def errors(*steps: list[Entry]) -> list[tuple[str, str]]:
-    return [(fact.text, fact.fix) for fact in error_history(calls_of(*steps))]
+    return [(fact.text, fact.fix) for fact in error_facts(*steps)]
 
 
 def test_an_error_is_open_until_the_same_call_works():
@@ -117,7 +124,7 @@ def test_an_error_that_gives_way_to_another_is_kept_with_it():
 
 
 def test_the_same_error_again_counts_once_where_it_came_last():
-    facts = error_history(calls_of(ran("make", "error: no", failed=True), edited("a.c"), ran("make", "error: no", failed=True)))
+    facts = error_facts(ran("make", "error: no", failed=True), edited("a.c"), ran("make", "error: no", failed=True))
     assert [(fact.seq, fact.tried) for fact in facts] == [(6, ("a.c",))]
 
 
