@@ -109,7 +109,9 @@ class Reading:
         for read in old:
             self._settled.add(read)
             if read.call is not None:
-                self._uses.pop(read.call.returned.tool_use_id, None)
+                id = read.call.returned.tool_use_id
+                if id in self._uses and self._uses[id].input is read.call.input:  # some models use an id again, for a call of a later reply
+                    del self._uses[id]
         self._settled.settle()
 
     def _reading_of(self, logged: Logged) -> ReadEntry:

@@ -182,6 +182,14 @@ def test_a_log_that_grows_is_known_by_its_root(entries: list[Logged], ends: list
         assert replace(kept, names=whole.names) == whole
 
 
+def test_an_id_of_a_call_may_come_again_before_the_first_is_settled():
+    call = AssistantReply("r", (ToolUse("a", "bash", {"command": "make"}),), "practice", "tool_use", None)
+    answer = ToolReturned("a", "bash", "ok", False, 2)
+    again = replace(call, blocks=(ToolUse("a", "bash", {"command": "ls"}),))
+    entries, reading = log(call, answer, asked("go on"), asked("and then"), again, answer), Reading(kept=3, at_once=2, least=1)
+    assert facts(entries, reading).last_call == facts(entries).last_call
+
+
 def test_what_was_read_ahead_is_not_read_again(monkeypatch: pytest.MonkeyPatch):
     looked: list[Entry] = []
 
