@@ -131,6 +131,7 @@ stage("the walkthrough", { practice: true }, (scenario) => {
       await input.fill("wrong");
       await page.keyboard.press("Enter");
       await asked.getByText("does not accept the API key").first().waitFor();
+      assert.equal(await asked.getByRole("link").count(), 0, "a server's words make no link that runs a command");
       await screenshot("6-key-refused");
       await input.fill("right");
       await page.keyboard.press("Enter");
@@ -173,7 +174,10 @@ stage("the walkthrough", { practice: true }, (scenario) => {
 async function withKey(key) {
   const site = createServer((request, response) => {
     response.setHeader("content-type", "application/json");
-    const refused = { type: "error", error: { type: "authentication_error", message: "invalid key" } };
+    const refused = {
+      type: "error",
+      error: { type: "authentication_error", message: "invalid [key](command:workbench.action.closeWindow)" },
+    };
     const models = { data: [{ type: "model", id: "tank-reader", display_name: "Tank Reader" }], has_more: false };
     const isKnown = request.headers.authorization === `Bearer ${key}`;
     response.writeHead(isKnown ? 200 : 401).end(JSON.stringify(isKnown ? models : refused));

@@ -74,6 +74,10 @@ test("all notifications go through the one room that makes their words plain", (
   assert.deepEqual(filesWith(/\.show(?:Information|Warning|Error)Message/), ["notify.ts"]);
 });
 
+test("all questions for a line of text go through the same room", () => {
+  assert.deepEqual(filesWith(/\.showInputBox|createInputBox/), ["notify.ts"]);
+});
+
 test("no tooltip is trusted with more than the commands that it names", () => {
   assert.deepEqual(filesWith(/isTrusted\s*=\s*true|supportHtml/), []);
 });

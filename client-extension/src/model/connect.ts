@@ -7,7 +7,7 @@ import * as vscode from "vscode";
 import { addressProblem, changeEndpoint, keyProblem, LOCAL_SERVERS, refusalOfKey } from "./choices";
 import { findModels, type Found } from "./finding";
 import { chooseModel } from "./picker";
-import { confirm, tell } from "../notify";
+import { askFor, confirm, tell } from "../notify";
 import type { OfferedModel } from "../protocol";
 import { reasonOf } from "../server/answers";
 import type { ServerConnection } from "../server/connection";
@@ -45,7 +45,7 @@ export class ApiKey {
    * @param problemOf what is wrong with what was typed. @param problem what was wrong with the key that was tried before.
    */
   async input(problemOf: (typed: string) => string | undefined, problem?: string, prompt = PROMPT): Promise<string | undefined> {
-    const key = await vscode.window.showInputBox({
+    const key = await askFor({
       title: "Ullage: API key",
       prompt: problem ?? prompt,
       placeHolder: "sk-ant-…",
@@ -170,7 +170,7 @@ async function setUpAddress(parts: SetUpParts): Promise<void> {
   let typed = "";
   for (let problem: string | undefined; ;) {
     const failed = typed;
-    const answer = await vscode.window.showInputBox({
+    const answer = await askFor({
       title: TITLE,
       prompt: problem ?? "Address of the server, without /v1/messages",
       placeHolder: "http://127.0.0.1:8080",
@@ -247,7 +247,7 @@ function foundAt({ connection }: SetUpParts, address?: string): Promise<Found | 
   return findModels({
     list: async () => (await connection.request("ullage/model/list", at)).models,
     name: async (why, typed) =>
-      vscode.window.showInputBox({
+      askFor({
         title: TITLE,
         prompt: why,
         placeHolder: "The model's name, as its server knows it",

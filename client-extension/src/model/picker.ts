@@ -2,7 +2,7 @@
 
 import * as vscode from "vscode";
 import { effortChoices, effortLabel, offerInWords } from "./choices";
-import { tell, tellError } from "../notify";
+import { askFor, tell, tellError } from "../notify";
 import type { OfferedModel } from "../protocol";
 import type { ServerConnection } from "../server/connection";
 import type { ActiveSession } from "../session/activeSession";
@@ -59,7 +59,7 @@ export async function chooseModel(session: ActiveSession, offer: Offer | Promise
     await vscode.commands.executeCommand(chosen.command);
     return;
   }
-  const model = chosen.name ?? (await vscode.window.showInputBox({ title: TITLE, prompt: "The model's name, as its server knows it" }));
+  const model = chosen.name ?? (await askFor({ title: TITLE, prompt: "The model's name, as its server knows it" }));
   if (model?.trim()) {
     await session.request("ullage/session/setModel", { model: model.trim() });
   }

@@ -13,7 +13,7 @@ import {
   importQuestion,
   titleOf,
 } from "./pickerText";
-import { confirm, tell, tellError } from "../notify";
+import { askFor, confirm, tell, tellError } from "../notify";
 import type { SearchHit, SessionSummary } from "../protocol";
 import type { ServerConnection } from "../server/connection";
 import { labelText, sentence } from "../visible";
@@ -75,7 +75,7 @@ function showError(error: Error): void {
 }
 
 async function rename(connection: ServerConnection, summary: SessionSummary): Promise<void> {
-  const title = await vscode.window.showInputBox({
+  const title = await askFor({
     title: "Rename session",
     value: summary.title,
     validateInput: (value) => (value.trim() ? undefined : "A title is needed"),
