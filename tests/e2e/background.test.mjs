@@ -5,10 +5,10 @@ import { assertHolds, expectEventually } from "./harness/eventually.mjs";
 import { gaugeReaches } from "./harness/gauge.mjs";
 import { messagesOf, repliesAsked } from "./harness/history.mjs";
 import { itemsOf, openPanel, promptBox, sendAndFinish } from "./harness/panel.mjs";
+import { readings } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { openFile, typeAtLine } from "./harness/workbench.mjs";
 
-const READ = { call: "read_file", input: { path: "data/readings.csv" } };
 const RECORD = [
   "=== RECORD ===",
   "The user has the readings looked at, three times by now, and edits the tank meanwhile.",
@@ -22,12 +22,13 @@ stage("in the background", { window: 60_000 }, (scenario) => {
     "a compaction takes its place while the user types, nothing typed is lost, and the next prompt does not wait",
     {},
     async (scene) => {
-      const { page, api, screenshot } = scene;
+      const { page, api, workspace, screenshot } = scene;
+      const [first, second, third] = await readings(workspace, 3);
       await api.addRules({
         when: "=== RECORD ===",
         outcome: { reply: [{ say: RECORD }], chunk_size: 16, interruption: { holds_after: 3 } },
       });
-      await api.enqueue([READ], { say: "Seen once." }, [READ], { say: "Seen twice." }, [READ], { say: "Seen three times." });
+      await api.enqueue([first], { say: "Seen once." }, [second], { say: "Seen twice." }, [third], { say: "Seen three times." });
       const panel = await openPanel(page);
       for (const prompt of ["Look at the readings", "Look at them again", "And once more"]) await sendAndFinish(panel, prompt);
       const full = await gaugeReaches(page, (percent) => percent > 75, "near the line");
@@ -53,8 +54,8 @@ stage("in the background", { window: 60_000 }, (scenario) => {
       await page.keyboard.press("Enter");
       await itemsOf(panel, "assistant").getByText("It is 0.95.").waitFor();
       await expectEventually(async () => (await promptBox(panel).inputValue()) === "", "the prompt was sent");
-      const [first] = (await repliesAsked(api)).slice(before);
-      const sent = JSON.stringify(messagesOf(first));
+      const [asked] = (await repliesAsked(api)).slice(before);
+      const sent = JSON.stringify(messagesOf(asked));
       assertHolds(sent, "What is the safe fill now?");
       assertHolds(sent, "Use millimetres");
       assert.equal(sent.includes("Seen once"), false);

@@ -3,21 +3,21 @@
 import assert from "node:assert/strict";
 import { clickGauge, gauge, gaugeIsPriced, gaugePercent, gaugeReaches, gaugeTooltip } from "./harness/gauge.mjs";
 import { itemsOf, openPanel, sendAndFinish, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { readings } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { summaries } from "./harness/fake-api.mjs";
 import { notification } from "./harness/workbench.mjs";
 
-const READ = { call: "read_file", input: { path: "data/readings.csv", limit: 250 } };
-
 stage("the gauge", { window: 60_000 }, (scenario) => {
   scenario("it is there before any prompt, rises in a turn, and a click compacts, which can be undone", {}, async (scene) => {
-    const { page, api, screenshot } = scene;
+    const { page, api, workspace, screenshot } = scene;
+    const [first, second, third] = await readings(workspace, 3);
     await api.addRules(summaries("The user wants the readings looked at.\n\n## Decisions\n- Use millimetres, since the dip stick does."));
-    await api.enqueue([{ say: "I look." }, READ], {
+    await api.enqueue([{ say: "I look." }, first], {
       reply: [{ say: "I have seen a number of readings." }],
       interruption: { holds_after: 1 },
     });
-    await api.enqueue([READ, READ, READ], { say: "Seen again." }, [READ], { say: "There they are." });
+    await api.enqueue([second], { say: "Seen again." }, [{ ...third, input: { ...third.input, limit: 120 } }], { say: "There they are." });
     const atStart = await gaugeReaches(page, (percent) => percent < 30, "low before any prompt");
     await screenshot("1-before");
 
@@ -37,7 +37,7 @@ stage("the gauge", { window: 60_000 }, (scenario) => {
     await screenshot("3-tooltip");
     for (const part of [/system prompt/, /tool definitions/, /your messages/, /read_file/, /in all/]) assert.match(tooltip, part);
     const [, sum = ""] = /in all\s+([\d,]+)/.exec(tooltip) ?? [];
-    const above = (/^[^|\t]*30,000[^|\t]*$/m.exec(tooltip)?.[0] ?? "").match(/[\d,]*\d/g);
+    const above = (/^[^|\t]*30,000[^|\t]*$/m.exec(tooltip)?.[0] ?? "").match(/\d+,\d{3}/g);
     assert.deepEqual(above?.toSorted(), [sum, "30,000", "60,000"].toSorted());
 
     await clickGauge(page);

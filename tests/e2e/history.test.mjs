@@ -6,6 +6,7 @@ import { summaries } from "./harness/fake-api.mjs";
 import { gaugeIsPriced, gaugePercent, gaugeReaches, gaugeTooltip } from "./harness/gauge.mjs";
 import { clickAtItem, messagesOf, openTimeline, previewOf, repliesAsked, revealed, searchFor, timelineOf } from "./harness/history.mjs";
 import { itemsOf, openPanel, promptBox, sendAndFinish } from "./harness/panel.mjs";
+import { readings } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { openFile, resizePanel, runCommand } from "./harness/workbench.mjs";
 
@@ -25,7 +26,7 @@ const READ = read("data/readings.csv", 250);
  */
 async function filled({ page, api }) {
   await api.addRules(summaries(SUMMARY));
-  await api.enqueue([{ say: "I look." }, READ], { say: "The north tank dips 731 mm." }, [READ], { say: "Seen again." });
+  await api.enqueue([{ say: "I look." }, READ, READ], { say: "The north tank dips 731 mm." }, { say: "Seen again." });
   const panel = await openPanel(page);
   await sendAndFinish(panel, "Look at the readings. Never change the file.");
   await sendAndFinish(panel, "Look at them once more");
@@ -60,7 +61,7 @@ stage("history", { window: 60_000 }, (scenario) => {
     await resizePanel(page, 320);
     await screenshot("2-with-focus-narrow");
     assert.equal(await gaugePercent(page), full);
-    assert.equal((await repliesAsked(api)).length, 4);
+    assert.equal((await repliesAsked(api)).length, 3);
 
     await preview.getByRole("button", { name: "Compact" }).click();
     await preview.waitFor({ state: "hidden" });
@@ -68,7 +69,7 @@ stage("history", { window: 60_000 }, (scenario) => {
     const after = await gaugeReaches(page, (percent) => percent < full, "lower after the compaction");
     await screenshot("3-compacted-narrow");
     await resizePanel(page, 420);
-    const [asked] = (await repliesAsked(api)).slice(4);
+    const [asked] = (await repliesAsked(api)).slice(3);
     assertHolds(JSON.stringify(asked?.body.messages.at(-1)), "the units");
 
     await itemsOf(panel, "compaction").getByRole("button", { name: "Undo" }).click();
@@ -174,10 +175,11 @@ stage("history", { window: 60_000 }, (scenario) => {
   );
 
   scenario("a pinned message survives a compaction, a pinned file is read again, and what is excluded is gone", {}, async (scene) => {
-    const { page, api, screenshot } = scene;
+    const { page, api, workspace, screenshot } = scene;
+    const [first, second] = await readings(workspace, 2);
     await api.addRules(summaries(SUMMARY));
     await api.enqueue([read("docs/survey-notes.md")], { say: "The survey says so." }, { say: "Forget that the moon is a tank." });
-    await api.enqueue([READ], { say: "Seen once." }, [READ], { say: "Seen twice." });
+    await api.enqueue([first], { say: "Seen once." }, [second], { say: "Seen twice." });
     const panel = await openPanel(page);
     await sendAndFinish(panel, "Read the survey notes");
     await sendAndFinish(panel, "Say something odd");
@@ -256,13 +258,14 @@ stage("history", { window: 60_000 }, (scenario) => {
     "an undo that does not fit the window says so, and fits with old results cleared",
     { settings: NOT_BY_ITSELF },
     async (scene) => {
-      const { page, api, screenshot } = scene;
+      const { page, api, workspace, screenshot } = scene;
+      const [another] = await readings(workspace, 1);
       const panel = await filled(scene);
       await api.enqueue([READ], { say: "Seen for the third time." });
       await sendAndFinish(panel, "And for the third time");
       await runCommand(page, "Ullage: Compact conversation");
       await compacted(panel);
-      await api.enqueue([READ, READ, READ, READ], [READ, READ, READ, READ], { say: "Seen very often." });
+      await api.enqueue(Array(5).fill(another), { say: "Seen very often." });
       await sendAndFinish(panel, "Look at them again and again");
       const full = await gaugeIsPriced(page);
       assert.ok(full > 150, `the gauge is at ${full} %`);

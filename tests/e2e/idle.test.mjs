@@ -7,11 +7,11 @@ import { assertHolds } from "./harness/eventually.mjs";
 import { summaries } from "./harness/fake-api.mjs";
 import { gaugeReaches } from "./harness/gauge.mjs";
 import { itemsOf, openPanel, sendAndFinish } from "./harness/panel.mjs";
+import { readings } from "./harness/readings.mjs";
 import { stage } from "./harness/stage.mjs";
 import { editorShows, isUnsaved, openFile, typeAtLine } from "./harness/workbench.mjs";
 
 const FILE = "tankgauge/tank.py";
-const READ = { call: "read_file", input: { path: "data/readings.csv" } };
 
 stage("while editing", { window: 60_000 }, (scenario) => {
   scenario("near its line the conversation is compacted while the user types, and the unsaved text is sent", {}, async (scene) => {
@@ -19,7 +19,8 @@ stage("while editing", { window: 60_000 }, (scenario) => {
     await api.addRules(
       summaries("The user wants the readings looked at.\n\n## Decisions\n- Use millimetres, since the dip stick does, and never litres."),
     );
-    await api.enqueue([READ], { say: "Seen once." }, [READ], { say: "Seen twice." }, [READ], { say: "Seen three times." });
+    const [first, second, third] = await readings(workspace, 3);
+    await api.enqueue([first], { say: "Seen once." }, [second], { say: "Seen twice." }, [third], { say: "Seen three times." });
     const panel = await openPanel(page);
     await sendAndFinish(panel, "Look at the readings. Never change the file.");
     await sendAndFinish(panel, "Look at them again");
