@@ -26,7 +26,7 @@ const READ = read("data/readings.csv", 250);
  */
 async function filled({ page, api }) {
   await api.addRules(summaries(SUMMARY));
-  await api.enqueue([{ say: "I look." }, READ, READ], { say: "The north tank dips 731 mm." }, { say: "Seen again." });
+  await api.enqueue([{ say: "I look." }, READ, READ, READ], { say: "The north tank dips 731 mm." }, { say: "Seen again." });
   const panel = await openPanel(page);
   await sendAndFinish(panel, "Look at the readings. Never change the file.");
   await sendAndFinish(panel, "Look at them once more");
@@ -106,7 +106,7 @@ stage("history", { window: 60_000 }, (scenario) => {
     await sendAndFinish(panel, "How much did the north tank dip?");
     await itemsOf(panel, "assistant").getByText("It dipped 731 mm.").waitFor();
     await runCommand(page, "Notifications: Clear All Notifications");
-    const [search, open] = [itemsOf(panel, "toolCall").nth(2), itemsOf(panel, "toolCall").nth(3)];
+    const [search, open] = [itemsOf(panel, "toolCall").nth(3), itemsOf(panel, "toolCall").nth(4)];
     await search.getByText('Recall "dips 731"').click();
     await search.getByText("The north tank dips 731 mm.").waitFor();
     await open.getByText(`Recall result ${call.id}`).waitFor();
