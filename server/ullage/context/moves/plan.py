@@ -1,7 +1,7 @@
 """What one compaction will do: where the summary ends, what is cleared beside it, or cheap moves alone where it would gain nothing.
 
 A plan is made from the view alone and changes nothing. Whoever made it, `spare` keeps it from touching what the user pinned.
-Writing the summary, reading files again and logging the compaction are the business of `session/`.
+How a summary is written, and what is read again, stands in `context/compaction/`; `session/` has the means for it.
 """
 
 from __future__ import annotations
