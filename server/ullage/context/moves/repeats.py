@@ -60,7 +60,9 @@ class InView:
             self._key, self._read = view.key, 0
             self._calls, self._by_call, self._by_file = {}, {}, {}
             for file in (file for each in view.active for file in each.restored if file.is_read):
-                self._show(file.path, Earlier(f"what was read again of {file.path} after the compaction", file.text))
+                self._show(
+                    file.path, Earlier(f"what was read again of {one_line(file.path, SOURCE_CHARACTERS)} after the compaction", file.text)
+                )
         messages = view.messages
         newest = next((index for index in range(len(messages) - 1, self._read - 1, -1) if messages[index].role == "assistant"), self._read)
         for message in messages[self._read : newest]:
