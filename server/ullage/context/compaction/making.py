@@ -81,12 +81,12 @@ class Making:
         try:
             with self._means.being_made(wanted):
                 draft = await self._ahead_for(wanted) or await self._draft_or_stand_in(wanted, must=must)
-                if wanted.trigger == "economy" and not self._leaves_newest_turn(draft):
-                    self.discard(draft)
-                    raise NothingToCompact
                 if not draft.spares(self._means.view):  # something was pinned while it was written
                     self.discard(draft)
                     draft = await self._draft_or_stand_in(wanted, must=must)
+                if wanted.trigger == "economy" and not self._leaves_newest_turn(draft):
+                    self.discard(draft)
+                    raise NothingToCompact
                 return await self._committed(draft.as_wanted(wanted), at_work=at_work)
         except BaseException as error:
             self._means.not_made(wanted, error)
