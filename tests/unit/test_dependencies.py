@@ -37,6 +37,7 @@ INSIDE_CONTEXT = {
     "moves": {"view", "counting"},
     "summary": {"view", "counting"},
     "symbols": set[str](),
+    "changes": set[str](),
     "engines": {"view", "counting", "moves", "summary", "symbols"},
     "policies": {"view", "counting", "moves", "summary", "symbols", "engines"},
     "compaction": {"view", "counting", "moves", "summary", "symbols", "engines", "policies"},
