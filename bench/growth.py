@@ -35,9 +35,9 @@ from ullage.session.session import Session
 from ullage.session.sessions.sessions import Sessions
 from ullage.session.settings import Settings
 from ullage.session.timeline.items import Update, UserItem
-from ullage.store.location import folder_of
+from ullage.store.folder import folder_of
 from ullage.store.log_store import LogStore
-from ullage.workspace.editor import Diagnostic
+from ullage.workspace.files import Diagnostic
 
 SIZES = (1_000, 11_000, 100_000)
 TURNS = 60

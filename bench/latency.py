@@ -20,7 +20,7 @@ from bench.bare_client import start_server
 from bench.stamping_api import StampingApi
 from ullage.context.blocks import Text, Usage
 from ullage.context.entries import AssistantReply, TurnEnded, UserPrompt
-from ullage.store.location import folder_of
+from ullage.store.folder import folder_of
 from ullage.store.log_store import LogStore
 
 PROMPTS = 60

@@ -34,7 +34,7 @@ from ullage.context.blocks import Text, Usage
 from ullage.context.compaction_entries import Compaction, Summarised
 from ullage.context.entries import AssistantReply, ToolReturned, TurnEnded, UserPrompt
 from ullage.store import folder as ullage_folder
-from ullage.store.location import folder_of
+from ullage.store.folder import folder_of
 from ullage.store.log_store import LogStore
 
 FILE = Path(__file__).parent / "STALLS.md"

@@ -14,7 +14,7 @@ from ullage.session.sessions.brought_sessions import gone_folders, take_over
 from ullage.session.sessions.earlier_store import EarlierStore, Listed, Taken
 from ullage.store.brought import NotBrought
 from ullage.store.errors import StoreFailed
-from ullage.store.location import prepare_for, store_location
+from ullage.store.folder import prepare_for, store_location
 from ullage.store.log_store import LogStore
 
 MOST_SHOWN = 50

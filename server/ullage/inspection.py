@@ -23,7 +23,7 @@ from ullage.session.history.epochs import EpochInfo, epochs
 from ullage.session.history.places import items_of_entry
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreFailed
-from ullage.store.location import folder_of, store_location
+from ullage.store.folder import folder_of, store_location
 from ullage.store.log_store import LogStore, NoLog, open_to_read
 from ullage.store.statements import SessionRecord
 

@@ -24,7 +24,7 @@ from ullage.lsp import items as wire
 from ullage.lsp import messages, protocol
 from ullage.lsp.documents import EditorDocument
 from ullage.lsp.messages import make_converter
-from ullage.store.location import VARIABLE
+from ullage.store.folder import VARIABLE
 
 _converter = cache(make_converter)
 """Writes the functions for each message once for all clients: that takes longer than most tests."""

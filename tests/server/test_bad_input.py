@@ -15,7 +15,7 @@ from tests.patience import PATIENCE
 from tests.server.client import UllageClient, editor_window, state_of
 from ullage.lsp import items as wire
 from ullage.lsp import protocol
-from ullage.store.location import folder_of
+from ullage.store.folder import folder_of
 
 
 def said(items: list[wire.Item]) -> list[str]:

@@ -18,7 +18,7 @@ from ullage.context.blocks import Text
 from ullage.context.entries import AssistantReply, ToolReturned, TurnEnded
 from ullage.lsp import items as wire
 from ullage.lsp import protocol
-from ullage.store.location import folder_of
+from ullage.store.folder import folder_of
 from ullage.store.log_store import LogStore
 
 KEY = "sk-ant-api03-" + "k3y" * 20

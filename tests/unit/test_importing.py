@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.session.test_brought_folders import linked_folder, plain
 from ullage.cli import main
-from ullage.store.location import folder_of
+from ullage.store.folder import folder_of
 from ullage.store.log_store import LogStore
 from ullage.store.origins import is_foreign
 

@@ -12,7 +12,7 @@ from tests.unit.context.logs import calls, compaction, prompt, returned, says
 from ullage.context.compaction_entries import Cleared, CompactionUndone, FetchedAgain, Summarised
 from ullage.context.entries import Entry, EntryPinned
 from ullage.inspection import run
-from ullage.store.location import folder_of, store_location
+from ullage.store.folder import folder_of, store_location
 from ullage.store.log_store import LogStore
 
 ENTRIES: tuple[Entry, ...] = (

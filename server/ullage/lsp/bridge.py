@@ -31,7 +31,7 @@ from ullage.session.sessions.sessions import Sessions
 from ullage.session.settings import Settings
 from ullage.session.timeline.items import CompactionItem, ItemRemoved, ItemUpdated, Update
 from ullage.store.workspace_store import WorkspaceStore, open_workspace_store
-from ullage.workspace.editor import Editor
+from ullage.workspace.files import Editor
 from ullage.workspace.folders import Folders
 
 logger = logging.getLogger(__name__)

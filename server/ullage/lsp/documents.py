@@ -19,7 +19,7 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument, Workspace
 
-from ullage.workspace.editor import NEW_DOCUMENT
+from ullage.workspace.files import NEW_DOCUMENT
 
 LONGEST = 20_000_000
 """Characters of a document that is kept as the editor has it. VS Code itself takes no part in editing files of that size."""

@@ -1,4 +1,4 @@
-"""The editor at the other end of the wire: `ullage.workspace.editor.Editor` over LSP."""
+"""The editor at the other end of the wire: `ullage.workspace.files.Editor` over LSP."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from pygls.workspace import PositionCodec, TextDocument
 from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.documents import OpenDocuments, lines_of, path_of
 from ullage.lsp.protocol import DIAGNOSTICS, DiagnosticsParams, DiagnosticsResult
-from ullage.workspace.editor import Diagnostic, EditorChanged
-from ullage.workspace.without_links import LedElsewhere
+from ullage.workspace.files import Diagnostic, EditorChanged
+from ullage.workspace.folders import LedElsewhere
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from ullage.replay.reporting.report_json import as_json
 from ullage.replay.reporting.report_short import as_short
 from ullage.replay.reporting.report_table import as_table
 from ullage.replay.simulating.optimum import OPTIMUM
-from ullage.store.location import BadLocation, store_location, workspaces_in
+from ullage.store.folder import BadLocation, store_location, workspaces_in
 
 _USAGE_ERROR = 2
 

@@ -18,8 +18,7 @@ from ullage.session.errors import SessionError
 from ullage.store.errors import StoreFailed
 from ullage.store.plain_files import MediaFiles, shown_path
 from ullage.tools.media import NotShown, Shelf, Sight, show, show_bytes
-from ullage.workspace.editor import NEW_DOCUMENT, Diagnostic, Editor
-from ullage.workspace.files import WorkspaceFiles
+from ullage.workspace.files import NEW_DOCUMENT, Diagnostic, Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders, OutsideWorkspace
 from ullage.workspace.media_file import DamagedMedia
 from ullage.workspace.text_file import NotText, TooLarge

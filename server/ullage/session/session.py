@@ -59,8 +59,8 @@ from ullage.session.turns.prompt_queue import SURELY_FITS, PromptQueue, refuse_t
 from ullage.session.turns.turn import FileNotices, Turn
 from ullage.session.turns.turns import INTERRUPTED, Turns, Work, close_turn, is_unfinished, turn_is_open
 from ullage.store.errors import StoreFailed
+from ullage.store.plain_files import unfinished_file
 from ullage.store.statements import SessionRecord
-from ullage.store.unfinished import unfinished_file
 from ullage.tools.media import Shelf
 from ullage.tools.tool import Tool, ToolKind
 from ullage.workspace.touched import FileReads

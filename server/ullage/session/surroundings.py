@@ -15,8 +15,7 @@ from ullage.session.settings import Settings
 from ullage.session.turns.approvals import Remembered
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import MediaFiles, ResultFiles
-from ullage.workspace.editor import Editor
-from ullage.workspace.files import WorkspaceFiles
+from ullage.workspace.files import Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders
 from ullage.workspace.touched import RecentEdits
 

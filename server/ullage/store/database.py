@@ -21,7 +21,7 @@ from ullage.store.errors import StoreBusy, StoreFailed
 from ullage.store.examine import Damage, damage_of, header_damage
 from ullage.store.last_rows import Known, LastRows
 from ullage.store.recovery import Recovered, keep_lost, recover
-from ullage.store.rows import add_functions
+from ullage.store.schema import add_functions
 from ullage.store.shared_files import HeldElsewhere, SystemLock
 
 BUSY_SECONDS = 0.05

@@ -10,7 +10,7 @@ from pathlib import Path
 from ullage.store.last_rows import Known
 from ullage.store.pages import DEFAULT_PAGE, wal_frames
 from ullage.store.recovery import LOST, lost_of
-from ullage.store.rows import SessionRow, ValueRow
+from ullage.store.schema import SessionRow, ValueRow
 
 CHECKED_BYTES = 64 * 1024 * 1024
 """Files up to this size are checked whole when they are opened; larger ones only where they are read."""

@@ -6,7 +6,7 @@ Three things can become of a file while it is open, and after each the log goes 
 - It is damaged, or was cut off. What can be read goes into a fresh file (`database.py`), and the call is made again.
 - It was locked when the log was opened, so that the log is in memory. Its rows go into the file when that is free.
 
-Where the rows went into another file and some are missing there, they are added from what is in memory of the open sessions (`held.py`).
+Where the rows went into another file and some are missing there, they are added from what is in memory of open sessions (`HeldSessions`).
 
 Whoever notices it may be the event loop. So a small file is saved at once, and a large one in a thread of its own. Meanwhile nothing is
 written into the log: `change` raises `BeingSaved`, and what sessions write waits beside it, on disk (`waiting.py`). Reading goes on where

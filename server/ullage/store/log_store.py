@@ -5,8 +5,8 @@ them, and other threads may, too. What was written is on disk when the call retu
 file locked, what a session writes waits beside it, on disk, too (`waiting.py`). All other calls raise `StoreBusy` then, and can be
 repeated.
 
-`LogStore` is the door. Each room behind it has a file: `session_list.py` (sessions as wholes, forks), `session_writer.py` (entries, and
-who may write them), `session_reader.py` and `prompt_queue.py`. `RememberedValues` is here. Below them lie `log_file.py`, which has the
+`LogStore` is the door. Each room behind it has a file: `session_list.py` (sessions as wholes, forks), `session_writer.py` (entries
+and prompts, and who may write them) and `session_reader.py`. `RememberedValues` is here. Below them lie `log_file.py`, which has the
 open file and what becomes of it, and `last_rows.py`, which knows outside of it what should be in it.
 """
 
@@ -23,19 +23,18 @@ from ullage.context.blocks import Json, Media
 from ullage.context.entries import Entry, Logged, UserPrompt
 from ullage.store import folder as ullage_folder
 from ullage.store import schema
+from ullage.store.copying import Held, HeldSessions
 from ullage.store.database import SetAside, connect, is_damage, open_file, open_memory, recovered_in_memory
 from ullage.store.errors import StoreBusy, StoreFailed
 from ullage.store.examine import Damage, header_damage
-from ullage.store.held import Held, HeldSessions
 from ullage.store.last_rows import LastRows
 from ullage.store.log_file import LogFile
 from ullage.store.origins import Lineage
-from ullage.store.prompt_queue import PromptQueue
 from ullage.store.recovery import IDENTITY
-from ullage.store.rows import ValueRow, value_sum
+from ullage.store.schema import ValueRow, value_sum
 from ullage.store.session_list import SessionList
 from ullage.store.session_reader import SessionReader
-from ullage.store.session_writer import SessionWriter
+from ullage.store.session_writer import PromptQueue, SessionWriter
 from ullage.store.statements import DamagedRow, LoggedRow, SessionRecord
 from ullage.store.waiting import RETRY_SECONDS, Beside, WaitingFiles
 
@@ -61,7 +60,7 @@ class LogStore:
 
     @classmethod
     def open(cls, folder: Path | None) -> LogStore:
-        """The log in the folder that is kept for a workspace (`location.py`), made where there is none; in memory without a folder."""
+        """The log in the folder that is kept for a workspace (`folder.py`), made where there is none; in memory without a folder."""
         if folder is None:
             return cls.of(open_memory())
         ullage_folder.prepare(folder)

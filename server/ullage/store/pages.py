@@ -2,7 +2,7 @@
 
 SQLite finds a row by the schema, the root page, inner pages and the head of its page: damage in any of them hides whole pages of sound
 rows. Here rows are looked for by the form of their record header in every image of every page, and the sum of a row says whether it is one
-(`rows.py`). The format is SQLite's own: https://sqlite.org/fileformat2.html.
+(`schema.py`). The format is SQLite's own: https://sqlite.org/fileformat2.html.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from ullage.store.rows import SUM_BYTES, EntryRow, PromptRow, Raw, Row, SessionRow, ValueRow
+from ullage.store.schema import SUM_BYTES, EntryRow, PromptRow, Raw, Row, SessionRow, ValueRow
 
 DEFAULT_PAGE = 4096
 """Bytes; what SQLite takes, and Ullage sets nothing else."""

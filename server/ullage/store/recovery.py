@@ -16,7 +16,7 @@ from ullage.context.blocks import Json
 from ullage.store.encode import DamagedEntry, decode
 from ullage.store.last_rows import Known
 from ullage.store.pages import FoundRow, found_rows
-from ullage.store.rows import (
+from ullage.store.schema import (
     EntryRow,
     PromptRow,
     SessionRow,

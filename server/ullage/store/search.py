@@ -20,11 +20,10 @@ from typing import Any, TypeVar
 from ullage.context.entries import ToolReturned
 from ullage.store import folder as ullage_folder
 from ullage.store.database import failing_clearly, is_damage
-from ullage.store.indexed import OutOfSight, note_telling, passages, telling_places
 from ullage.store.log_store import LogStore
 from ullage.store.origins import Holders, Lineage, is_foreign, origin_of
 from ullage.store.plain_files import ResultFiles
-from ullage.store.search_file import made_anew, open_index
+from ullage.store.search_file import OutOfSight, made_anew, note_telling, open_index, passages, telling_places
 from ullage.store.statements import LoggedRow
 
 _BATCH = 2_000

@@ -19,10 +19,9 @@ from ullage.store.errors import ForeignSession, StoreFailed, UnknownSession
 from ullage.store.examine import Damage
 from ullage.store.log_file import LogFile
 from ullage.store.origins import Lineage, fork_of, is_foreign
-from ullage.store.prompt_queue import add_prompt, prompt_row, readable_prompt, waiting_prompts
 from ullage.store.recovery import LOST, add_entries
-from ullage.store.rows import SessionRow, ValueRow, entry_sum
-from ullage.store.session_writer import SessionWriter
+from ullage.store.schema import SessionRow, ValueRow, entry_sum
+from ullage.store.session_writer import SessionWriter, add_prompt, prompt_row, readable_prompt, waiting_prompts
 from ullage.store.statements import SessionRecord, add_after, add_session, entry_rows, last_in_file, storable
 from ullage.store.waiting import Waiting
 

@@ -13,10 +13,9 @@ from ullage.store.encode import DamagedEntry
 from ullage.store.errors import StoreFailed
 from ullage.store.examine import Damage
 from ullage.store.log_file import LogFile
-from ullage.store.prompt_queue import readable_prompt
 from ullage.store.recovery import keep_lost
-from ullage.store.rows import EntryRow, PromptRow
-from ullage.store.session_writer import SessionWriter
+from ullage.store.schema import EntryRow, PromptRow
+from ullage.store.session_writer import SessionWriter, readable_prompt
 from ullage.store.statements import (
     CHANGED,
     GONE,

@@ -1,5 +1,5 @@
 """The statements on sessions and entries: adding them to the log, and reading them row by row. Who calls makes transactions of them:
-`session_list.py` (sessions as wholes), `session_writer.py`, `session_reader.py` and `prompt_queue.py`.
+`session_list.py` (sessions as wholes), `session_writer.py` (the queue of prompts, too) and `session_reader.py`.
 
 Each row that is read is looked at before it is believed, and a damaged one is passed over and named. What is said of damage quotes nothing
 of the row: it may be a secret.
@@ -16,7 +16,7 @@ from ullage.context.entries import Entry, Logged
 from ullage.store.encode import DamagedEntry, decode, encode
 from ullage.store.errors import UnknownSession
 from ullage.store.recovery import LOST, add_entries, lost_of, make_session, ranges
-from ullage.store.rows import EntryRow, SessionRow, entry_sum, updated_sum
+from ullage.store.schema import EntryRow, SessionRow, entry_sum, updated_sum
 
 CHANGED = "it is not what was written"
 

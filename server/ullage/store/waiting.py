@@ -7,8 +7,7 @@ whoever claims the session next does. To take rows in twice does nothing: each h
 
 A log that was locked when it was opened is in memory (`log_file.py`). What is written in it is kept here, too (`Beside`). When the file is
 free the rows of the memory go into it, and what lies beside it is thrown away. After a crash before that, whoever opens the log next takes
-it in. That holds for sessions that were made meanwhile, forks and imports among them, which are kept whole as soon as they are; of others
-there are none in such a log.
+it in. All sessions in such a log were made meanwhile, forks and imports among them. They are kept whole as soon as they are.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from typing import Any
 
 from ullage.store.errors import BeingSaved, StoreBusy, StoreFailed
 from ullage.store.recovery import add_entries
-from ullage.store.rows import EntryRow, PromptRow, SessionRow, ValueRow
+from ullage.store.schema import EntryRow, PromptRow, SessionRow, ValueRow
 from ullage.store.shared_files import write_whole
 from ullage.store.statements import SessionRecord, session_row
 
@@ -42,7 +41,7 @@ TOLD_AFTER = 8
 @dataclass(slots=True)
 class Waiting:
     """What waits of one session, in order: the session itself where the log does not have it, entries, prompts that were queued, ids of
-    those that left the queue, a new title, and small things to remember of it."""
+    those that left the queue, a new title, and what to remember of it."""
 
     session: SessionRow | None = None
     entries: list[EntryRow] = field(default_factory=list[EntryRow])
@@ -68,6 +67,10 @@ class Waiting:
         left = {prompt_id.encode() for prompt_id in self.left}
         known = {row.id for row in queued}
         return [row for row in (*queued, *(row for row in self.prompts if row.id not in known)) if row.id not in left]
+
+    def as_text(self) -> str:
+        """As it is written into a waiting file."""
+        return "".join(f"{json.dumps(line)}\n" for line in _lines(self))
 
 
 class WaitingRows:
@@ -206,7 +209,7 @@ class WaitingFiles:
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             with path.open("ab") as file:
-                file.write(_text_of(more).encode())
+                file.write(more.as_text().encode())
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
@@ -231,7 +234,7 @@ class WaitingFiles:
     def put(self, session_id: str, whole: Waiting) -> None:
         """All of it at once, or nothing; on disk when it returns."""
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(self._path(session_id), _text_of(whole))
+        write_whole(self._path(session_id), whole.as_text())
 
     def remove(self, session_id: str) -> None:
         """The log has it."""
@@ -245,8 +248,7 @@ class WaitingFiles:
 
 
 class Beside:
-    """What is kept beside the file of one log; nothing without `files`. No call raises: what cannot be kept is in memory only, which is
-    told once."""
+    """What is kept beside the file of one log; nothing without `files`. No call raises: what cannot be kept is told once."""
 
     def __init__(self, files: WaitingFiles | None, tell: Callable[[str], None]) -> None:
         self._files = files
@@ -339,10 +341,6 @@ def take_in(connection: sqlite3.Connection, session_id: str, waiting: Waiting) -
             "UPDATE session SET title = ?1, sum = session_sum(CAST(id AS BLOB), CAST(?1 AS BLOB), created_at) WHERE id = ?2",
             (waiting.title, session_id),
         )
-
-
-def _text_of(waiting: Waiting) -> str:
-    return "".join(f"{json.dumps(line)}\n" for line in _lines(waiting))
 
 
 def _lines(waiting: Waiting) -> Iterable[list[Any]]:

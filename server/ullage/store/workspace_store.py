@@ -18,12 +18,11 @@ from ullage.context.compaction_entries import Compaction
 from ullage.context.entries import Clipped, ToolReturned, media_in
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreBusy, StoreFailed, UnknownSession
-from ullage.store.location import advice, goes_with_the_container, prepare_for, store_location, systems_own
+from ullage.store.folder import advice, goes_with_the_container, prepare_for, store_location, systems_own
 from ullage.store.log_store import LogStore
 from ullage.store.origins import Lineage, is_foreign, is_id, origin_of
-from ullage.store.plain_files import MediaFiles, ResultFiles
+from ullage.store.plain_files import MediaFiles, ResultFiles, unfinished_file
 from ullage.store.search import SearchIndex
-from ullage.store.unfinished import unfinished_file
 
 _CONTAINER = "told: container"
 

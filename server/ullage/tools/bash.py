@@ -14,12 +14,11 @@ from pathlib import Path
 from ullage.context.blocks import Json, ToolSpec
 from ullage.processes.programs import find_program
 from ullage.tools.command_lines.judge import Site
-from ullage.tools.command_permission import EXTRA_PROPERTIES, Extras, command_need, extras_of, with_extras
-from ullage.tools.environment import reading_environment, sandbox_environment, tool_environment
-from ullage.tools.process import Finished, run_alone, run_process
+from ullage.tools.permission import EXTRA_PROPERTIES, Extras, command_need, extras_of, with_extras
+from ullage.tools.process import Finished, reading_environment, run_alone, run_process, sandbox_environment, tool_environment
 from ullage.tools.sandbox.confinement import Confiner, NoSandbox
+from ullage.tools.sandbox.guarded import TakenBack
 from ullage.tools.sandbox.sandbox import Sandbox
-from ullage.tools.sandbox.taken_back import TakenBack
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
 from ullage.workspace.folders import Folders
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from ullage.context.blocks import Json, ToolSpec
 from ullage.tools.file_tools import FILE_ERRORS, file_failure
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, text
-from ullage.workspace.editor import Diagnostic, Editor
+from ullage.workspace.files import Diagnostic, Editor
 from ullage.workspace.folders import Folders
 
 LISTED = 100

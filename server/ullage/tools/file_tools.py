@@ -16,13 +16,11 @@ from ullage.context.entries import FileDiff, FileTouch
 from ullage.tools.media import NotShown
 from ullage.tools.permission import edit_need
 from ullage.tools.tool import BadToolInput, PermissionNeed, ToolCall, ToolOutcome
-from ullage.workspace.editor import EditorChanged
-from ullage.workspace.files import ChangedMeanwhile, CurrentText, EditorRefused, WorkspaceFiles
-from ullage.workspace.folders import Folders, OutsideWorkspace
+from ullage.workspace.files import ChangedMeanwhile, CurrentText, EditorChanged, EditorRefused, WorkspaceFiles
+from ullage.workspace.folders import Folders, LedElsewhere, OutsideWorkspace
 from ullage.workspace.media_file import DamagedMedia
 from ullage.workspace.text_file import NotEncodable, NotText, TooLarge, text_sha256
 from ullage.workspace.touched import FileReads
-from ullage.workspace.without_links import LedElsewhere
 
 EXCERPT_CHARACTERS = 24_000
 """No more of a file at once: below the 30,000 from which a result would be clipped in the middle, where line numbers

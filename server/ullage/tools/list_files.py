@@ -10,9 +10,8 @@ from ullage.context.blocks import Json, ToolSpec
 from ullage.context.quoting import in_a_line
 from ullage.tools.file_tools import FILE_ERRORS, file_failure
 from ullage.tools.tool import PermissionNeed, ToolCall, ToolKind, ToolOutcome, check_input, description, integer, text
-from ullage.workspace.folders import Folders
+from ullage.workspace.folders import Folders, NotRegular
 from ullage.workspace.ignore import Found, IgnoreRules, children
-from ullage.workspace.without_links import NotRegular
 
 DEPTH = 2
 LISTED = 500

@@ -1,6 +1,12 @@
-"""What a call has to be allowed, what is remembered where the user always allows it, and whether that covers a call.
+"""What a call has to be allowed, in which words the user is asked, what is remembered where they always allow it, and what that covers.
 
-Where it is kept is not known here; never in the workspace, since a repository could bring its own.
+Where it is kept is not known here; never in the workspace, since a repository could bring its own. How a command line is judged is said in
+`command_lines/`. Two more things are looked at before a command:
+
+- What a call asks for beyond the sandbox: hosts to reach, and files to change that steer tools. It is asked for at each call.
+- The files of the workspace that the line names, as they are now: what is allowed as `sh build.sh` is that script. Every word that could
+  be a file is looked at, by a splitting that is only to find candidates: one that is none costs nothing. What such a script reads or runs
+  in turn is not followed.
 
 What is remembered of a command is a text with its kind before it. A text without a kind was written by an early version, which told
 dangerous commands from others by a list of their own; it matches nothing, and the user is asked once more. A version before this one kept
@@ -9,12 +15,18 @@ what runs by the will of the folder (`pytest`) as `harmless`, too; there it stil
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from pathlib import PurePosixPath
+import hashlib
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
-from ullage.tools.command_lines.judge import Named
+from ullage.context.blocks import Json
+from ullage.tools.command_lines.judge import Named, Site, Unknown, judge
+from ullage.tools.sandbox.network.hosts import MOST_HOSTS, BadHost, Host, parse_host
 from ullage.tools.steering import steers
-from ullage.tools.tool import PermissionNeed
+from ullage.tools.tool import BadToolInput, PermissionNeed
+from ullage.workspace.folders import open_regular
 
 HARMLESS = "harmless: "
 """Commands of this name that only read, whatever they are given of what is known to do no more."""
@@ -131,3 +143,168 @@ def shown_pattern(pattern: str) -> str:
     command = pattern.removeprefix(EXACTLY)
     can_be_shown = len(command) <= SHOWN_CHARACTERS and not set("\n`") & set(command)
     return f"exactly `{command}`" if can_be_shown else "exactly this command"
+
+
+# What running a command needs
+
+ASKED_CHARACTERS = 300
+"""A longer command is not repeated in the question; the panel shows all of it above."""
+
+MOST_FILES = 20
+
+EXTRA_PROPERTIES: dict[str, Json] = {
+    "network": {
+        "type": "array",
+        "items": {"type": "string", "minLength": 1},
+        "description": (
+            "Hosts that it has to reach, each as `example.org` (ports 80 and 443) or `example.org:8443`. There is no network without; "
+            "the user is asked for these."
+        ),
+    },
+    "steering_files": {
+        "type": "array",
+        "items": {"type": "string", "minLength": 1},
+        "description": (
+            "Files or folders that it has to make or change although they run programs or steer tools later (`.git` for `git init`, "
+            "`.github/workflows`). The user is asked for these."
+        ),
+    },
+}
+"""Of the tool's input."""
+
+MOST_WORDS = 200
+
+MOST_BYTES = 10_000_000
+"""Of all files together. What is over it counts by its identity, time and size, not by its content."""
+
+_SEPARATORS = re.compile(r"[\s;&|<>()`'\"$=,:{}]+")
+
+
+def command_need(command: str, site: Site | None) -> PermissionNeed:
+    """What running a command needs. Allowing it always allows each of its known parts in any combination, or just this line.
+
+    Without a `site` it is not known what it does: another shell than that of Unix reads it, or there is no folder.
+    """
+    judged = Unknown("it is not known what it does") if site is None else judge(command, site)
+    files = ""
+    if isinstance(judged, Unknown):
+        parts, harmless = exact_pattern(command), False
+        files = "" if site is None else digest_of_files_named(command, site.folder, site.workspaces)
+    else:
+        parts, harmless = named_patterns(judged), all(part.effect != "runs" for part in judged)
+    return PermissionNeed("command", " and ".join(map(shown_pattern, parts)), _question(command), parts, harmless, files=files)
+
+
+def with_extras(need: PermissionNeed, command: str, extras: Extras) -> PermissionNeed:
+    """What it needs with these hosts and files. A command that is known to only read is not, once it may connect: it is only itself then.
+    What may change files that steer tools is asked for each time."""
+    if not extras.asked:
+        return need
+    need = replace(need, harmless=False, hosts=tuple(map(str, extras.hosts)), description=f"{need.description}, {extras.asked}")
+    if extras.files:
+        return replace(need, pattern="", parts=())
+    if any(part.startswith(HARMLESS) for part in need.parts):
+        parts = exact_pattern(command)
+        return replace(need, pattern=" and ".join(map(shown_pattern, parts)), parts=parts)
+    return need
+
+
+def _question(command: str) -> str:
+    """What is asked. The card shows the whole command; one that does not fit into a sentence, or could end its quotation, is not in it."""
+    if len(command) <= ASKED_CHARACTERS and not set("`\n") & set(command):
+        return f"Run `{command}`"
+    lines = command.count("\n") + 1
+    return f"Run this command ({f'{lines:,} lines, ' if lines > 1 else ''}{len(command):,} characters)"
+
+
+@dataclass(frozen=True, slots=True)
+class Extras:
+    """What one call asks for."""
+
+    hosts: tuple[Host, ...] = ()
+    files: tuple[Path, ...] = ()
+    asked: str = ""
+    """In words for the user; empty where nothing is asked for."""
+
+    def may_steer(self, path: Path) -> bool:
+        """Whether a file that steers tools may be made or changed."""
+        return any(path.is_relative_to(file) or file.is_relative_to(path) for file in self.files)
+
+
+def extras_of(input: Mapping[str, Json], folder: Path | None) -> Extras:
+    """Reads them from a checked input; files are relative to `folder`. Raises `BadToolInput`."""
+    names, files = _strings(input, "network", MOST_HOSTS), _strings(input, "steering_files", MOST_FILES)
+    try:
+        hosts = tuple(dict.fromkeys(map(parse_host, names)))
+    except BadHost as error:
+        raise BadToolInput(str(error)) from error
+    paths: dict[Path, None] = {}
+    for file in files:
+        if folder is None or ".." in Path(file).parts or not (folder / file).is_relative_to(folder) or folder / file == folder:
+            raise BadToolInput(f"`steering_files`: `{file}` is no file of the workspace folder")
+        paths[folder / file] = None
+    shown = [f"`{path.relative_to(folder).as_posix()}`" for path in paths] if folder is not None else []
+    asked = [f"with access to {', '.join(host.asked for host in hosts)}"] if hosts else []
+    asked += [f"and let it change {', '.join(shown)} (files that can run programs or control tools later)"] if shown else []
+    return Extras(hosts, tuple(paths), ", ".join(asked))
+
+
+def _strings(input: Mapping[str, Json], name: str, most: int) -> list[str]:
+    found = input.get(name)
+    strings = [each for each in found if isinstance(each, str)] if isinstance(found, list) else []
+    if len(strings) > most:
+        raise BadToolInput(f"`{name}` has more than {most} entries")
+    return strings
+
+
+def digest_of_files_named(line: str, folder: Path, workspaces: Sequence[Path]) -> str:
+    """The same as long as the files are the same; empty where the line names none. For another thread."""
+    digest = hashlib.sha256()
+    left = MOST_BYTES
+    found = False
+    for path in _files(line, folder, workspaces):
+        found = True
+        content, left = _content(path, left)
+        digest.update(f"{path}\0{len(content)}\0".encode("utf-8", "surrogateescape") + content)
+    return digest.hexdigest()[:24] if found else ""
+
+
+def _files(line: str, folder: Path, workspaces: Sequence[Path]) -> Iterator[Path]:
+    words = list(dict.fromkeys(word for word in _SEPARATORS.split(line.replace("\\", "")) if word))[:MOST_WORDS]
+    folders = [folder, *(folder / word for word in words if _is_folder(folder / word))]  # `cd sub && sh s.sh`
+    seen: set[Path] = set()
+    for base in folders:
+        for word in words:
+            path = _file(base / word, workspaces)
+            if path is not None and path not in seen:
+                seen.add(path)
+                yield path
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def _file(path: Path, workspaces: Sequence[Path]) -> Path | None:
+    try:
+        resolved = path.resolve()
+        inside = any(resolved.is_relative_to(root) for root in workspaces)
+        return resolved if inside and resolved.is_file() else None
+    except (OSError, RuntimeError, ValueError):
+        return None
+
+
+def _content(path: Path, left: int) -> tuple[bytes, int]:
+    """Its content, or what stands for it, and how many bytes may still be read."""
+    try:
+        with open_regular(path) as file:
+            content = file.read(left + 1)
+        if len(content) <= left:
+            return content, left - len(content)
+        status = path.stat()
+    except OSError:
+        return b"not readable", left
+    return f"{status.st_ino} {status.st_mtime_ns} {status.st_size}".encode(), 0

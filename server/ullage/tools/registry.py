@@ -21,8 +21,7 @@ from ullage.tools.search import SearchFiles
 from ullage.tools.todo import Todo
 from ullage.tools.tool import Tool
 from ullage.tools.write_file import WriteFile
-from ullage.workspace.editor import Editor
-from ullage.workspace.files import WorkspaceFiles
+from ullage.workspace.files import Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders
 from ullage.workspace.touched import FileReads
 

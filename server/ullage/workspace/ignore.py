@@ -16,8 +16,7 @@ from typing import Literal, TypeAlias
 
 from pathspec import GitIgnoreSpec
 
-from ullage.workspace.folders import OWN_FOLDER
-from ullage.workspace.without_links import TEMPORARY_PREFIX, open_regular
+from ullage.workspace.folders import OWN_FOLDER, TEMPORARY_PREFIX, open_regular
 
 ALWAYS_IGNORED = frozenset(
     {

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ullage.context.blocks import Document, Image, ImageType, Media
 from ullage.context.counting.media import pdf_is_encrypted, pdf_pages
+from ullage.workspace.folders import open_regular
 from ullage.workspace.text_file import TooLarge
-from ullage.workspace.without_links import open_regular
 
 if TYPE_CHECKING:
     from PIL import Image as Pillow

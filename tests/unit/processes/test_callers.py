@@ -21,7 +21,7 @@ CALLERS = {
     ("tools/sandbox/seatbelt.py", "start", Asker.SANDBOX_PROBE),
     ("tools/sandbox/network/connection.py", "start", Asker.SANDBOX_NETWORK),
     ("tools/search_matching.py", "start", Asker.PATTERN_MATCHER),
-    ("tools/search_on_disk.py", "start", Asker.RIPGREP),
+    ("tools/search.py", "start", Asker.RIPGREP),
     ("workspace/git_status.py", "start", Asker.CHANGED_FILES),
 }
 """Every place that has a program started, and who asks there."""

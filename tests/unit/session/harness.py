@@ -35,8 +35,8 @@ from ullage.session.timeline.items import (
     ToolCallItem,
     Update,
 )
-from ullage.store.location import folder_of
-from ullage.workspace.editor import Diagnostic
+from ullage.store.folder import folder_of
+from ullage.workspace.files import Diagnostic
 
 MODEL = "claude-opus-5-5"
 

@@ -12,7 +12,7 @@ from ullage.session.session import Session
 from ullage.session.turns.approvals import RememberedInWorkspace
 from ullage.store.user_state import UserState
 from ullage.tools.command_lines.judge import Site
-from ullage.tools.command_permission import command_need, extras_of, with_extras
+from ullage.tools.permission import command_need, extras_of, with_extras
 from ullage.tools.tool import PermissionNeed
 
 SITE = Site(Path("/work/a"), "/usr/bin:/bin", (Path("/work/a"),), caged=True)

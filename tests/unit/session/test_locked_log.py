@@ -11,7 +11,7 @@ from tests.unit.session.harness import calls, items, stage
 from ullage.session.session import Session
 from ullage.session.timeline.items import AssistantItem, UserItem
 from ullage.store import folder as ullage_folder
-from ullage.store.location import folder_of
+from ullage.store.folder import folder_of
 
 
 def said(session: Session) -> list[str]:

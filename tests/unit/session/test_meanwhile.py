@@ -14,7 +14,7 @@ from ullage.context.compaction_entries import CompactionFailed
 from ullage.context.entries import AssistantReply, Entry, Logged, TurnEnded, UserPrompt
 from ullage.session.timeline.items import AssistantItem
 from ullage.session.turns.incoming import KEPT_EVERY_SECONDS, KeptMeanwhile, left_by_a_killed_process
-from ullage.store.unfinished import Piece, UnfinishedFile, UnfinishedReply
+from ullage.store.plain_files import Piece, UnfinishedFile, UnfinishedReply
 
 
 class Later:

@@ -17,7 +17,7 @@ from ullage.context.entries import ToolReturned, UserPrompt
 from ullage.session.errors import SessionError
 from ullage.session.sessions.sessions import OTHER_LOCATION
 from ullage.store.encode import encode
-from ullage.store.location import folder_of
+from ullage.store.folder import folder_of
 from ullage.store.log_store import LogStore
 from ullage.store.origins import is_foreign
 from ullage.store.plain_files import file_name, sha256_of

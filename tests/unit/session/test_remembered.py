@@ -9,8 +9,7 @@ import pytest
 from ullage.session.turns.approvals import Remembered, RememberedForNow, RememberedInWorkspace
 from ullage.store.user_state import UserState
 from ullage.tools.command_lines.judge import Site
-from ullage.tools.command_permission import command_need
-from ullage.tools.permission import edit_need
+from ullage.tools.permission import command_need, edit_need
 
 SITE = Site(Path("/work/a"), "/usr/bin:/bin", (Path("/work/a"),), caged=False)
 

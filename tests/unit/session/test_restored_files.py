@@ -12,7 +12,7 @@ from tests.unit.session.harness import OpenEditor, Stage, compactions, stage
 from ullage.context.counting.tokens import estimate_text
 from ullage.session.session import Session
 from ullage.session.settings import Settings
-from ullage.workspace.editor import Diagnostic
+from ullage.workspace.files import Diagnostic
 
 NAMES = tuple(f"part{number}.py" for number in range(7))
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.fake_api import Call, Say
 from tests.unit.session.harness import calls, stage
-from ullage.tools.command_permission import digest_of_files_named
+from ullage.tools.permission import digest_of_files_named
 
 SCRIPT = "echo first > out.txt\n"
 OTHER = "echo other > out.txt\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ullage.store.location import folder_of
+from ullage.store.folder import folder_of
 from ullage.store.workspace_store import open_workspace_store
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ullage.store.location import goes_with_the_container
+from ullage.store.folder import goes_with_the_container
 
 ROOT = "20 1 0:30 / / rw - overlay overlay rw\n21 20 0:31 / /proc rw - proc proc rw\n"
 HOME = r"22 20 8:1 /v /home/you/.local/state rw - ext4 /dev/sda1 rw" + "\n"

@@ -14,7 +14,7 @@ from ullage.store import folder, schema
 from ullage.store.database import connect, open_file
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
-from ullage.store.rows import add_functions
+from ullage.store.schema import add_functions
 
 
 def make_log(workspace: Path) -> None:

@@ -15,8 +15,8 @@ from tests.deep import many
 from ullage.context.entries import UserPrompt
 from ullage.store import folder as ullage_folder
 from ullage.store import log_file
+from ullage.store.copying import Held
 from ullage.store.errors import StoreFailed
-from ullage.store.held import Held
 from ullage.store.log_store import LogStore
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ullage.store.errors import StoreFailed
-from ullage.store.location import VARIABLE, BadLocation, folder_of, prepare_for, store_location, workspaces_in
+from ullage.store.folder import VARIABLE, BadLocation, folder_of, prepare_for, store_location, workspaces_in
 
 
 @pytest.mark.parametrize(

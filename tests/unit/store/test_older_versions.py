@@ -13,7 +13,7 @@ from tests.unit.session.harness import compactions, items, stage
 from ullage.session.timeline.items import UserItem
 from ullage.store import folder as ullage_folder
 from ullage.store import schema
-from ullage.store.location import folder_of
+from ullage.store.folder import folder_of
 from ullage.store.log_store import LogStore
 
 VERSION_1 = Path(__file__).parent / "fixtures" / "version_1.sql"

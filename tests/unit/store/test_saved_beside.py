@@ -16,11 +16,11 @@ from tests.patience import PATIENCE
 from ullage.context.entries import Logged, ToolReturned, UserPrompt
 from ullage.store import copying, log_file
 from ullage.store import folder as ullage_folder
+from ullage.store.copying import Held
 from ullage.store.errors import BeingSaved, StoreFailed
-from ullage.store.held import Held
 from ullage.store.log_store import LogStore
 from ullage.store.recovery import ranges
-from ullage.store.rows import EntryRow
+from ullage.store.schema import EntryRow
 from ullage.store.waiting import WaitingFiles
 
 SESSIONS, ENTRIES, IN_MEMORY = 4, 60, 8

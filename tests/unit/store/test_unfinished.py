@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ullage.context.blocks import Text, Thinking
-from ullage.store.unfinished import Piece, UnfinishedFile, UnfinishedReply, unfinished_file
+from ullage.store.plain_files import Piece, UnfinishedFile, UnfinishedReply, unfinished_file
 
 REPLY = UnfinishedReply("r1", "claude", 7)
 

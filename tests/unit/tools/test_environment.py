@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ullage.tools.environment import sandbox_environment, tool_environment
+from ullage.tools.process import sandbox_environment, tool_environment
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import pytest
 
 from tests.unit.tools.command_lines.sites import make_site
 from tests.unit.tools.workplace import Workplace
-from ullage.tools.command_permission import command_need
-from ullage.tools.permission import Allowed, edit_need, patterns_of
+from ullage.tools.permission import Allowed, command_need, edit_need, patterns_of
 from ullage.tools.tool import BadToolInput, PermissionNeed
 
 

@@ -9,7 +9,7 @@ from ullage.context.blocks import Json
 from ullage.tools.recall import RecallHit
 from ullage.tools.todo import plan_of
 from ullage.tools.tool import BadToolInput, PlanEntry
-from ullage.workspace.editor import Diagnostic
+from ullage.workspace.files import Diagnostic
 
 
 async def test_the_task_list_is_counted(workplace: Workplace) -> None:

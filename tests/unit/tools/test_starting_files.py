@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ullage.tools import steering
-from ullage.tools.sandbox.taken_back import not_looked_through, seen_before, take_back
+from ullage.tools.sandbox.guarded import not_looked_through, seen_before, take_back
 from ullage.tools.steering import StartingFiles
 
 DEEP = Path("a/b/c/d/e/f/g/h")

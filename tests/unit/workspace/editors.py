@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ullage.workspace.editor import Diagnostic, EditorChanged
+from ullage.workspace.files import Diagnostic, EditorChanged
 
 
 class MemoryEditor:

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.workspace.editors import MemoryEditor
-from ullage.workspace.editor import EditorChanged
-from ullage.workspace.files import ChangedMeanwhile, EditorRefused, WorkspaceFiles
+from ullage.workspace.files import ChangedMeanwhile, EditorChanged, EditorRefused, WorkspaceFiles
 from ullage.workspace.folders import Folders
 from ullage.workspace.text_file import OwnWrites, text_sha256
 

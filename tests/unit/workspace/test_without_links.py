@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from tests.deep import many
+from ullage.workspace.folders import LedElsewhere, NotRegular, open_regular, replace_regular
 from ullage.workspace.media_file import read_media
 from ullage.workspace.text_file import NotText, OwnWrites, read_text, write_text
-from ullage.workspace.without_links import LedElsewhere, NotRegular, open_regular, replace_regular
 
 Exchange = Callable[[Path, Path], None]
 """What somebody does to the workspace `root` while a question waits; `outside` is a folder that must stay as it is."""

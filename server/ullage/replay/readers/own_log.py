@@ -23,7 +23,7 @@ from ullage.replay.readers.entries import Log
 from ullage.replay.readers.flaws import COUNTED_ELSEWHERE, DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, NotATranscript, Tally
 from ullage.replay.transcript import RecordedCompaction, Transcript
 from ullage.store.errors import StoreFailed
-from ullage.store.location import workspace_of
+from ullage.store.folder import workspace_of
 from ullage.store.log_store import LogStore, NoLog, open_to_read
 from ullage.store.origins import Lineage, origin_of
 

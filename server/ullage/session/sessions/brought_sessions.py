@@ -19,7 +19,7 @@ from ullage.session.errors import SessionError, refusing
 from ullage.session.sessions.earlier_store import OFFERED, EarlierStore, Listed, Taken, copy_files, taken_over
 from ullage.store.brought import NotBrought
 from ullage.store.errors import StoreFailed
-from ullage.store.location import workspaces_in
+from ullage.store.folder import workspaces_in
 from ullage.store.log_store import LogStore
 from ullage.store.shared_files import write_whole
 from ullage.store.statements import SessionRecord

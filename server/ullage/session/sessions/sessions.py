@@ -30,16 +30,14 @@ from ullage.session.surroundings import Outputs, Surroundings
 from ullage.session.timeline.items import SessionState, Update
 from ullage.session.timeline.shown_entries import one_line
 from ullage.session.turns.approvals import Remembered, RememberedForNow, RememberedInWorkspace
+from ullage.store.copying import Held
 from ullage.store.errors import StoreFailed
-from ullage.store.folder import READABLE, news
-from ullage.store.held import Held
-from ullage.store.location import private_folders
+from ullage.store.folder import READABLE, news, private_folders
 from ullage.store.origins import is_foreign
-from ullage.store.other_windows import ListNews
+from ullage.store.shared_files import ListNews
 from ullage.store.user_state import UserState
 from ullage.store.workspace_store import WorkspaceStore, erase_session, open_workspace_store
-from ullage.workspace.editor import Editor
-from ullage.workspace.files import WorkspaceFiles
+from ullage.workspace.files import Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders, Kept
 from ullage.workspace.text_file import OwnWrites
 from ullage.workspace.touched import RecentEdits

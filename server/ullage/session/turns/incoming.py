@@ -20,7 +20,7 @@ from ullage.models.model import ModelEvent, Reply, Retrying, TextDelta, Thinking
 from ullage.session.conversation import Conversation
 from ullage.session.timeline.items import AssistantItem, RetryInfo, ThinkingItem, ToolCallItem, new_id
 from ullage.session.timeline.timeline import Timeline
-from ullage.store.unfinished import Piece, UnfinishedFile, UnfinishedReply
+from ullage.store.plain_files import Piece, UnfinishedFile, UnfinishedReply
 
 MOST_CALLS = 128
 """Of one reply. No model has asked for a quarter of that in recorded sessions; each more costs a result in every later request."""

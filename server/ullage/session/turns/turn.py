@@ -29,7 +29,7 @@ from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import NoticeItem, RetryInfo, new_id
 from ullage.session.turns.calls import Calls
 from ullage.session.turns.incoming import Incoming, KeptMeanwhile, cut_to_most_calls
-from ullage.store.unfinished import UnfinishedReply, unfinished_file
+from ullage.store.plain_files import UnfinishedReply, unfinished_file
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.text_file import NotText, TooLarge
 from ullage.workspace.touched import FileReads

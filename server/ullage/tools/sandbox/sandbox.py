@@ -19,13 +19,11 @@ from platformdirs import user_cache_path
 
 from ullage.tools.sandbox.bubblewrap import find_bubblewrap
 from ullage.tools.sandbox.confinement import Confinement, Confiner, NoSandbox, OwnFolders, View, view
-from ullage.tools.sandbox.guarded import Guarded, guarded
+from ullage.tools.sandbox.guarded import Guarded, TakenBack, guarded, not_looked_through, seen_before, take_back
 from ullage.tools.sandbox.known_places import LINUX, MACOS, OWN_CACHES, Machine
 from ullage.tools.sandbox.network.hosts import Host
-from ullage.tools.sandbox.network.proxy import Proxy
-from ullage.tools.sandbox.network.upstream import upstreams_of
+from ullage.tools.sandbox.network.proxy import Proxy, upstreams_of
 from ullage.tools.sandbox.seatbelt import find_seatbelt
-from ullage.tools.sandbox.taken_back import TakenBack, not_looked_through, seen_before, take_back
 from ullage.tools.steering import StartingFiles
 from ullage.workspace.folders import Folders
 

@@ -18,8 +18,7 @@ from ullage.session.prelude import make_prelude
 from ullage.tools.recall import RecallHit
 from ullage.tools.registry import ToolDependencies, build_tools
 from ullage.tools.tool import ToolCall, ToolOutcome
-from ullage.workspace.editor import NoEditor
-from ullage.workspace.files import WorkspaceFiles
+from ullage.workspace.files import NoEditor, WorkspaceFiles
 from ullage.workspace.folders import Folders
 from ullage.workspace.text_file import OwnWrites
 from ullage.workspace.touched import FileReads

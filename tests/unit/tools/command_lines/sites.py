@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ullage.tools.command_lines.judge import Site
-from ullage.tools.command_permission import command_need
+from ullage.tools.permission import command_need
 
 SEARCH_PATH = "/usr/bin:/bin"
 

@@ -9,8 +9,7 @@ import pytest
 
 from tests.unit.tools.command_lines.sites import make_site
 from ullage.tools.command_lines.judge import RULES, Unknown, judge
-from ullage.tools.command_permission import command_need
-from ullage.tools.permission import HARMLESS, RUNS, Allowed
+from ullage.tools.permission import HARMLESS, RUNS, Allowed, command_need
 
 LIST = Path(__file__).with_name("hostile.txt")
 

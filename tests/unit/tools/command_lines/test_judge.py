@@ -8,8 +8,7 @@ import pytest
 
 from tests.unit.tools.command_lines.sites import make_site, parts
 from ullage.tools.command_lines.judge import Site
-from ullage.tools.command_permission import command_need
-from ullage.tools.permission import EXACTLY, HARMLESS, RUNS, Allowed, shown_pattern
+from ullage.tools.permission import EXACTLY, HARMLESS, RUNS, Allowed, command_need, shown_pattern
 
 
 @pytest.mark.parametrize(

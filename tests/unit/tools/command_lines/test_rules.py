@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from tests.unit.tools.command_lines.sites import parts
 from ullage.tools.command_lines.judge import RULES, Site
-from ullage.tools.command_permission import command_need
-from ullage.tools.permission import EXACTLY, Allowed, patterns_of
+from ullage.tools.permission import EXACTLY, Allowed, command_need, patterns_of
 
 
 @pytest.mark.parametrize("name", sorted(RULES))

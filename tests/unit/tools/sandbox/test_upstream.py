@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from tests.patience import PATIENCE
-from ullage.tools.environment import sandbox_environment, tool_environment
+from ullage.tools.process import sandbox_environment, tool_environment
 from ullage.tools.sandbox.network.hosts import parse_host
-from ullage.tools.sandbox.network.proxy import Proxy
-from ullage.tools.sandbox.network.upstream import Upstream, Upstreams, upstreams_of
+from ullage.tools.sandbox.network.proxy import Proxy, Upstream, Upstreams, upstreams_of
 
 BASIC = "Basic bWU6cCU="
 

@@ -13,7 +13,7 @@ import pytest
 from tests.patience import PATIENCE
 from tests.unit.tools.sandbox.outside import Outside, outside
 from tests.unit.tools.sandbox.ways_out import ALL, CANARY
-from ullage.tools.environment import sandbox_environment, tool_environment
+from ullage.tools.process import sandbox_environment, tool_environment
 from ullage.tools.sandbox.bubblewrap import Bubblewrap, filter_file, sandboxed
 from ullage.tools.sandbox.confinement import Confinement, OwnFolders, view
 from ullage.tools.sandbox.guarded import Guarded, guarded
