@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Usage
-from ullage.context.compaction_entries import Trigger
+from ullage.context.compaction_entries import CompactionFailed, SpentInVain, Trigger
 from ullage.context.entries import AssistantReply, EntryPinned, FilePinned, Logged, Prelude, TurnEnded, UserPrompt
 
 Source: TypeAlias = Literal["claude-code", "codex", "ullage", "opencode", "gemini-cli", "cline", "pi"]
@@ -39,6 +39,10 @@ class RecordedCompaction:
     """Why it was made; None where the transcript does not tell more than `automatic`."""
     focus: str = ""
     """What the summary was to favour, by the words of whoever asked for it."""
+    id: str = ""
+    """By which the user's undo and redo name it; empty where the transcript has none."""
+    planned_after: int | None = None
+    """The last entry that there was when it was planned: of one that was drafted ahead, some before `after_seq`. None: not told."""
 
     @property
     def reactive(self) -> bool:
@@ -49,6 +53,47 @@ class RecordedCompaction:
     def told(self) -> str:
         """The summary that was recorded; empty where none was, or none that can be read."""
         return "" if self.sealed else self.summary
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedExclusion:
+    """The user took the entry `seq` out of the conversation, or, where that is 0, the text of the file `path`. The rest as above."""
+
+    id: str
+    after_seq: int
+    at: float
+    seq: int
+    path: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedReversal:
+    """The user undid a compaction or an exclusion, or took an undo back (`redo`).
+
+    A redo may have made an entry of its own, without what it would have done to pinned entries; `id` then is that one's, else the same.
+    """
+
+    id: str
+    of: str
+    after_seq: int
+    at: float
+    redo: bool
+
+
+ByHand: TypeAlias = RecordedExclusion | RecordedReversal
+"""What the user did by hand with what the model sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedAside:
+    """An entry that changes nothing but the numbers of those after it: a compaction failed, or something was spent in vain."""
+
+    after_seq: int
+    at: float
+    entry: CompactionFailed | SpentInVain
+
+
+Happening: TypeAlias = RecordedCompaction | ByHand | RecordedAside
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +109,8 @@ class Transcript:
     """One recorded session.
 
     `entries` are prompts, replies (with true usage where it was recorded) and tool results, in order, seqs from 1 without gaps,
-    and what else the model read where it was recorded: preludes, notices, clips; and what the user pinned. Compactions are not among them.
+    and what else the model read where it was recorded: preludes, notices, clips; and what the user pinned. Compactions are not among them:
+    `compactions` are those that are in force at the end.
     `Logged.at` is 0.0 where no time was recorded. Side chains (sub-agents) are transcripts of their own, with the id of the
     session that they belong to before a `/`.
     """
@@ -80,8 +126,16 @@ class Transcript:
     """The seqs of replies whose `output_tokens` is our estimate, since the transcript never says how many there were in the end."""
     project: str = ""
     """The folder in which the agent worked, or another name of the project; empty where the record does not tell."""
+    history: tuple[Happening, ...] = ()
+    """All compactions in their order, also those that were undone, and what the user did by hand between them. Empty: `compactions` are
+    all."""
     media_tokens: Mapping[int, int] = field(default_factory=dict[int, int])
     """What images and documents take, by the seq of the entry that has only words for them; by the published formula, without any ratio."""
+
+    @property
+    def happened(self) -> tuple[Happening, ...]:
+        """The same, also where only compactions are known."""
+        return self.history or tuple(sorted(self.compactions, key=lambda each: each.after_seq))
 
     @property
     def replies(self) -> tuple[AssistantReply, ...]:

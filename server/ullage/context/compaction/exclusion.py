@@ -1,19 +1,22 @@
-"""Excluding: a message, a tool result or a file that the user does not want the model to see any longer.
+"""Excluding: a message, a tool result or a file that the user does not want the model to see any longer. The same live and in replay.
 
-`exclude` and `exclude_file` plan the compaction that does it. Earlier compactions may tell of what is excluded. `rewordings` has their
-texts as they read without it. What the program wrote it writes anew, without these entries. From what a model wrote, and from the texts of
-other policies, whatever repeats their words goes. What a model tells in words of its own, or the API in a signed block, no program can find
-or change (`tells_in_own_words`).
+`exclude` and `exclude_file` plan the compaction that does it, and `as_planned` is its entry.
+
+Earlier compactions may tell of what is excluded. `rewordings` has their texts as they read without it. What the program wrote it writes
+anew, without these entries. From what a model wrote, and from the texts of other policies, whatever repeats their words goes. What a model
+tells in words of its own, or the API in a signed block, no program can find or change (`tells_in_own_words`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from posixpath import normpath
 
 from ullage.context.blocks import ToolUse
 from ullage.context.calls import PATH_KEYS, files_printed
 from ullage.context.compaction.api_summary import ELSEWHERE, completing
+from ullage.context.compaction.undoing import by_hand
 from ullage.context.compaction_entries import Cleared, Compaction, FileTakenOut, Reworded, Snipped, Summarised
 from ullage.context.engines.engine import Covered, Engine
 from ullage.context.entries import AssistantReply, Logged, ToolReturned, UserPrompt
@@ -23,7 +26,24 @@ from ullage.context.summary.whole_summary import LOGGED, WRITTEN, is_whole_summa
 from ullage.context.view.log_places import entry_at, place_of
 from ullage.context.view.projection import Projection
 from ullage.context.view.quotations import Quotations, excluded, log_without_excluded, what_is_gone
-from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT, FilePart, Gone, files_shown, seq_of
+from ullage.context.view.taken_out import EXCLUDED_MESSAGE, EXCLUDED_RESULT, FilePart, Gone, files_shown, gone_by, seq_of
+
+IN_OWN_WORDS = (
+    "A summary that a model wrote may still mention it in its own words, which a program cannot find. To remove these as well, undo that "
+    "compaction and compact again."
+)
+
+
+def as_planned(id: str, planned: Plan, tokens_before: int) -> Compaction:
+    """The compaction that excludes what was planned, before it is known what it leaves (`weighed`)."""
+    entry = by_hand(id, planned.through, tokens_before)
+    return replace(entry, cleared=planned.cleared, snipped=planned.snipped, without_files=planned.without_files)
+
+
+def weighed(entry: Compaction, after: Projection, tokens: int) -> Compaction:
+    """With how many tokens it leaves, and with a word where a summary may still tell of it. `after` is the view that it leaves."""
+    skipped = (IN_OWN_WORDS,) if tells_in_own_words(after, gone_by(entry)) else ()
+    return replace(entry, estimated_after=tokens, skipped=skipped)
 
 
 def exclude(projection: Projection, seq: int, count: Count) -> Plan | None:

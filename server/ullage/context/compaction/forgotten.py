@@ -25,7 +25,7 @@ from ullage.context.compaction_entries import BY_THE_USER, Compaction, Compactio
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.entries import AssistantReply, Clipped, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.fates import GONE, Becoming, left_in
-from ullage.context.view.log_places import place_of
+from ullage.context.view.log_places import entry_at, place_of
 
 WINDOW_MESSAGES = 60
 """Messages in which what comes again counts. A reply is one, and so is all that stands between two replies. Later the work is another."""
@@ -106,7 +106,7 @@ class Forgotten:
         May be called in another thread; changes nothing else.
         """
         seq = newest_counted(active)
-        if seq is not None and (self._window is None or not self._window.is_of(active, seq)):
+        if seq is not None and (self._window is None or not self._window.is_of(entries, active, seq)):
             self._foreseen = _Window.begun(entries, active, seq)
 
     def _of_newest(self, entries: Sequence[Logged], active: Mapping[int, Compaction]) -> _Window | None:
@@ -115,7 +115,7 @@ class Forgotten:
             return None
         foreseen, self._foreseen = self._foreseen, None
         for known in (self._window, foreseen):
-            if known is not None and known.is_of(active, seq):
+            if known is not None and known.is_of(entries, active, seq):
                 return known
         return _Window.begun(entries, active, seq)
 
@@ -180,14 +180,16 @@ class _Window:
     @classmethod
     def begun(cls, entries: Sequence[Logged], active: Mapping[int, Compaction], seq: int) -> _Window:
         """Of the compaction with that seq. Costs what was in view before it."""
-        made = active[seq]
+        made = _as_made(entries, active, seq)
         out = array("q", sorted(_taken_out(entries, active, seq)))
         return cls(made.id, seq, _before(active, seq), _edits(made), out, bytearray(len(out)))
 
-    def is_of(self, active: Mapping[int, Compaction], seq: int) -> bool:
+    def is_of(self, entries: Sequence[Logged], active: Mapping[int, Compaction], seq: int) -> bool:
         """Whether it is about that compaction, with these before it."""
         made = active[seq]
-        return (self.id, self.seq, self.in_force_before, self.edits) == (made.id, seq, _before(active, seq), _edits(made))
+        if (self.id, self.seq, self.in_force_before) != (made.id, seq, _before(active, seq)):
+            return False
+        return self.edits == _edits(made) or self.edits == _edits(_as_made(entries, active, seq))
 
     def go_on(self, entries: Sequence[Logged]) -> None:
         """Looks at what is new."""
@@ -266,9 +268,15 @@ def _edits(made: Compaction) -> tuple[object, ...]:
     return made.cleared, made.snipped, made.summarised, tuple(file.path for file in made.restored)
 
 
+def _as_made(entries: Sequence[Logged], active: Mapping[int, Compaction], seq: int) -> Compaction:
+    """As it was logged, whatever the user took out since; one that is only foreseen as it is to be."""
+    logged = entry_at(entries, seq)
+    return logged if isinstance(logged, Compaction) else active[seq]
+
+
 def _taken_out(entries: Sequence[Logged], active: Mapping[int, Compaction], seq: int) -> set[int]:
     """The marks of the blocks that were in view before that compaction and are not right after it."""
-    made = active[seq]
+    made = _as_made(entries, active, seq)
     before = {each: active[each] for each in _before(active, seq)}
     was, becomes = Becoming((), before), Becoming((), {**before, seq: made})
     in_view = [*_up_to(seq, left_in(entries, was))]

@@ -1,4 +1,4 @@
-"""What undo and redo mean for compactions, and what the newest compaction says against another.
+"""What the user does to compactions by hand, and what the newest compaction says against another. The same live and in replay.
 
 If an undo would make the conversation too large for its window, cheap moves make it fit, as little as serves and without a summary. If
 something was pinned since a compaction was undone, it is made again without touching that.
@@ -15,18 +15,46 @@ from dataclasses import replace
 from itertools import accumulate
 
 from ullage.context.blocks import Message
-from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Snipped
+from ullage.context.compaction_entries import BY_THE_USER, Compaction, CompactionRedone, CompactionUndone, Snipped
 from ullage.context.entries import AssistantReply, Entry, Logged
 from ullage.context.moves.cheap import between, clear
 from ullage.context.moves.cuts import legal_cuts
 from ullage.context.moves.plan import Count, Digest, Plan, spare
 from ullage.context.moves.preview import preview
+from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import UllageOptions
+from ullage.context.summary.program_summary import brief
+from ullage.context.view.fates import counts
 from ullage.context.view.projection import Projection
 from ullage.context.view.taken_out import gone_by
 
+FIT_SHARE = 0.95
+"""Of the window, that an undo is made to fit: the next prompt needs room, too, and calls are held at 98 %."""
+
 TRIES = 4
 """The marker of what is cut out says in a few lines what that was, so how long it is shows only when it is written."""
+
+
+def by_hand(id: str, through: int, tokens_before: int, policy: str = BY_THE_USER) -> Compaction:
+    """A compaction by the user's hand that does nothing yet."""
+    return Compaction(
+        *(id, "manual", "moves", through, (), None, None, (), "", ""), policy=policy, tokens_before=tokens_before, estimated_after=0
+    )
+
+
+def tokens_of(view: Projection, before: Projection, used: int, count: Count) -> int:
+    """What `view` holds, by the estimate of what it has more or less than `before`, which holds `used` (tokens)."""
+    return used if view is before else used - count(before.messages) + count(view.messages)
+
+
+def made_to_fit(id: str, view: Projection, tokens: int, window: int, count: Count) -> Compaction | None:
+    """The compaction that makes `view`, which holds so many tokens, fit the window with some room to go on; None where none does."""
+    planned = fitting(view, tokens - int(window * FIT_SHARE), UllageOptions(), count, brief)
+    if planned is None:
+        return None
+    entry = replace(by_hand(id, planned.through, tokens, ULLAGE.name), cleared=planned.cleared, snipped=planned.snipped)
+    after = tokens - count(view.messages) + planned.estimated_after
+    return replace(entry, estimated_after=after, counts=counts(view, entry))
 
 
 def fitting(view: Projection, too_many: int, options: UllageOptions, count: Count, digest: Digest) -> Plan | None:
@@ -92,6 +120,12 @@ def again(undone: Compaction, projection: Projection, count: Count) -> Compactio
         return None
     summarised = replace(told, carried=spared.carried)
     return replace(undone, cleared=spared.cleared, snipped=spared.snipped, summarised=summarised, restored=(), resume="")
+
+
+def as_new(made: Compaction, id: str, tokens_before: int, view: Projection) -> Compaction:
+    """What `again` left of a compaction, as an entry of its own. Nothing was spent on it. Its size is not known yet."""
+    entry = replace(made, id=id, tokens_before=tokens_before, usage=None, cost=None, skipped=())
+    return replace(entry, counts=counts(view, entry))
 
 
 # What the newest compaction says

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,25 +20,17 @@ from ullage.context.compaction_entries import (
 )
 from ullage.context.entries import AssistantReply, Clipped, Entry, EntryPinned, Forked, Logged, SizeStated
 from ullage.context.view.epoch import Epoch
+from ullage.context.view.taken_out import messages_taken_out
 from ullage.replay.readers.entries import Log
 from ullage.replay.readers.flaws import COUNTED_ELSEWHERE, DAMAGED_ENTRY, NO_SUMMARY, SMALL, UNDONE, NotATranscript, Tally
-from ullage.replay.transcript import RecordedCompaction, Transcript
+from ullage.replay.transcript import Happening, RecordedAside, RecordedCompaction, RecordedExclusion, RecordedReversal, Transcript
 from ullage.store.errors import StoreFailed
 from ullage.store.folder import workspace_of
 from ullage.store.log_store import LogStore, NoLog, open_to_read
 from ullage.store.origins import Lineage, origin_of
 
 _MAGIC = b"SQLite format 3\x00"
-_SPOKEN_OF_ELSEWHERE = (
-    Compaction,
-    CompactionUndone,
-    CompactionRedone,
-    CompactionFailed,
-    Forked,
-    Reworded,
-    SizeStated,
-    SpentInVain,
-)
+_SPOKEN_OF_ELSEWHERE = (Forked, Reworded, SizeStated)
 
 
 def is_database(path: Path) -> bool:
@@ -91,34 +84,86 @@ def _transcript(store: LogStore, session_id: str, shared: _Shared) -> Transcript
     tally = Tally()
     logged = shared.without_repeated(session_id, store.load(session_id), tally)
     tally.count(DAMAGED_ENTRY, len(store.damaged(session_id)))
-    log, compactions = _without_compactions(logged, tally)
-    return Transcript(session_id, "ullage", log.entries, compactions, tally.repairs, tally.notes)
-
-
-def _without_compactions(logged: Sequence[Logged], tally: Tally) -> tuple[Log, tuple[RecordedCompaction, ...]]:
-    """What was said, under new seqs, and the compactions that are in force at the end: those that a full context or somebody asked for."""
-    log = Log(tally)
-    epoch = Epoch()
-    places: dict[int, int] = {}
-    recorded: dict[int, RecordedCompaction] = {}
+    parted = _Parting(tally)
     for each in logged:
-        epoch = epoch.after(each)
-        if isinstance(each.entry, Compaction):
-            recorded[each.seq] = _recorded(each.entry, log.length, each.at)
-        elif not isinstance(each.entry, _SPOKEN_OF_ELSEWHERE):
-            entry = _moved(each.entry, places)
-            if entry is not None:
-                places[each.seq] = log.add(entry, each.at)
-    tally.count(UNDONE, sum(not _is_small(each) for each in epoch.undone))
-    tally.count(SMALL, sum(map(_is_small, epoch.active.values())))
-    in_force = tuple(recorded[seq] for seq, each in epoch.active.items() if not _is_small(each))
-    tally.count(NO_SUMMARY, sum(not each.summary for each in in_force))
-    return log, in_force
+        parted.take(each)
+    compactions = parted.in_force()
+    return Transcript(
+        session_id, "ullage", parted.log.entries, compactions, tally.repairs, tally.notes, history=tuple(parted.history.values())
+    )
 
 
-def _is_small(compaction: Compaction) -> bool:
-    """Whether it is what a policy does before every call, or something that the user took out: neither stands for the context that was."""
-    return compaction.trigger == "upkeep" or compaction.policy == BY_THE_USER
+class _Parting:
+    """Parts a log into what was said, under new seqs, and what became of it: compactions, and what the user did by hand."""
+
+    def __init__(self, tally: Tally) -> None:
+        self.log = Log(tally)
+        self.history: dict[int, Happening] = {}
+        """By the seq in the log that is read."""
+        self._compactions: dict[int, RecordedCompaction] = {}
+        """The same without upkeep, and without what the user took out: neither stands for the context that was."""
+        self._tally = tally
+        self._epoch = Epoch()
+        self._places: dict[int, int] = {}
+        """The new seq of each entry that was taken."""
+        self._before: Entry | None = None
+
+    def take(self, logged: Logged) -> None:
+        """The next entry."""
+        seq, entry = logged.seq, logged.entry
+        self._epoch = self._epoch.after(logged)
+        match entry:
+            case Compaction():
+                self._take_compaction(seq, entry, logged.at)
+            case CompactionUndone() | CompactionRedone():
+                redo = isinstance(entry, CompactionRedone)
+                self.history[seq] = RecordedReversal(entry.compaction_id, entry.compaction_id, self.log.length, logged.at, redo)
+            case CompactionFailed() | SpentInVain():
+                self.history[seq] = RecordedAside(self.log.length, logged.at, entry)
+            case _ if not isinstance(entry, _SPOKEN_OF_ELSEWHERE):
+                moved = _moved(entry, self._places)
+                if moved is not None:
+                    self._places[seq] = self.log.add(moved, logged.at)
+            case _:
+                pass
+        self._before = entry
+
+    def in_force(self) -> tuple[RecordedCompaction, ...]:
+        """The compactions that are in force at the end: those that a full context or somebody asked for."""
+        active, undone = self._epoch.active, {each.id for each in self._epoch.undone}
+        self._tally.count(UNDONE, sum(each.id in undone for each in self._compactions.values()))
+        found = tuple(self._compactions[seq] for seq in active if seq in self._compactions)
+        self._tally.count(SMALL, len(active) - len(found))
+        self._tally.count(NO_SUMMARY, sum(not each.summary for each in found))
+        return found
+
+    def _take_compaction(self, seq: int, made: Compaction, at: float) -> None:
+        after = self.log.length
+        if made.policy == BY_THE_USER:
+            path = next((file.path for file in made.without_files), "")
+            out = {*(each.seq for each in made.cleared), *messages_taken_out(made)}
+            place = 0 if path else self._places.get(min(out, default=0), 0)
+            if path or place:
+                self.history[seq] = RecordedExclusion(made.id, after, at, place, path)
+        elif made.trigger != "upkeep" and not self._only_fits(made):
+            recorded = self._compactions[seq] = replace(_recorded(made, after, at), planned_after=self._new_seq(made.through))
+            again = next((each for each in self._epoch.undone if self._is_again(made, each)), None)
+            self.history[seq] = RecordedReversal(made.id, again.id, after, at, redo=True) if again is not None else recorded
+
+    def _only_fits(self, made: Compaction) -> bool:
+        """Whether it was made for an undo, so that the conversation fits the window."""
+        return isinstance(self._before, CompactionUndone | CompactionRedone) and made.rung == "moves" and made.trigger == "manual"
+
+    def _is_again(self, made: Compaction, undone: Compaction) -> bool:
+        """Whether it is one that was undone, made again: nothing else is planned before what was made and undone meanwhile."""
+        seq = next(seq for seq, each in self._epoch.compactions.items() if each.id == undone.id)
+        return made.through == undone.through < seq and (made.trigger, made.rung) == (undone.trigger, undone.rung)
+
+    def _new_seq(self, seq: int) -> int | None:
+        """Of the last entry up to that one; None where there is none."""
+        known = list(self._places)
+        place = bisect_right(known, seq)
+        return self._places[known[place - 1]] if place else None
 
 
 def _moved(entry: Entry, places: dict[int, int]) -> Entry | None:
@@ -133,5 +178,9 @@ def _recorded(compaction: Compaction, after_seq: int, at: float) -> RecordedComp
     used = compaction.usage or Usage(0, 0)
     automatic = compaction.trigger not in ASKED_FOR
     return RecordedCompaction(
-        *(after_seq, summary, automatic, compaction.tokens_before, at), usage=used, trigger=compaction.trigger, focus=compaction.focus
+        *(after_seq, summary, automatic, compaction.tokens_before, at),
+        usage=used,
+        trigger=compaction.trigger,
+        focus=compaction.focus,
+        id=compaction.id,
     )

@@ -238,7 +238,7 @@ class LaidOut:
             is_same, last = source == last, source
             entry = projection.entries[source - 1].entry
             recorded = self._carried.origin.get(source)
-            if isinstance(entry, Compaction) or recorded is None:
+            if isinstance(entry, Compaction) or recorded is None or source in projection.paths_out:
                 yield self._new(block, source)
             elif isinstance(entry, UserPrompt | Notice):
                 if not is_same:

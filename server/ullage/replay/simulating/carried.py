@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ullage.context.blocks import SystemPart, Thinking, Usage
+from ullage.context.blocks import SystemPart, Thinking, ToolResult
 from ullage.context.compaction.seen import texts_in
-from ullage.context.compaction_entries import Compaction, SpentInVain
 from ullage.context.engines.engine import Engine
 from ullage.context.entries import (
     AssistantReply,
@@ -104,25 +103,31 @@ class Carried:
         """What the model sees, with the seqs, and of what the policy shortened also the whole: that is what the recorded agent had."""
         yield from texts_in(self.projection)
         for message in self.projection.messages:
-            for source in message.sources:
+            for block, source in zip(message.blocks, message.sources, strict=True):
                 recorded = self.origin.get(source)
-                if recorded is not None and isinstance(recorded.entry, ToolReturned):
-                    yield source, recorded.entry.content
+                if isinstance(block, ToolResult) and recorded is not None and isinstance(recorded.entry, ToolReturned):
+                    arrived = self.projection.entries[source - 1].entry
+                    if isinstance(arrived, ToolReturned) and block.content == arrived.content:  # else it was cleared since
+                        yield source, recorded.entry.content
 
     def _earlier(self, returned: ToolReturned) -> tuple[Earlier, ...]:
         return () if returned.is_error else self._in_view.earlier(self.projection, returned.tool_use_id, returned.touched)
 
-    def with_compaction(self, compaction: Compaction, at: float) -> Projection:
+    def seq_of(self, recorded: int) -> int:
+        """The log's seq for one of the transcript's; 0 where it has none."""
+        return self._seqs.get(recorded, 0)
+
+    def with_entry(self, entry: Entry, at: float) -> Projection:
         """What the log would show with one more entry; nothing changes."""
-        return self.projection.with_appended(Logged(self.next_seq, at, compaction))
+        return self.projection.with_appended(Logged(self.next_seq, at, entry))
 
     def compact(self, after: Projection) -> None:
-        """Goes on from what `with_compaction` gave."""
+        """Goes on from what `with_entry` gave for a compaction."""
         self.projection = after
 
-    def spend_in_vain(self, at: float) -> None:
-        """Nothing comes of a summary that a model wrote: so it stands in a log, too. What it costs is charged elsewhere."""
-        self._append(at, SpentInVain(Usage(0, 0)))
+    def log(self, entry: Entry, at: float) -> None:
+        """Of no entry of the transcript: what the user did by hand, and what was spent in vain."""
+        self._append(at, entry)
 
     def _clip(self, clipped: Clipped) -> None:
         """A result that was clipped further, in the transcript, before it was first sent: so it arrives."""

@@ -19,6 +19,7 @@ from ullage.context.compaction_entries import RestoredFile
 from ullage.context.entries import AssistantReply, FileTouch, Logged, ToolReturned
 from ullage.context.policy import RestoreOptions
 from ullage.context.view.projection import Projection
+from ullage.context.view.quotations import files_out
 from ullage.replay.readers.entries import PATCH_START, PATCHED
 
 _OLD_TEXT_KEYS = ("old_string", "old_text", "old_str", "oldString", "oldText")
@@ -203,7 +204,8 @@ def put_back(seen: Iterable[tuple[int, str]], after: Projection, files: KnownFil
     entries, made = after.entries[:-1], after.entries[-1:]  # as the agent looks, before the compaction is logged
     edits = logged_edits(entries, by_seq=True)  # a transcript may tell no times
     signs = () if options.by == "last edited" else _by_one_name([*signs_in(entries), *signs_in(made)])
-    choosing = Choosing(seen, after, candidates(signs, edits, options, after.pins.paths), {edit.path for edit in edits}, options)
+    likely = candidates(signs, edits, options, after.pins.paths, files_out(after))
+    choosing = Choosing(seen, after, likely, {edit.path for edit in edits}, options)
     lines = {edit.path: edit.line for edit in edits}
     while (path := choosing.wants()) is not None:
         choosing.give(_now(path, files, lines.get(path)))

@@ -19,9 +19,10 @@ from ullage.context.compaction.forgotten import Forgotten, priced
 from ullage.context.compaction.means import ApiSummary, Writers, WrittenSummary
 from ullage.context.compaction.restore import resume_text
 from ullage.context.compaction.writing import summary_by
-from ullage.context.compaction_entries import Compaction, FetchedAgain, RestoredFile
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, FetchedAgain, RestoredFile, SpentInVain
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.engine import Covered, SummaryText
+from ullage.context.entries import Entry
 from ullage.context.moves.plan import Asked
 from ullage.context.policy import Policy, RestoreOptions
 from ullage.context.summary.facts import Reading
@@ -38,7 +39,7 @@ from ullage.replay.simulating.measures import Measures, prelude_of
 from ullage.replay.simulating.outcome import Epoch, Ledger, Made, Question, Watch, stand_in
 from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.replay.simulating.views import violations
-from ullage.replay.transcript import RecordedCompaction
+from ullage.replay.transcript import ByHand, RecordedAside, RecordedCompaction, RecordedExclusion, RecordedReversal
 
 Answer = TypeVar("Answer")
 
@@ -147,8 +148,10 @@ class ReplayMeans:
         self._reading = Reading()
         self._forgotten = Forgotten()
         self._stood_in = ""
-        self._summaries: list[tuple[int, str]] = []
-        """Of the compactions that were made, upkeep aside: the transcript's last entry before each, and the words of its summary."""
+        self._happened: list[tuple[int, str]] = []
+        """What came about, upkeep aside: the transcript's last entry before each, and of a compaction the words of its summary."""
+        self.made_at: list[tuple[int, str]] = []
+        """Of the compactions among that: the same entry, and the id."""
         self._unchecked = False
         """Whether a compaction was made since the last request."""
         self._unseen: CompactionPoint | None = None
@@ -193,18 +196,20 @@ class ReplayMeans:
         return self.laid_out.end(self.view)
 
     def is_as_recorded(self) -> bool:
-        """Whether the compactions so far are those that were recorded. Then the recorded usage is exact, and what is laid out is not."""
-        return self._summaries == [(each.after_seq, each.summary) for each in self._recorded()]
+        """Whether all so far came about as it was recorded. Then the recorded usage is exact, and what is laid out is not."""
+        return self._happened == [_told(each) for each in self._recorded()]
 
     def next_recorded(self) -> RecordedCompaction | None:
-        """The compaction that the record has next at this place, where all so far are as recorded."""
-        recorded, made = self._recorded(), len(self._summaries)
-        if len(recorded) <= made or self._summaries != [(each.after_seq, each.summary) for each in recorded[:made]]:
+        """The compaction that the record has next at this place, where all so far came about as recorded."""
+        recorded, count = self._recorded(), len(self._happened)
+        if len(recorded) <= count or self._happened != [_told(each) for each in recorded[:count]]:
             return None
-        return recorded[made]
+        following = recorded[count]
+        return following if isinstance(following, RecordedCompaction) else None
 
-    def _recorded(self) -> list[RecordedCompaction]:
-        return [each for each in self._session.transcript.compactions if each.after_seq <= self.after_seq]
+    def _recorded(self) -> list[RecordedCompaction | ByHand]:
+        happened = (each for each in self._session.transcript.happened if each.after_seq <= self.after_seq)
+        return [each for each in happened if not isinstance(each, RecordedAside)]
 
     # Who is asked
 
@@ -285,7 +290,7 @@ class ReplayMeans:
         """Goes on with the compaction, and notes what came of it."""
         before, upkeep, seq = self.end().tokens, entry.trigger == "upkeep", self.carried.next_seq
         entry = replace(entry, usage=None)
-        after = self.carried.with_compaction(entry, self.at)
+        after = self.carried.with_entry(entry, self.at)
         tokens = self.laid_out.tokens(after)
         self.carried.compact(after)
         if entry.summarised is not None:
@@ -297,10 +302,29 @@ class ReplayMeans:
         self.made.compactions.append(point)
         if not upkeep:
             self.give_up()
-            self.made.left.append(left_by(entry, self.after_seq, seq, after))
+            self.made.left[entry.id] = left_by(entry, self.after_seq, seq, after)
             self._unseen = point
-            self._summaries.append((self.after_seq, entry.summarised.words if entry.summarised is not None else ""))
+            self._happened.append((self.after_seq, entry.summarised.words if entry.summarised is not None else ""))
+            self.made_at.append((self.after_seq, entry.id))
         self._unchecked = True
+
+    def log_by_hand(self, what: ByHand, *entries: Entry) -> None:
+        """The user does that, and it becomes these entries. What is drafted ahead serves no more."""
+        for entry in entries:
+            seq = self.carried.next_seq
+            self.carried.log(entry, self.at)
+            match entry:
+                case CompactionUndone(compaction_id=id):
+                    self.made.undone.add(id)
+                case CompactionRedone(compaction_id=id):
+                    self.made.undone.discard(id)
+                case Compaction() if isinstance(what, RecordedReversal) and entry.trigger != "manual":  # made again
+                    self.made.left[entry.id] = left_by(entry, self.after_seq, seq, self.view)
+                case _:
+                    pass
+        self._happened.append(_told(what))
+        self._unchecked = True
+        self.give_up()
 
     def check(self) -> None:
         """What the next request breaks of the API's rules, where a compaction was made since the last; then it is shown to who watches."""
@@ -323,6 +347,17 @@ class ReplayMeans:
         return False
 
     def spent_in_vain(self, usage: Usage | None, cost: float | None) -> None:
-        """Nothing comes of what was spent: that stands in a log, too."""
-        if usage is not None:
-            self.carried.spend_in_vain(self.at)
+        """Nothing comes of what was spent: that stands in a log, too. At recorded places the log itself tells of it."""
+        if usage is not None and self._settings.at == "policy":
+            self.carried.log(SpentInVain(NOT_PRICED), self.at)
+
+
+def _told(happened: RecordedCompaction | ByHand) -> tuple[int, str]:
+    """Where it came about, and by what two of a kind are known to be the same."""
+    match happened:
+        case RecordedCompaction():
+            return happened.after_seq, happened.summary
+        case RecordedExclusion():
+            return happened.after_seq, f"without entry {happened.seq} {happened.path}"
+        case RecordedReversal():
+            return happened.after_seq, f"{'redo' if happened.redo else 'undo'} {happened.of}"

@@ -187,8 +187,16 @@ class Made:
 
     requests: list[RequestPoint] = field(default_factory=list[RequestPoint])
     compactions: list[CompactionPoint] = field(default_factory=list[CompactionPoint])
-    left: list[Left] = field(default_factory=list[Left])
+    left: dict[str, Left] = field(default_factory=dict[str, Left])
+    """What each left, by its id; upkeep aside."""
+    undone: set[str] = field(default_factory=set[str])
+    """The ids of those that the user undid."""
     violations: dict[str, None] = field(default_factory=dict[str, None])
+
+    @property
+    def left_in_force(self) -> list[Left]:
+        """What those left that were not undone."""
+        return [left for id, left in self.left.items() if id not in self.undone]
 
     def leaves(self, policy: str, questions: Sequence[Question]) -> Leaves | None:
         """What its compactions left on average; None where there were none. `questions` are what a model was asked for them."""

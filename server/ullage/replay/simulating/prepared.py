@@ -62,7 +62,7 @@ class Prepared:
     def with_compactions(self, compactions: tuple[RecordedCompaction, ...]) -> Prepared:
         """The same session, compacted elsewhere; what it was really counted with stays."""
         other = copy(self)
-        other.transcript = replace(self.transcript, compactions=compactions)
+        other.transcript = replace(self.transcript, compactions=compactions, history=())
         other.needed = Needed(replace(self.transcript, entries=()))
         return other
 

@@ -7,6 +7,7 @@ answered otherwise, and read again what it had lost. So the figures say what a p
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeGuard
 
 from ullage.context.blocks import ToolUse, Usage
 from ullage.context.compaction.decide import (
@@ -23,17 +24,18 @@ from ullage.context.compaction.decide import (
 )
 from ullage.context.compaction.draft import Wanted
 from ullage.context.compaction.making import Making
-from ullage.context.compaction_entries import ASKED_FOR
+from ullage.context.compaction_entries import ASKED_FOR, Compaction, CompactionFailed
 from ullage.context.entries import AssistantReply, Entry, EntryPinned, FilePinned, Logged, Notice, TurnEnded, UserPrompt
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
 from ullage.replay.measuring.runs import RequestPoint, Run
 from ullage.replay.pricing.cost import left_by_others, total_usage
 from ullage.replay.simulating.block_sizes import SizedRequest
+from ullage.replay.simulating.by_hand import HandsOfTheUser
 from ullage.replay.simulating.means import ReplayMeans, at_once
 from ullage.replay.simulating.outcome import Outcome, Watch
 from ullage.replay.simulating.prepared import USUAL, Prepared, Settings
-from ullage.replay.transcript import RecordedCompaction
+from ullage.replay.transcript import ByHand, Happening, RecordedAside, RecordedCompaction
 
 
 def simulate(session: Prepared, policy: Policy, settings: Settings = USUAL, watch: Watch | None = None) -> Run:
@@ -67,17 +69,22 @@ class _Simulation:
         self._making = Making(self._means, self._means.measures.gathering)
         self._means.give_up = self._making.give_up
         self._carried = self._means.carried
+        self._hands = HandsOfTheUser(self._means, session.transcript)
         self._near: Prepare | None = None
         """A compaction is drafted beside the next request."""
         self._filled: AssistantReply | None = None
         """The reply that filled the window, for which nothing was done yet."""
+        self._ahead: list[RecordedCompaction] = []
+        """The recorded compactions for which a draft was made ahead and that are still to come."""
         self._new_turn = True
         self._is_over = False
         """The transcript tells that the turn has ended."""
         self._ended: float | None = None
         """When the turn ended, once what follows from that was done."""
+        self._cools_at = 0.0
+        """When the cache is about to go cold after that, if nobody asks anything."""
         self._has_cooled = False
-        """The cache was about to go cold since then."""
+        """It was since then."""
 
     @property
     def view(self) -> Projection:
@@ -94,14 +101,23 @@ class _Simulation:
         means = self._means
         if self._session.sizes.requests:
             means.ledger.cache.charge(left_by_others(self._session.sizes.requests[0].recorded))
-        waiting = sorted(self._transcript.compactions, key=lambda each: each.after_seq)
+        waiting = list(self._transcript.happened)
+        self._ahead = [each for each in waiting if self._settings.at == "recorded" and _was_drafted_ahead(each)]
         upcoming = self._upcoming()
         for logged in self._transcript.entries:
             request = upcoming[logged.seq]
             if request is not None:
                 means.shape = request.recorded.shape
-            while self._settings.at == "recorded" and waiting and waiting[0].after_seq < logged.seq:
-                self._at_recorded(waiting.pop(0), request)
+            while waiting and waiting[0].after_seq < logged.seq:
+                happened = waiting.pop(0)
+                if isinstance(happened, RecordedAside):
+                    self._aside(happened)
+                elif not isinstance(happened, RecordedCompaction):
+                    self._by_hand(happened)
+                elif self._settings.at == "recorded" and request is not None:
+                    self._at_recorded(happened)
+            if logged.seq not in self._session.requests and request is not None:
+                self._draft_ahead(logged.seq, logged.at)
             self._take(logged)
 
     def _upcoming(self) -> dict[int, SizedRequest | None]:
@@ -152,15 +168,16 @@ class _Simulation:
         means.timed(self._carried.settle)
         if self._ended is None:
             self._ended, self._has_cooled = self._carried.projection.entries[-1].at, False
+            self._cools_at = means.measures.cools_at(means.request, self._ended)
             self._at(self._ended)
             self._prepare_if(decide_after_turn(self._state()))
         if self._ended and until and not self._has_cooled:
-            self._pause(self._ended, until)
+            self._pause(until)
 
-    def _pause(self, ended: float, until: float) -> None:
+    def _pause(self, until: float) -> None:
         """Once the cache is about to go cold. A summary that is still being written then serves later."""
         means = self._means
-        means.at = means.measures.cools_at(means.request, ended)
+        means.at = self._cools_at
         if means.at >= until:
             return
         self._has_cooled = True
@@ -194,6 +211,7 @@ class _Simulation:
         self._keep_up()
         if self._settings.at == "policy":
             self._make_room(0)
+        self._draft_ahead(request.recorded.seq, recorded.at)
         window = means.measures.window(recorded.model)
         refused = self._refused_with(window)
         if refused:
@@ -241,11 +259,39 @@ class _Simulation:
         if isinstance(decision, Prepare):
             self._near = decision
 
-    def _at_recorded(self, compaction: RecordedCompaction, upcoming: SizedRequest | None) -> None:
-        if upcoming is not None:
+    def _draft_ahead(self, before: int, at: float) -> None:
+        """What was drafted in the recorded session when the entry `before` was to come."""
+        while self._ahead and (self._ahead[0].planned_after or 0) < before:
+            drafted = self._ahead.pop(0)
             self._means.timed(self._carried.settle)
-            self._at(compaction.at or 0.0)
-            self._as_recorded(compaction)
+            self._at(at)
+            self._means.told = drafted.told
+            self._prepare_if(Prepare("it was drafted here", "economy" if drafted.trigger == "economy" else "idle"))
+            self._means.told = ""
+
+    def _at_recorded(self, compaction: RecordedCompaction) -> None:
+        self._means.timed(self._carried.settle)
+        self._at(compaction.at or 0.0)
+        self._as_recorded(compaction)
+
+    def _aside(self, aside: RecordedAside) -> None:
+        """Later entries then have the numbers of the record. What this policy spent in vain where it decides is noted where that is."""
+        if self._settings.at == "recorded" or isinstance(aside.entry, CompactionFailed):
+            self._means.timed(self._carried.settle)
+            self._carried.log(aside.entry, aside.at)
+
+    def _by_hand(self, what: ByHand) -> None:
+        """What the user did while nothing ran."""
+        means = self._means
+        if means.shape is None:
+            return
+        means.timed(self._carried.settle)
+        if self._settings.at == "policy":
+            if means.made.requests and self._is_over:
+                self._rest(what.at)
+            self._hands.know_counterparts(what)
+        self._at(what.at)
+        self._hands.do(what)
 
     # What is done
 
@@ -271,17 +317,21 @@ class _Simulation:
         So is one for which the policy has nothing to do by itself.
         """
         means, at_work = self._means, self._transcript.is_at_work_after(compaction.after_seq)
+        if compaction.reactive and compaction.tokens_before and means.next_recorded() is compaction:
+            means.measures.refused(means.request.model, compaction.tokens_before)
         means.told = compaction.told
         trigger = compaction.trigger or ("threshold" if compaction.automatic else "manual")
         wanted = Wanted(means.new_id(), trigger, compaction.focus)
         made = self._attempt(wanted, at_work=at_work)
-        if not made and trigger not in ASKED_FOR:
-            self._attempt(replace(wanted, trigger="manual"), at_work=at_work)
+        if made is None and trigger not in ASKED_FOR:
+            made = self._attempt(replace(wanted, trigger="manual"), at_work=at_work)
+        if made is not None:
+            self._hands.has_made(compaction, made)
         means.told = ""
 
-    def _attempt(self, wanted: Wanted, *, at_work: bool) -> bool:
+    def _attempt(self, wanted: Wanted, *, at_work: bool) -> Compaction | None:
         must = wanted.trigger == "reactive"
-        return self._means.timed(lambda: at_once(self._making.attempt(wanted, at_work=at_work, must=must))) is not None
+        return self._means.timed(lambda: at_once(self._making.attempt(wanted, at_work=at_work, must=must)))
 
     def _result(self) -> Run:
         means = self._means
@@ -295,12 +345,19 @@ class _Simulation:
             dollars=dollars,
             summaries=summaries,
             summaries_cold=cold,
-            retained=self._session.needed.retained(means.made.left),
+            retained=self._session.needed.retained(means.made.left_in_force),
             violations=tuple(means.made.violations),
             seconds=means.seconds,
             line=means.measures.largest_threshold,
             window=means.measures.largest_window,
         )
+
+
+def _was_drafted_ahead(happened: Happening) -> TypeGuard[RecordedCompaction]:
+    """Whether it is a compaction that took a draft: it was planned before the last of what it leaves behind."""
+    if not isinstance(happened, RecordedCompaction) or happened.planned_after is None or happened.focus or happened.reactive:
+        return False
+    return happened.planned_after < happened.after_seq
 
 
 def _comes_after_room(entry: Entry, filled: AssistantReply) -> bool:

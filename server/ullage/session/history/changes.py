@@ -13,16 +13,14 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
 
 from ullage.context.blocks import Message
-from ullage.context.compaction.exclusion import rewordings, tells_in_own_words
-from ullage.context.compaction.undoing import again, fitting
-from ullage.context.compaction_entries import BY_THE_USER, Compaction, CompactionRedone, CompactionUndone, Reworded
-from ullage.context.counting.tokens import estimate_message
+from ullage.context.compaction.draft import counting
+from ullage.context.compaction.exclusion import as_planned, rewordings, weighed
+from ullage.context.compaction.undoing import again, as_new, made_to_fit, tokens_of
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, Reworded
 from ullage.context.engines.engine import summary_room
 from ullage.context.entries import EntryPinned, FilePinned, FileTouch, Logged
 from ullage.context.moves.plan import Plan
 from ullage.context.policies.ullage import ULLAGE
-from ullage.context.policy import UllageOptions
-from ullage.context.summary.program_summary import brief
 from ullage.context.view.fates import counts, touches_in_view
 from ullage.context.view.projection import EpochKey, Projection
 from ullage.context.view.taken_out import gone_by, taken_out
@@ -37,15 +35,7 @@ from ullage.session.timeline.items import new_id
 Change: TypeAlias = Compaction | CompactionUndone | CompactionRedone
 """What puts another epoch in force."""
 
-IN_OWN_WORDS = (
-    "A summary that a model wrote may still mention it in its own words, which a program cannot find. To remove these as well, undo that "
-    "compaction and compact again."
-)
 PINNED_MEANWHILE = "This compaction would hide what was pinned since it was undone. Unpin that, or compact again, which keeps it in view."
-
-FIT_SHARE = 0.95
-"""Of the window, that an undo is made to fit: the next prompt needs room, too, and calls are held at 98 %."""
-ULLAGE_OPTIONS = UllageOptions()
 
 _Change = TypeVar("_Change", bound=Change)
 
@@ -95,8 +85,7 @@ class Changes:
     async def entry_of(self, planned: Plan) -> Compaction:
         """The compaction by the user's hand that does what was planned."""
         projection = self._conversation.projection
-        entry = _by_hand(planned.through, self._tokens(projection))
-        entry = replace(entry, cleared=planned.cleared, snipped=planned.snipped, without_files=planned.without_files)
+        entry = as_planned(new_id("c"), planned, self._tokens(projection))
         return replace(entry, counts=await asyncio.to_thread(counts, projection.copy(), entry))
 
     async def foresee(self, entry: _Change) -> _Change:
@@ -164,9 +153,9 @@ class Changes:
             return redone.id
         if made is None:
             raise SessionError("invalid", PINNED_MEANWHILE)
-        tokens = self._tokens(self._conversation.projection)
-        made = replace(made, id=new_id("c"), tokens_before=tokens, usage=None, cost=None, skipped=())
-        made = replace(made, estimated_after=self._tokens(self._with(made)), counts=counts(self._conversation.projection, made))
+        projection = self._conversation.projection
+        made = as_new(made, new_id("c"), self._tokens(projection), projection)
+        made = replace(made, estimated_after=self._tokens(self._with(made)))
         self.make(made, fit=fit)
         return made.id
 
@@ -174,8 +163,7 @@ class Changes:
         """Logs what the user takes out of view; gives its id."""
         self._reword(entry)
         after = self._with(entry)
-        skipped = (IN_OWN_WORDS,) if tells_in_own_words(after, gone_by(entry)) else ()
-        self._conversation.append(replace(entry, estimated_after=self._tokens(after), skipped=skipped))
+        self._conversation.append(weighed(entry, after, self._tokens(after)))
         self._has_changed()
         self._unpin(entry)
         return entry.id
@@ -189,13 +177,7 @@ class Changes:
             self._conversation.append_or_owe(FilePinned(path, False))
 
     def _fitted(self, view: Projection, tokens: int, window: int) -> Compaction | None:
-        """The compaction that makes `view`, which holds so many tokens, fit the window with some room to go on; None where none does."""
-        planned = fitting(view, tokens - int(window * FIT_SHARE), ULLAGE_OPTIONS, self.count, brief)
-        if planned is None:
-            return None
-        after = tokens - self.count(view.messages) + planned.estimated_after
-        entry = replace(_by_hand(planned.through, tokens), cleared=planned.cleared, snipped=planned.snipped, policy=ULLAGE.name)
-        return replace(entry, estimated_after=after, counts=counts(view, entry))
+        return made_to_fit(new_id("c"), view, tokens, window, self.count)
 
     def _log(self, entry: Change) -> None:
         self._reword(entry)
@@ -232,15 +214,12 @@ class Changes:
         )
 
     def _tokens(self, view: Projection) -> int:
-        if view is self._conversation.projection:
-            return self._conversation.counted(self._surroundings.calibration(self._model.card)).used
-        before = self._conversation.projection
-        return self._tokens(before) - self.count(before.messages) + self.count(view.messages)
+        calibration = self._surroundings.calibration(self._model.card)
+        return tokens_of(view, self._conversation.projection, self._conversation.counted(calibration).used, self.count)
 
     def count(self, messages: Sequence[Message]) -> int:
         """Estimated tokens of these messages, by what was learned of the model in use."""
-        calibration = self._surroundings.calibration(self._model.card)
-        return calibration.apply(sum(estimate_message(message) for message in messages))
+        return counting(self._surroundings.calibration(self._model.card))(messages)
 
 
 def _reason(fitted: Compaction | None) -> Reason:
@@ -258,21 +237,3 @@ def _way_out(fitted: Compaction | None) -> str:
     if cut := fitted.message_counts.snipped:
         ways.append(f"{cut:,} {'message' if cut == 1 else 'messages'} cut from its middle")
     return f"With {' and '.join(ways)} it would fit."
-
-
-def _by_hand(through: int, tokens_before: int) -> Compaction:
-    return Compaction(
-        id=new_id("c"),
-        trigger="manual",
-        rung="moves",
-        through=through,
-        cleared=(),
-        snipped=None,
-        summarised=None,
-        restored=(),
-        resume="",
-        focus="",
-        policy=BY_THE_USER,
-        tokens_before=tokens_before,
-        estimated_after=0,
-    )

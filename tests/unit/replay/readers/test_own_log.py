@@ -13,15 +13,16 @@ import pytest
 from tests.unit.context.logs import PRELUDE, calls, compaction, prompt, returned, says
 from tests.unit.replay.readers.recorded import drawn, mended
 from ullage.context.blocks import Usage
-from ullage.context.compaction_entries import Cleared, CompactionUndone, Summarised
+from ullage.context.compaction_entries import Cleared, CompactionFailed, CompactionRedone, CompactionUndone, FileTakenOut, Summarised
 from ullage.context.entries import Clipped, Entry, TurnEnded
 from ullage.context.policies.ullage import ULLAGE
+from ullage.context.view.taken_out import EXCLUDED_RESULT
 from ullage.replay.pricing.cost import cost_of
 from ullage.replay.readers import NotATranscript, read
 from ullage.replay.readers.own_log import BY_THE_USER
 from ullage.replay.simulating.prepared import Prepared
 from ullage.replay.simulating.simulation import simulate
-from ullage.replay.transcript import RecordedCompaction
+from ullage.replay.transcript import RecordedAside, RecordedCompaction, RecordedExclusion, RecordedReversal
 from ullage.session.history import preview
 from ullage.store.log_store import LogStore
 from ullage.store.schema import set_version
@@ -67,11 +68,42 @@ def test_what_summarises_nothing_is_no_recorded_compaction(tmp_path: Path):
         store.append(session.id, entry, 6.0)
     store.close()
     (transcript,) = read(tmp_path / "ullage.db")
-    assert transcript.compactions == (RecordedCompaction(3, "", False, 0, 6.0, usage=Usage(0, 0), trigger="manual"),)
+    assert transcript.compactions == (RecordedCompaction(3, "", False, 0, 6.0, usage=Usage(0, 0), trigger="manual", id="c3"),)
     assert mended(transcript) == {
         "clearings before a call (upkeep) or by the user's hand": 2,
         "compactions whose summary is not recorded": 1,
     }
+
+
+def test_the_history_tells_what_the_user_did_by_hand_and_what_was_planned_when(tmp_path: Path):
+    store = LogStore.open(tmp_path)
+    session = store.create_session("Looking", 5.0)
+    first = compaction("c1", summarised=Summarised(2, "So far"))
+    out = replace(compaction("c2", cleared=[Cleared(5, EXCLUDED_RESULT)]), trigger="manual", policy=BY_THE_USER)
+    file_out = replace(out, id="c3", cleared=(), without_files=(FileTakenOut("a.py", (1,)),))
+    failed = CompactionFailed("c4", "manual", "Nothing to compact", cancelled=True)
+    again = replace(first, id="c5", summarised=Summarised(2, "So far", carried=(1,)))
+    entries = (
+        *(prompt("Look"), says("Well."), prompt("More"), calls("t1"), returned("t1"), replace(first, through=3), CompactionUndone("c1")),
+        *(out, CompactionUndone("c2"), CompactionRedone("c2"), file_out, failed, replace(again, through=3), says("Done.")),
+    )
+    for entry in entries:
+        store.append(session.id, entry, 6.0)
+    store.close()
+    (transcript,) = read(tmp_path / "ullage.db")
+    made, *by_hand = transcript.history
+    assert isinstance(made, RecordedCompaction)
+    assert (made.id, made.after_seq, made.planned_after) == ("c1", 5, 3)
+    assert by_hand == [
+        RecordedReversal("c1", "c1", 5, 6.0, redo=False),
+        RecordedExclusion("c2", 5, 6.0, 5),
+        RecordedReversal("c2", "c2", 5, 6.0, redo=False),
+        RecordedReversal("c2", "c2", 5, 6.0, redo=True),
+        RecordedExclusion("c3", 5, 6.0, 0, "a.py"),
+        RecordedAside(5, 6.0, failed),
+        RecordedReversal("c5", "c1", 5, 6.0, redo=True),
+    ]
+    assert [each.id for each in transcript.compactions] == ["c5"]
 
 
 def test_a_compaction_after_a_refusal_tells_of_it(tmp_path: Path):
@@ -106,7 +138,7 @@ def test_every_session_is_a_transcript_without_its_compactions(database: Path):
     assert [logged.seq for logged in transcript.entries] == list(range(1, 11))
     assert transcript.entries[-1].entry == Clipped(9, "short", "out.txt")
     assert transcript.entries[1].at == 11.0
-    assert transcript.compactions == (RecordedCompaction(4, "So far", True, 0, 14.0, usage=Usage(0, 0), trigger="threshold"),)
+    assert transcript.compactions == (RecordedCompaction(4, "So far", True, 0, 14.0, usage=Usage(0, 0), trigger="threshold", id="c1"),)
     assert mended(transcript) == {"compactions that were undone": 1}
     assert (transcript.source, empty.entries) == ("ullage", ())
 

@@ -1,6 +1,7 @@
-"""One heart: what the user and the model asked for is compacted the same in a replay of their log at the recorded places.
+"""One heart: a replay at the recorded places compacts what the user, the model and a full context asked for as it was compacted.
 
-The window is wide here, so that most policies compact nothing by themselves.
+The window is wide in the first half, so that most policies compact nothing by themselves. In the second it fills up, and drafts are made
+ahead.
 """
 
 from __future__ import annotations
@@ -13,20 +14,27 @@ from hypothesis import strategies as st
 
 from tests.deep import many
 from tests.unit.replay.simulating.test_as_it_went import (
+    BY_HAND,
     BY_MODEL,
     CLICK,
     CLICK_IN_TURN,
     PIN,
     PIN_FILE,
+    REFUSED,
+    REVERSED,
     SMALL_WORK,
+    WORK,
     Doing,
     check,
+    doings,
+    triggers,
+    worked,
 )
-from ullage.context.compaction.decide import Decision
-from ullage.context.compaction.making import Making
 from ullage.context.compaction_entries import ASKED_FOR, Compaction
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
+from ullage.replay.simulating.simulation import _Simulation  # pyright: ignore[reportPrivateUsage]
+from ullage.replay.transcript import RecordedCompaction
 
 WIDE = 1_000_000
 """Tokens of the window."""
@@ -35,15 +43,11 @@ AT_WORK, AT_REST = "You were at work", "the user speaks next"
 
 def as_asked(policy: Policy, happenings: Sequence[Doing]) -> list[Compaction]:
     """The same live and in replay at the recorded places; gives the compactions."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Making, "prepare_if", _nothing_ahead)
-        return check(policy, happenings, at="recorded", window=WIDE)
+    return check(policy, happenings, at="recorded", window=WIDE)
 
 
-def _nothing_ahead(making: Making, decision: Decision) -> None:
-    """A replay at recorded places drafts nothing ahead."""
-
-
+LAST = Doing("chat", 1)
+"""A replay makes nothing that no reply follows."""
 FEW = ("ullage", "claude-code", "aider", "memory-blocks", "none")
 """The others are among the random sessions."""
 ASKED = (
@@ -72,7 +76,7 @@ BY_ITSELF_TOO = "summary-buffer"
 """It keeps so little that a click often finds nothing to do. That has an entry in the live log alone, so later entries differ in number."""
 
 asked_for = st.builds(Doing, st.sampled_from((CLICK, CLICK_IN_TURN, BY_MODEL)), st.integers(0, 9))
-between = st.builds(Doing, st.sampled_from((*SMALL_WORK, PIN, PIN_FILE)), st.integers(0, 9))
+between = st.builds(Doing, st.sampled_from((*SMALL_WORK, PIN, PIN_FILE, *BY_HAND)), st.integers(0, 9))
 
 
 @given(
@@ -85,3 +89,38 @@ def test_whatever_is_asked_for_is_compacted_the_same_live_and_in_replay(policy: 
         work += [Doing("read both", turn), Doing("long prompt", 5), before]
         work += [Doing("read", turn), Doing("long prompt", 4), asking, Doing("chat", 1)]
     as_asked(BUILT_IN[policy], work)
+
+
+def drafted_ahead(made: Sequence[RecordedCompaction]) -> list[RecordedCompaction]:
+    """Those that were planned before the last of what they leave behind."""
+    return [each for each in made if each.planned_after is not None and each.planned_after < each.after_seq]
+
+
+@pytest.mark.parametrize("policy", ["ullage", "claude-code", "hermes"])
+def test_what_was_drafted_ahead_is_planned_where_it_was(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found: list[RecordedCompaction] = []
+
+    def as_recorded(simulation: _Simulation, compaction: RecordedCompaction) -> None:
+        found.append(compaction)
+        make(simulation, compaction)
+
+    make = _Simulation._as_recorded  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(_Simulation, "_as_recorded", as_recorded)
+    assert "threshold" in triggers(check(BUILT_IN[policy], worked(), at="recorded", window=60_000))
+    assert drafted_ahead(found)
+
+
+@given(st.sampled_from(list(BUILT_IN)), doings(*WORK, *WORK, *BY_HAND, PIN, PIN_FILE, CLICK, CLICK_IN_TURN, BY_MODEL))
+@settings(max_examples=many(4, deep=300))
+def test_whatever_is_compacted_is_so_live_and_at_the_recorded_places(policy: str, happenings: list[Doing]) -> None:
+    check(BUILT_IN[policy], [*happenings, LAST], at="recorded")
+
+
+@pytest.mark.parametrize("reversed", REVERSED, ids=lambda doings: ", ".join(doing.what for doing in doings))
+def test_what_is_undone_redone_and_excluded_is_so_at_the_recorded_places(reversed: Sequence[Doing]) -> None:
+    assert "threshold" in triggers(check(BUILT_IN["ullage"], [*worked()[:9], *reversed, *worked()[:6], LAST], at="recorded"))
+
+
+def test_what_the_api_refused_is_compacted_the_same_at_the_recorded_places() -> None:
+    work = [Doing("read", 3), Doing("edit", 1), Doing(REFUSED, 2), Doing("read", 2), LAST]
+    assert "reactive" in triggers(check(BUILT_IN["ullage"], work, at="recorded"))

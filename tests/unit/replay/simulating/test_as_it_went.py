@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -19,15 +20,16 @@ from tests.unit.replay.simulating.exact_api import exact_api
 from tests.unit.session.harness import MODEL, Stage, calls, items, kept_of, stage
 from tests.unit.session.test_every_policy import BY_ITSELF, TOLD, summaries
 from tests.unit.session.test_next_compaction import small
-from ullage.context.blocks import Block, Json
+from ullage.context.blocks import Block, Json, ToolResult
 from ullage.context.compaction.decide import WINDOW_EXCEEDED
 from ullage.context.compaction.economy import ECONOMIES, NONE_YET, Economy, Refetched
-from ullage.context.compaction_entries import Compaction, Trigger
+from ullage.context.compaction_entries import BY_THE_USER, Compaction, Trigger
 from ullage.context.entries import (
     AssistantReply,
     Clipped,
     EntryPinned,
     FilePinned,
+    FileTouch,
     Logged,
     Notice,
     Prelude,
@@ -47,6 +49,7 @@ from ullage.replay.simulating.prepared import Prepared, Settings
 from ullage.session.compacting import pauses
 from ullage.session.compacting.controller import CompactionController
 from ullage.session.compacting.learned import Learned
+from ullage.session.errors import SessionError
 from ullage.session.session import Session
 from ullage.session.settings import Settings as LiveSettings
 from ullage.session.timeline.items import ToolCallItem, UserItem
@@ -65,6 +68,9 @@ SMALL_WORK = ("chat", "chat", "look", "look", "read", "edit", "write")
 """Work that fills a window so slowly that one compacts to save before it is full."""
 REFUSED, FILLED = "refused", "filled"
 PIN, PIN_FILE = "pin", "pin file"
+UNDO, REDO, EXCLUDE, EXCLUDE_FILE = "undo", "redo", "exclude", "exclude file"
+BY_HAND = (UNDO, REDO, EXCLUDE, EXCLUDE_FILE)
+"""What the user does with the past, before the pause or after it."""
 CLICK, CLICK_IN_TURN, BY_MODEL = "click", "click in turn", "by model"
 """Compactions that somebody asks for: the user before the turn or while the model answers, the model by its tool."""
 FOCUS = "tank_1_7 and the valves"
@@ -175,6 +181,8 @@ class Live:
         self._elsewhere = elsewhere
         self._window = window
         self._click: Click | None = None
+        self.by_hand: list[str] = []
+        """The ids of what the user undid, redid and excluded."""
         self.folder.mkdir()
         self._clock = Clock()
         for number in range(4):
@@ -196,10 +204,19 @@ class Live:
                 async with stage(self.folder, settings=chosen, fake=fake, clock=self._clock) as here:
                     session = await here.new()
                     for turn, doing in enumerate(happenings):
+                        if doing.what in BY_HAND and doing.number % 2:
+                            await self._by_hand(session, doing)
                         await self._pause(here, session, doing.pause)
+                        if doing.what in BY_HAND and not doing.number % 2:
+                            await self._by_hand(session, doing)
                         await self._turn(here, session, turn, doing)
                     assert [error for error in here.refused() if error is not None and TOO_LONG not in error] == []
                     return list(session._conversation.entries)  # pyright: ignore[reportPrivateUsage]
+
+    def prepared(self) -> Prepared:
+        """Its log, to be replayed."""
+        (transcript,) = read(kept_of(self.folder) / "ullage.db")
+        return Prepared(transcript, sources={path.name: path.read_text() for path in self.folder.iterdir()})
 
     def _with_clicks(self, ask: Ask) -> Ask:
         """The user clicks while the model answers."""
@@ -220,6 +237,20 @@ class Live:
             due.then()
             await _settled(here, session)
         self._clock.now = end
+
+    async def _by_hand(self, session: Session, doing: Doing) -> None:
+        view, number = session._conversation.projection, doing.number  # pyright: ignore[reportPrivateUsage]
+        shown = [item for item in items(session) if isinstance(item, UserItem | ToolCallItem)]
+        among = [each.id for each in (view.undone if doing.what == REDO else view.active) if each.trigger != "upkeep"]
+        with suppress(SessionError):  # there may be nothing to undo, or it does not fit
+            if doing.what == EXCLUDE and shown:
+                self.by_hand.append(await session.history.exclude(shown[number * 7 % len(shown)].id))
+            elif doing.what == EXCLUDE_FILE:
+                self.by_hand.append(await session.history.exclude_file(f"f{number % 4}.py"))
+            elif doing.what == UNDO and among:
+                self.by_hand.append(await session.history.undo(among[-1 - number % 2 * (len(among) > 1)], fit=True))
+            elif doing.what == REDO and among:
+                self.by_hand.append(await session.history.redo(among[-1], fit=True))
 
     async def _turn(self, here: Stage, session: Session, turn: int, doing: Doing) -> None:
         what, number = doing.what, doing.number
@@ -243,9 +274,10 @@ class Live:
             here.fake.enqueue(Reply((Think(f"I look, {turn}."), call)))
         if what == PIN:
             shown = [item for item in items(session) if isinstance(item, UserItem | ToolCallItem)]
-            if shown:
-                session.history.pin_item(shown[number * 7 % len(shown)].id, pinned=number % 3 > 0)
-        if what == PIN_FILE:
+            with suppress(SessionError):  # what is excluded cannot be pinned
+                if shown:
+                    session.history.pin_item(shown[number * 7 % len(shown)].id, pinned=number % 3 > 0)
+        if what == PIN_FILE and any(touch.path == path for touch in _touches(session)):  # else no transcript has its text
             session.history.pin_file(path, pinned=number % 3 > 0)
         if what == CLICK and session._conversation.projection.messages:  # pyright: ignore[reportPrivateUsage]
             session.compact(doing.focus)
@@ -266,6 +298,12 @@ class Live:
         await here.idle(session)
         await _settled(here, session)
         here.fake.state.script.drop_queued()  # a turn that was held used less
+
+
+def _touches(session: Session) -> Iterator[FileTouch]:
+    for logged in session.entries:
+        if isinstance(logged.entry, ToolReturned):
+            yield from logged.entry.touched
 
 
 async def _settled(here: Stage, session: Session) -> None:
@@ -318,8 +356,10 @@ def check(
     at: Places = "policy",
     window: int = WINDOW,
     elsewhere: Refetched = NONE_YET,
+    by_hand: list[str] | None = None,
 ) -> list[Compaction]:
     """The same live and in replay; gives the compactions. `elsewhere` is what those of other sessions of the workspace brought about.
+    `by_hand` gets the ids of what the user excluded, undid and redid.
 
     An engine that reads the repository would find later files in replay, so for it nothing is changed.
     """
@@ -328,11 +368,11 @@ def check(
     with tempfile.TemporaryDirectory() as temporary, pytest.MonkeyPatch.context() as patch, small():
         lived = Live(Path(temporary).resolve(), window, elsewhere)
         entries = asyncio.run(lived.live(policy, happenings, economy))
+        if by_hand is not None:
+            by_hand += lived.by_hand
         patch.setattr(means, "stand_in", as_asked)
-        (transcript,) = read(kept_of(lived.folder) / "ullage.db")
-        sources = {path.name: path.read_text() for path in lived.folder.iterdir()}
         chosen = Settings(at=at, window=window, economy=economy, elsewhere=elsewhere, writing_seconds=0.0)
-        again = simulation.carry(Prepared(transcript, sources=sources), policy, chosen)
+        again = simulation.carry(lived.prepared(), policy, chosen)
         live = made_in(entries)
         assert made_in(again.entries) == live
         if not any(isinstance(logged.entry, TurnEnded) and logged.entry.outcome == "error" for logged in entries):
@@ -408,3 +448,52 @@ def test_whatever_is_pinned_is_spared_the_same_live_and_in_replay(policy: str, h
 def test_what_is_pinned_is_spared_the_same_live_and_in_replay() -> None:
     pinned = [Doing("read", 1), Doing(PIN, 1), Doing("read both", 2), Doing(PIN_FILE, 1), Doing(PIN, 4)]
     assert "threshold" in triggers(check(ULLAGE, [*pinned, *worked()[:8]]))
+
+
+@given(st.sampled_from(list(BUILT_IN)), doings(*WORK, *BY_HAND, *BY_HAND, PIN, PIN_FILE))
+@settings(max_examples=many(4, deep=300))
+def test_whatever_is_undone_redone_and_excluded_is_so_live_and_in_replay(policy: str, happenings: list[Doing]) -> None:
+    check(BUILT_IN[policy], happenings)
+
+
+REVERSED = (
+    (Doing(UNDO, 2),),
+    (Doing(UNDO, 1), Doing(REDO, 0)),
+    (Doing(UNDO, 2), Doing("read", 2), Doing(PIN, 3), Doing(REDO, 2)),
+    (Doing(EXCLUDE, 1), Doing(UNDO, 2), Doing(REDO, 2)),
+    (Doing(EXCLUDE_FILE, 1), Doing("read", 1), Doing(EXCLUDE_FILE, 2), Doing(UNDO, 2)),
+)
+
+
+@pytest.mark.parametrize("doings", REVERSED, ids=lambda doings: ", ".join(doing.what for doing in doings))
+@pytest.mark.parametrize("policy", ["ullage", "claude-code", "three-layer"])
+def test_what_is_undone_redone_and_excluded_is_so_live_and_in_replay(policy: str, doings: Sequence[Doing]) -> None:
+    done: list[str] = []
+    made = check(BUILT_IN[policy], [*worked()[:9], *doings, *worked()[:6]], by_hand=done)
+    assert "threshold" in triggers(made)
+    assert len(done) == sum(doing.what in BY_HAND for doing in doings)
+
+
+@pytest.mark.parametrize("at", ["policy", "recorded"])
+def test_what_was_excluded_is_excluded_under_every_policy(at: Places, tmp_path: Path) -> None:
+    work = [*worked()[:6], Doing("edit", 2), Doing(EXCLUDE_FILE, 2), *[Doing("look", turn) for turn in range(9)]]
+    lived = Live(tmp_path.resolve(), WINDOW, NONE_YET)
+    asyncio.run(lived.live(ULLAGE, work, "fullest"))
+    assert lived.by_hand
+    session = lived.prepared()
+    for policy in BUILT_IN.values():
+        view = simulation.carry(session, policy, Settings(at=at, window=WINDOW))
+        out = [each for each in view.active if each.policy == BY_THE_USER]
+        results = (block for message in view.messages for block in message.blocks if isinstance(block, ToolResult))
+        assert [file.path for each in out for file in each.without_files] == ["f2.py"], policy.name
+        assert not any("tank_2_7 = " in block.content for block in results), policy.name
+
+
+def test_an_undo_means_nothing_where_the_policy_compacts_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(means, "stand_in", as_asked)
+    lived = Live(tmp_path.resolve(), WINDOW, NONE_YET)
+    asyncio.run(lived.live(ULLAGE, [*worked()[:9], Doing(UNDO, 2), Doing("chat", 1)], "fullest"))
+    session = lived.prepared()
+    for policy, is_undone in ((ULLAGE, True), (BUILT_IN["none"], False), (BUILT_IN["sink-window"], False)):
+        view = simulation.carry(session, policy, Settings(window=WINDOW, writing_seconds=0.0))
+        assert bool(view.undone) == is_undone, policy.name
