@@ -31,12 +31,11 @@ from ullage.session.conversation import Conversation
 from ullage.session.endpoint_counts import EndpointCounts, keep_size, restate_size
 from ullage.session.errors import SessionError
 from ullage.session.history.history import History
-from ullage.session.history.places import pinned_items
+from ullage.session.history.places import end_of_fork, fork_origin, pinned_items
 from ullage.session.locations import locating
 from ullage.session.long_work import ROUND
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.prelude import PreludeInUse, RulesInForce
-from ullage.session.sessions.forks import end_of_fork, fork_origin
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.display import SNAPSHOT_ITEMS, Display, Spending, make_gauge
 from ullage.session.timeline.items import (

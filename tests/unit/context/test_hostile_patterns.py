@@ -13,10 +13,9 @@ import pytest
 from ullage.context.calls import files_printed, plain
 from ullage.context.policies.memory_blocks import FACT
 from ullage.context.policies.token_prune import NUMBERED
-from ullage.context.summary.own_words import ANNOUNCED, ROUTINE
-from ullage.context.summary.state_of_work import COMMITTED
+from ullage.context.summary.sentences import ANNOUNCED, ROUTINE
+from ullage.context.summary.state_of_work import COMMITTED, SHOWN
 from ullage.context.summary.summary_prompt import EXCUSE
-from ullage.context.summary.task_list import SHOWN
 from ullage.context.summary.words import HASH, JOINED, URL, UUID
 
 LENGTH = 1_000_000

@@ -20,9 +20,8 @@ from ullage.context.blocks import Text
 from ullage.context.entries import AssistantReply, Clipped, Entry, EntryPinned, Forked, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.view.projection import project
 from ullage.session.errors import SessionError
-from ullage.session.history.places import items_of_entry
+from ullage.session.history.places import LEFT_AT_WORK, fork_place, items_of_entry
 from ullage.session.session import Session
-from ullage.session.sessions.forks import LEFT_AT_WORK, fork_place
 from ullage.session.timeline.items import AssistantItem, ForkOrigin, UserItem
 from ullage.session.timeline.shown_entries import title_of_fork
 

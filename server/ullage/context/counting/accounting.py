@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ullage.context.blocks import CompactionBlock, Message, ToolUse, Usage
-from ullage.context.counting.categories import FIXED, FixedParts, category_of, in_order, shared_out
+from ullage.context.counting.categories import FIXED, FixedParts, Priced, Sizes, Tally, category_of, in_order, is_believed, shared_out
 from ullage.context.counting.media import LIMITS, ImageLimits, shown_tokens
-from ullage.context.counting.tally import Priced, Sizes, Tally, is_believed
 from ullage.context.counting.tokens import (
     MESSAGE_TOKENS,
     Calibration,

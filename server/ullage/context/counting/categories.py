@@ -1,16 +1,20 @@
-"""Under which name the gauge counts what stands in the context, and how categories are made to add up.
+"""What stands in the context by category, as the gauge counts it: under which name, and sums of what was priced and of what came since.
 
-What system prompt, rules and tools were last counted as stays until they change (`FixedParts`).
+What was priced stays under its category as it was when it was priced, so that no part of the context drifts as others grow. What system
+prompt, rules and tools were last counted as stays until they change (`FixedParts`). Who goes through the messages: `accounting.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
+from typing import NamedTuple
 
-from ullage.context.blocks import Block, Document, Image, Text, ToolResult
+from ullage.context.blocks import Block, Document, Image, Text, ToolResult, Usage
 from ullage.context.compaction_entries import Compaction
-from ullage.context.counting.tokens import can_take, estimate_prelude
+from ullage.context.counting.media import LIMITS, ImageLimits
+from ullage.context.counting.tokens import BESIDE, TIMES, Calibration, Counts, Parts, can_take, counted, estimate_parts, estimate_prelude
 from ullage.context.entries import Entry, Notice, Prelude, UserPrompt
 
 ORDER = ("system", "rules", "tools", "summary", "files", "user", "assistant")
@@ -129,3 +133,240 @@ def _found(known: list[tuple[Prelude, Mapping[str, int]]], prelude: Prelude | No
 
 def _keep(known: list[tuple[Prelude, Mapping[str, int]]], prelude: Prelude, tokens: Mapping[str, int]) -> None:
     known[:] = [(prelude, dict(tokens)), *(each for each in known if each[0] != prelude)][:KEPT_PRELUDES]
+
+
+# Sums of one view
+
+HIDDEN = 128_000
+"""Tokens of thinking that a reply may have had and does not show: the longest output of any model."""
+
+
+def is_believed(usage: Usage, sent: int, received: int) -> bool:
+    """Whether a reply can have used that; `sent` and `received` are the estimates of the request and of the reply (tokens).
+
+    `models/endpoint_checks.py` holds it against the bytes of the request before it is logged. This is for logs of versions that took all,
+    and the narrower of the two: one absurd number would make the context full for ever.
+    """
+    return usage.can_be and can_take(usage.total_input_tokens, sent) and usage.output_tokens <= TIMES * received + BESIDE + HIDDEN
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """A reply whose usage priced the prefix in force; what a `Calibration` learns from (tokens of its request).
+
+    What images and documents take by their formula is in none of the numbers: no ratio is learned from it.
+    """
+
+    seq: int
+    model: str
+    estimated: int
+    """By kind of text, before any calibration."""
+    reported: int
+    counted: tuple[int, int] | None = None
+    """What a tokenizer counted of what was new in its request, and what was reported for that; None where not all of it was counted."""
+
+
+class Since(NamedTuple):
+    """What of one category came since the newest priced reply (tokens)."""
+
+    estimated: int = 0
+    """By kind of text, not calibrated."""
+    counted: int = 0
+    """By a tokenizer, not calibrated."""
+    exact: int = 0
+    """Images and documents, by their formula."""
+
+    def plus(self, other: Since) -> Since:
+        """Both together."""
+        return Since(self.estimated + other.estimated, self.counted + other.counted, self.exact + other.exact)
+
+    def weight(self, calibration: Calibration) -> float:
+        """About how many tokens that are, not rounded."""
+        return self.estimated * calibration.ratio + self.counted * calibration.counted_ratio + self.exact
+
+
+class _Part(NamedTuple):
+    """Something of a request that a tokenizer can count, and what it is estimated at until it has."""
+
+    category: str
+    estimated: int
+    parts: Parts
+
+
+@dataclass(slots=True)
+class Tally:
+    """The sums. `counts` is who counts by a tokenizer, `images` what the model takes of an image."""
+
+    counts: Counts | None
+    images: ImageLimits = LIMITS
+    total: int = 0
+    """Of everything: estimated, not calibrated, with what images take."""
+    exact: int = 0
+    """Of `total`, what images and documents take by their formula."""
+    placed: dict[str, int] = field(default_factory=dict[str, int])
+    """By category, what the newest priced reply left in the context; adds up to `context_tokens`."""
+    since: dict[str, Since] = field(default_factory=dict[str, Since])
+    """By category, what came since then."""
+    fresh: list[_Part] = field(default_factory=list[_Part])
+    """Of what came since then, what the tokenizer was not asked about yet."""
+    waiting: list[_Part] = field(default_factory=list[_Part])
+    """What it did not know when it was asked."""
+    unasked: list[_Part] = field(default_factory=list[_Part])
+    """Of what it did not know, what it is still to be asked for."""
+    version: int = 0
+    """Of what it knew then."""
+    priced: Priced | None = None
+    context_tokens: int = 0
+    """As reported with `priced`."""
+
+    def put_parts(self, category: str, parts: Parts) -> None:
+        """Adds what a tokenizer can count."""
+        self.put(category, estimate_parts(parts), parts)
+
+    def put(self, category: str, tokens: int, parts: Parts | None) -> None:
+        """Adds what is estimated at so many tokens; without `parts` no tokenizer can count it."""
+        if not tokens:
+            return
+        self.total += tokens
+        self._grow(category, Since(tokens))
+        if self.counts is not None and parts is not None:
+            self.fresh.append(_Part(category, tokens, parts))
+
+    def show(self, category: str, tokens: int) -> None:
+        """Adds images and documents, which take just so many tokens."""
+        if tokens:
+            self.total += tokens
+            self.exact += tokens
+            self._grow(category, Since(exact=tokens))
+
+    def _grow(self, category: str, more: Since) -> None:
+        self.since[category] = self.since.get(category, Since()).plus(more)
+
+    def look_up(self) -> None:
+        """Takes what was counted meanwhile in the place of its estimate. Costs what is new, and what waits where more is known."""
+        if self.counts is None:
+            return
+        knows_more = self.counts.version != self.version
+        self.version = self.counts.version
+        if knows_more:
+            self.waiting = self._not_known(self.waiting)
+        if self.fresh:
+            unknown = self._not_known(self.fresh)
+            self.fresh = []
+            self.waiting += unknown
+            self.unasked += unknown
+
+    def _not_known(self, parts: Sequence[_Part]) -> list[_Part]:
+        """Takes what is known of them in the place of its estimate; gives the rest."""
+        still: list[_Part] = []
+        for part in parts:
+            tokens = None if self.counts is None else counted(part.parts, self.counts)
+            if tokens is None:
+                still.append(part)
+                continue
+            self._grow(part.category, Since(-part.estimated, tokens))
+        return still
+
+    def ask(self) -> None:
+        """Asks for what was not known, once."""
+        if self.counts is not None and self.unasked:
+            self.counts.want([text for part in self.unasked for text in part.parts.texts])
+            self.unasked = []
+
+    def begin_reply(self) -> Asked:
+        """What the request had that the next message answers. What is put from here on is the reply, until it is priced or taken back."""
+        self.look_up()
+        asked = Asked(self.since, self.total, self.exact)
+        self.since = {}
+        return asked
+
+    def take_back(self, asked: Asked) -> None:
+        """The reply was not priced: it came since the newest that was, like what it answers."""
+        said, self.since = self.since, dict(asked.since)
+        for category, more in said.items():
+            self._grow(category, more)
+
+    def price(self, seq: int, model: str, usage: Usage, asked: Asked, calibration: Calibration, fixed: Mapping[str, int] | None) -> None:
+        """What came so far has a price: that of the request by its input, the rest by the output."""
+        estimated, new = asked.total - asked.exact, _sum(asked.since)
+        held = None
+        if not new.estimated and new.counted and (self.priced is None or self.priced.model == model):
+            held = (new.counted, usage.total_input_tokens - self.context_tokens - new.exact)
+        self._place(usage.total_input_tokens, asked.since, calibration, fixed, same=self.priced is None or self.priced.model == model)
+        self.placed["assistant"] = self.placed.get("assistant", 0) + usage.output_tokens
+        self.priced = Priced(seq, model, estimated, usage.total_input_tokens - asked.exact, held)
+        self.context_tokens = usage.context_tokens
+        self.since = {}
+        self.fresh, self.waiting, self.unasked = [], [], []
+
+    def _place(self, sent: int, new: Mapping[str, Since], calibration: Calibration, fixed: Mapping[str, int] | None, *, same: bool) -> None:
+        """Shares out what the request took: what was priced before keeps its share, and the growth is that of what is new.
+
+        All is shared out anew where another model counts, and where the growth cannot be that (the request became smaller).
+        """
+        weights = {category: each.weight(calibration) for category, each in new.items()}
+        growth = sent - self.context_tokens
+        if self.priced is not None and same and growth >= 0 and any(weights.values()):
+            for category, tokens in shared_out(growth, weights).items():
+                self.placed[category] = self.placed.get(category, 0) + tokens
+            return
+        for category, tokens in self.placed.items():
+            weights[category] = weights.get(category, 0.0) + tokens
+        known = fixed
+        if known is None and self.priced is not None and same:
+            known = {category: self.placed[category] for category in FIXED if category in self.placed}
+        self.placed = shared_out(sent, weights if any(weights.values()) else {"user": 1.0}, known)
+
+    def copy(self) -> Tally:
+        """Another one, which need not ask for what this one will."""
+        return replace(
+            self, placed=dict(self.placed), since=dict(self.since), fresh=list(self.fresh), waiting=list(self.waiting), unasked=[]
+        )
+
+    def beside(self) -> Tally:
+        """Another one for the moment: what waits, which may be all of a long view, was just looked up and stays where it is."""
+        return replace(self, placed=dict(self.placed), since=dict(self.since), fresh=[], waiting=[], unasked=[])
+
+    def sizes(self, calibration: Calibration, fixed: Mapping[str, int] | None) -> Sizes:
+        """How many tokens there are by now. `fixed`: what system prompt, rules and tools take, where that was counted."""
+        weights = {category: each.weight(calibration) for category, each in self.since.items()}
+        if self.priced is None and fixed is not None:
+            known = {category: fixed[category] for category in weights if category in fixed}
+            new = _sum({category: each for category, each in self.since.items() if category not in known})
+            sure = sum(known.values())
+        else:
+            known, new, sure = None, _sum(self.since), 0
+        guess = calibration.apply(new.estimated, new.counted)
+        more = guess + new.exact + sure
+        by_category = dict(self.placed)
+        for category, tokens in shared_out(more, weights, known).items():
+            by_category[category] = by_category.get(category, 0) + tokens
+        used = self.context_tokens + more
+        if fixed is not None and self.priced is not None:
+            by_category = shared_out(used, by_category, {category: fixed[category] for category in by_category if category in fixed})
+        return Sizes(used, guess, by_category)
+
+
+class Asked(NamedTuple):
+    """What a request had before its reply came."""
+
+    since: dict[str, Since]
+    total: int
+    exact: int
+
+
+class Sizes(NamedTuple):
+    """How many tokens there are."""
+
+    used: int
+    guess: int
+    """Of `used`, what neither a reply nor the endpoint's own count has told."""
+    categories: dict[str, int]
+    """They add up to `used`."""
+
+
+def _sum(since: Mapping[str, Since]) -> Since:
+    total = Since()
+    for each in since.values():
+        total = total.plus(each)
+    return total

@@ -1,6 +1,6 @@
 """What a program knows of a session from its log alone: the facts that no summary may lose.
 
-Each kind has its own file: `file_history.py`, `command_history.py`, `state_of_work.py`, `task_list.py`, `own_words.py`, `sentences.py` and
+Each kind has its own file: `file_history.py`, `command_history.py`, `state_of_work.py`, `sentences.py` and
 `names.py`. `settled.py` adds them up entry by entry. How they are put into words is in `program_summary.py`.
 
 What was read out of entries is kept in a `Reading` from one summary to the next. An entry never changes, so each is read once. A `Reading`
@@ -20,11 +20,11 @@ from ullage.context.entries import AssistantReply, Logged, ToolReturned
 from ullage.context.summary.command_history import CommandFact, ErrorFact
 from ullage.context.summary.file_history import FileFact
 from ullage.context.summary.names import NO_INPUT, RECENT_ENTRIES, NamesInUse, ReadEntry, names_in_use
-from ullage.context.summary.own_words import Told
+from ullage.context.summary.sentences import Told
 from ullage.context.summary.settled import Said as Said
 from ullage.context.summary.settled import Settled
 from ullage.context.summary.state_of_work import StateOfWork
-from ullage.context.summary.task_list import Task as Task
+from ullage.context.summary.state_of_work import Task as Task
 from ullage.context.view.log_places import root_of
 
 KEPT = 1_000

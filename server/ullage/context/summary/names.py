@@ -18,8 +18,7 @@ from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.calls import COMMAND_KEYS, PATH_KEYS, Call, strings_of
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.redact import redact
-from ullage.context.summary.own_words import Told, told_in
-from ullage.context.summary.sentences import constraints_in, decisions_in
+from ullage.context.summary.sentences import Told, constraints_in, decisions_in, told_in
 from ullage.context.summary.words import Words, basename, is_opaque, tail_of, words_in
 
 NO_INPUT: Mapping[str, Json] = {}

@@ -2,7 +2,7 @@
 
 Here is what stands in which section. A colleague who has nothing else reads it from top to bottom: what the user wants and what holds,
 where the work stands, what was just done and found, what is next; then decisions, commands, errors, and at the end the files.
-Which of the user's words are quoted is in `quotes.py`, what is picked where there is not room for all in `sections.py`, and how a fact
+Which of the user's words are quoted, and what is picked where there is not room for all, is in `sections.py`, and how a fact
 reads in `wording.py`.
 """
 
@@ -18,10 +18,8 @@ from ullage.context.summary import wording
 from ullage.context.summary.command_history import CommandFact, command_history, last_open
 from ullage.context.summary.facts import Facts, Said
 from ullage.context.summary.file_history import file_history
-from ullage.context.summary.own_words import Told, newest_first
-from ullage.context.summary.quotes import Quotes, Staying
-from ullage.context.summary.sections import Focus, Placed, Section, Share, fitting, places, spend
-from ullage.context.summary.sentences import QUESTION
+from ullage.context.summary.sections import Focus, Placed, Quotes, Section, Share, Staying, fitting, places, spend
+from ullage.context.summary.sentences import QUESTION, Told, newest_first
 from ullage.context.summary.state_of_work import ADDING, CHECKS, COMMITTING, StateOfWork
 
 PROGRAM_TOKENS = 2_200

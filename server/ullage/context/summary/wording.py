@@ -9,8 +9,8 @@ from ullage.context.quoting import in_a_line
 from ullage.context.summary.command_history import CommandFact, ErrorFact
 from ullage.context.summary.facts import Said, Task
 from ullage.context.summary.file_history import FileFact
-from ullage.context.summary.own_words import Told, ends_of
 from ullage.context.summary.sections import Place, Places
+from ullage.context.summary.sentences import Told, ends_of
 from ullage.context.summary.state_of_work import Document, StateOfWork
 from ullage.context.summary.words import basename
 

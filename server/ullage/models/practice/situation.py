@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ullage.context.blocks import Text, ToolResult, ToolUse
 from ullage.context.compaction.restore import resume_text
 from ullage.context.entries import AssistantReply
-from ullage.context.summary.own_words import told_in
+from ullage.context.summary.sentences import told_in
 from ullage.context.view.fold import INTERRUPTED
 from ullage.context.view.request import Request
 from ullage.models.practice.scenario import Scenario, Step

@@ -13,9 +13,8 @@ from ullage.context.calls import strings_of
 from ullage.context.compaction_entries import Compaction
 from ullage.context.view.fates import whole_in_view
 from ullage.context.view.projection import Projection
-from ullage.replay.measuring.acquired import Seen, View
 from ullage.replay.measuring.files_and_names import FileCall, file_calls, files_read_again, named, restoring, tied
-from ullage.replay.measuring.retention import Cut, Search, SessionFacts, Share, by_kind, entries_after, judged, session_facts
+from ullage.replay.measuring.retention import Cut, Search, Seen, SessionFacts, Share, View, by_kind, entries_after, judged, session_facts
 from ullage.replay.measuring.runs import Retained
 from ullage.replay.transcript import Transcript
 from ullage.store.log_store import LogStore

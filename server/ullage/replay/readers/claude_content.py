@@ -15,8 +15,8 @@ from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, 
 from ullage.context.counting.tokens import estimate_block
 from ullage.context.entries import AssistantReply
 from ullage.models.known_models import card_from_table
-from ullage.replay.readers import images
 from ullage.replay.readers.claude_lines import Line
+from ullage.replay.readers.entries import IMAGES_NOTE, Shown, shown_document, shown_image
 from ullage.replay.readers.flaws import NO_USAGE, ODD_MESSAGE, ODD_NAME, PLACEHOLDER_OUTPUT, PROVIDER_TOOL, Tally, unknown
 from ullage.replay.readers.values import JsonObject, as_count, as_json_text, as_list, as_object, as_text, as_tool_input, as_tool_name
 
@@ -91,13 +91,13 @@ def text_of(value: Json, model: str, tally: Tally) -> str:
         case "text":
             return as_text(block.get("text"))
         case "image":
-            tally.note(images.NOTE)
+            tally.note(IMAGES_NOTE)
             return _image(block, model).words
         case "document":
             source = as_object(block.get("source"))
             if source.get("type") == "text":
                 return as_text(source.get("data"))
-            shown = images.document(as_text(source.get("data")))
+            shown = shown_document(as_text(source.get("data")))
             tally.note(NO_PAGES if not shown.tokens else "Documents (PDF) are counted by their pages, at what a page of prose takes")
             return shown.words
         case "tool_reference":
@@ -121,14 +121,14 @@ def _media_tokens(block: JsonObject, model: str) -> int:
             return _image(block, model).tokens
         case "document":
             source = as_object(block.get("source"))
-            return 0 if source.get("type") == "text" else images.document(as_text(source.get("data"))).tokens
+            return 0 if source.get("type") == "text" else shown_document(as_text(source.get("data"))).tokens
         case _:
             return 0
 
 
-def _image(block: JsonObject, model: str) -> images.Shown:
+def _image(block: JsonObject, model: str) -> Shown:
     card = card_from_table(model)
-    return images.image(as_text(as_object(block.get("source")).get("data")), old_model=card is not None and card.tokenizer == "3.0")
+    return shown_image(as_text(as_object(block.get("source")).get("data")), old_model=card is not None and card.tokenizer == "3.0")
 
 
 _SURELY_TOO_FEW = 0.5

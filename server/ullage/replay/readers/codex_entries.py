@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 
 from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, ToolUse, Usage
 from ullage.context.entries import AssistantReply, Entry, ToolReturned, UserPrompt
-from ullage.replay.readers import images
-from ullage.replay.readers.entries import Log, patches_in, touched_by_patch
+from ullage.replay.readers.entries import Log, patches_in, shown_image, touched_by_patch
 from ullage.replay.readers.flaws import NO_RESULT, NO_USAGE, ODD_MESSAGE, ODD_NAME, ORPHAN_RESULT, ROLLED_BACK, USAGE_ALONE, Tally, unknown
 from ullage.replay.readers.values import JsonObject, NotJson, as_json_text, as_list, as_object, as_text, as_tool_input, as_tool_name, parse
 
@@ -194,7 +193,7 @@ def text_of(part: Json, tally: Tally) -> str:
             return as_text(block.get("text")) or as_text(block.get("refusal"))
         case "input_image":
             tally.note("Images are there as words alone: what they took is not known")
-            return images.image(as_text(block.get("image_url")).partition(_IMAGE_URL_HEAD)[2], old_model=False).words
+            return shown_image(as_text(block.get("image_url")).partition(_IMAGE_URL_HEAD)[2], old_model=False).words
         case "":
             tally.count(ODD_MESSAGE)
             return ""

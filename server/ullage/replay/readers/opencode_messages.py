@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ullage.context.blocks import AssistantBlock, Json, Text, Thinking, ToolUse, Usage
-from ullage.replay.readers import images
 from ullage.replay.readers.conversation import NOTHING, Conversation, Said, joined
+from ullage.replay.readers.entries import IMAGES_NOTE, shown_document, shown_image
 from ullage.replay.readers.flaws import ABORTED, CLEARED, KEPT_MESSAGES, ODD_MESSAGE, PROVIDER_TOOL, ROLLED_BACK, Tally, unknown
 from ullage.replay.readers.values import JsonObject, as_count, as_list, as_object, as_seconds, as_text
 
@@ -155,11 +155,11 @@ class Messages:
         """A file that the model is shown; only what stands in the address itself can be seen."""
         kind, (head, _, data) = as_text(mime), as_text(url).partition(",")
         if kind.startswith("image/"):
-            self._tally.note(images.NOTE)
-            shown = images.image(data if head.endswith(";base64") else "", old_model=False)
+            self._tally.note(IMAGES_NOTE)
+            shown = shown_image(data if head.endswith(";base64") else "", old_model=False)
             return Said(shown.words, shown.tokens)
         if kind == "application/pdf":
-            shown = images.document(data)
+            shown = shown_document(data)
             return Said(shown.words, shown.tokens)
         self._tally.count(unknown("files", kind), int(bool(kind) and kind not in _AS_TEXT))
         return NOTHING

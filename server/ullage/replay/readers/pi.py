@@ -12,8 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ullage.context.blocks import AssistantBlock, Json, RedactedThinking, Text, Thinking, Usage
-from ullage.replay.readers import images
 from ullage.replay.readers.conversation import NOTHING, Conversation, Said, joined, usage_of
+from ullage.replay.readers.entries import IMAGES_NOTE, shown_image
 from ullage.replay.readers.flaws import (
     ABORTED,
     BROKEN_CHAIN,
@@ -187,8 +187,8 @@ class _File:
             case "text":
                 return Said(as_text(part.get("text")))
             case "image":
-                self._tally.note(images.NOTE)
-                shown = images.image(as_text(part.get("data")), old_model=False)
+                self._tally.note(IMAGES_NOTE)
+                shown = shown_image(as_text(part.get("data")), old_model=False)
                 return Said(shown.words, shown.tokens)
             case "":
                 self._tally.count(ODD_MESSAGE)

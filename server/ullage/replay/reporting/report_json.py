@@ -10,14 +10,12 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from ullage.context.blocks import Json
-from ullage.replay.measuring.acquired import Acquired
 from ullage.replay.measuring.comparison import Choice, Standing, choose, compared
 from ullage.replay.measuring.facts import FactKind
 from ullage.replay.measuring.figures import Figures, Report, Row, together
 from ullage.replay.measuring.files_and_names import Named
-from ullage.replay.measuring.intervals import Estimate, Interval
-from ullage.replay.measuring.projects import BESIDE, MEASURES, ByProject, OfPolicy, by_project
-from ullage.replay.measuring.retention import KindRetention, Share
+from ullage.replay.measuring.projects import BESIDE, MEASURES, ByProject, Estimate, Interval, OfPolicy, by_project
+from ullage.replay.measuring.retention import Acquired, KindRetention, Share
 from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Retained, Run
 from ullage.replay.pricing.cost import Dollars
 from ullage.replay.pricing.recorded_models import as_of

@@ -16,8 +16,7 @@ from ullage.replay.measuring.projects import ByProject, by_project
 from ullage.replay.measuring.retention import Share
 from ullage.replay.readers.values import printable
 from ullage.replay.reporting.answer import in_words
-from ullage.replay.reporting.policies_table import cautions
-from ullage.replay.reporting.projects_table import in_short
+from ullage.replay.reporting.policies_table import cautions, in_short
 from ullage.replay.reporting.report_table import PROGRAMS, cost_of, items, notes, section, shortfalls, wrapped
 from ullage.replay.reporting.wording import ABSENT, columns, estimated, incomplete, missing, money, number, percent
 

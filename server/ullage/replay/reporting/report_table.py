@@ -16,8 +16,7 @@ from ullage.replay.measuring.retention import Share
 from ullage.replay.readers.values import printable
 from ullage.replay.reporting import wording
 from ullage.replay.reporting.answer import in_words
-from ullage.replay.reporting.policies_table import cautions, cost_lines, fate_lines, kept_lines, listed
-from ullage.replay.reporting.projects_table import project_lines
+from ullage.replay.reporting.policies_table import cautions, cost_lines, fate_lines, kept_lines, listed, project_lines
 from ullage.replay.reporting.wording import ABSENT, columns, incomplete, missing, money, number, percent, ranges
 from ullage.replay.transcript import Source
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from ullage.replay.measuring.figures import Figures
-from ullage.replay.measuring.intervals import COVERAGE, DRAWS, FEWEST_SESSIONS, Estimate, Interval
+from ullage.replay.measuring.projects import COVERAGE, DRAWS, FEWEST_SESSIONS, Estimate, Interval
 from ullage.replay.measuring.retention import WINDOW_MESSAGES
 from ullage.replay.measuring.runs import Places, Summaries
 from ullage.replay.pricing.recorded_models import as_of

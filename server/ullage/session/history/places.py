@@ -1,19 +1,20 @@
-"""What a client names: which entry of the log an item of the timeline shows, and the other way round; which file of the workspace is meant.
+"""Places in a session: which entry an item of the timeline shows, and the other way round; where it can be forked; which file is meant.
 
-Ids of items are as `items.py` says.
+Ids of items are as `items.py` says. How a fork is copied is known in `store/`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from ullage.context.blocks import Text, Thinking
-from ullage.context.compaction_entries import Compaction
-from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned, UserPrompt
+from ullage.context.blocks import Text, Thinking, ToolUse
+from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone
+from ullage.context.entries import AssistantReply, Clipped, Entry, Forked, Logged, Notice, Prelude, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.view.log_places import entry_at, place_of
 from ullage.context.view.projection import Projection
 from ullage.session.errors import SessionError
-from ullage.session.timeline.items import PinnedItems
+from ullage.session.timeline.items import ForkOrigin, PinnedItems
 from ullage.workspace.folders import Folders, OutsideWorkspace
 
 
@@ -95,3 +96,71 @@ class NamedFiles:
             return self.path_of(named)
         except (SessionError, OSError, ValueError):
             return named
+
+
+# Forks
+
+LEFT_AT_WORK = "This turn was not finished where the session was forked. What was done by then is kept."
+
+_READ_BY_THE_MODEL = (Prelude, UserPrompt, AssistantReply, ToolReturned, Notice, Compaction, CompactionUndone, CompactionRedone)
+
+
+@dataclass(frozen=True, slots=True)
+class ForkPlace:
+    """The fork has the entries up to and with `through`. `prompt` is the one that it was forked before, to be said in another way."""
+
+    through: int
+    prompt: UserPrompt | None
+
+
+def fork_origin(entries: Sequence[Logged]) -> ForkOrigin | None:
+    """The session that the log was forked from last; None where it is no fork."""
+    forked = (logged.entry for logged in reversed(entries) if isinstance(logged.entry, Forked))
+    return next((ForkOrigin(entry.session_id, entry.title) for entry in forked), None)
+
+
+def end_of_fork(entries: Sequence[Logged]) -> TurnEnded:
+    """How the turn ends in a fork that was taken from its midst: well where the model had called nothing, else to be gone on with."""
+    said = next((logged.entry for logged in reversed(entries) if isinstance(logged.entry, _READ_BY_THE_MODEL)), None)
+    if isinstance(said, AssistantReply) and not any(isinstance(block, ToolUse) for block in said.blocks):
+        return TurnEnded("end_turn")
+    return TurnEnded("interrupted", LEFT_AT_WORK, "continue")
+
+
+def fork_place(entries: Sequence[Logged], item_id: str) -> ForkPlace | None:
+    """Where a fork from that item ends: before a prompt, else with the item; None where nothing in the log shows it.
+
+    A reply is taken with all results of its calls, and with the end of its turn where that comes next: there the next request stood, or
+    would have stood.
+    """
+    shown = entry_of_item(entries, item_id)
+    if shown is None:
+        return None
+    if isinstance(shown.entry, UserPrompt):
+        return ForkPlace(shown.seq - 1, shown.entry)
+    first = first_of_item(entries, item_id) or shown.seq
+    return ForkPlace(_last_with(entries, place_of(entries, first)), None)
+
+
+def _last_with(entries: Sequence[Logged], at: int) -> int:
+    """The seq of the last entry that belongs to the one at that place."""
+    entry = entries[at].entry
+    calls = {block.id for block in entry.blocks if isinstance(block, ToolUse)} if isinstance(entry, AssistantReply) else set[str]()
+    last = entries[at].seq
+    results: set[int] = set()
+    for index in range(at + 1, len(entries)):
+        logged = entries[index]
+        match logged.entry:
+            case ToolReturned(tool_use_id=id) if id in calls:
+                calls.discard(id)
+                results.add(logged.seq)
+                last = logged.seq
+            case Clipped(seq=seq) if seq in results:
+                last = logged.seq
+            case TurnEnded():
+                return logged.seq
+            case other if isinstance(other, _READ_BY_THE_MODEL):
+                break
+            case _:
+                pass
+    return last

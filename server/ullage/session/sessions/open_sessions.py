@@ -16,10 +16,10 @@ from ullage.context.entries import Logged, UserPrompt
 from ullage.models.model import EFFORT_CHOICES, EffortChoice, Model
 from ullage.session.attachments import Ref, ref_of
 from ullage.session.errors import SessionError, refusal_of, refusing
+from ullage.session.history.places import ForkPlace, fork_place
 from ullage.session.long_work import patiently, patiently_at_once, uncollected
 from ullage.session.models_in_use import ModelsInWorkspace
 from ullage.session.session import Session
-from ullage.session.sessions.forks import ForkPlace, fork_place
 from ullage.session.sessions.searching import SessionRecall
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import Update
@@ -206,7 +206,7 @@ class Fork:
 
 
 async def fork_session(around: Surroundings, opened: OpenSessions, session_id: str, item_id: str | None) -> Fork:
-    """A new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`forks.py`).
+    """A new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`fork_place`).
 
     Raises `SessionError`.
     """

@@ -245,7 +245,7 @@ class Sessions:
         return self._open.get(session_id).state if session_id in self._open else "idle"
 
     async def fork(self, session_id: str, item_id: str | None = None) -> Fork:
-        """A new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`forks.py`).
+        """A new session with what was said in that one, whoever has it open: all by now, or up to the place of an item (`fork_place`).
 
         Raises `SessionError`.
         """

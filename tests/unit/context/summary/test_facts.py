@@ -18,7 +18,7 @@ from ullage.context.entries import AssistantReply, Attachment, Entry, Logged, To
 from ullage.context.policy import SummaryOptions
 from ullage.context.summary.facts import AT_ONCE, KEPT, Reading, Said, Task, facts, read_ahead
 from ullage.context.summary.names import Mention, mentions_in
-from ullage.context.summary.own_words import TOLD_CHARACTERS
+from ullage.context.summary.sentences import TOLD_CHARACTERS
 from ullage.context.summary.whole_summary import whole_summary
 from ullage.context.view.paged_log import Log
 

@@ -6,7 +6,7 @@ import pytest
 
 from ullage.context.blocks import AssistantBlock, Text, Thinking, ToolUse
 from ullage.context.entries import AssistantReply
-from ullage.context.summary.own_words import Told, ends_of, is_announced, newest_first, told_in
+from ullage.context.summary.sentences import Told, ends_of, is_announced, newest_first, told_in
 from ullage.context.summary.wording import begun_line, told_line
 
 CALL = ToolUse("t", "bash", {"command": "ls"})

@@ -16,7 +16,7 @@ from ullage.context.entries import AssistantReply, Entry, Logged, ToolReturned, 
 from ullage.context.policy import SummaryOptions
 from ullage.context.summary.facts import facts
 from ullage.context.summary.program_summary import FILES, NEXT, PROGRAM_TOKENS, brief, program_sections
-from ullage.context.summary.quotes import Staying, quote
+from ullage.context.summary.sections import Staying, quote
 
 LONGEST = SummaryOptions().message_tokens
 

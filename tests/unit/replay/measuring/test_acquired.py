@@ -6,8 +6,7 @@ import pytest
 
 from tests.unit.replay.small_sessions import calls, log, notice, prompt, returned, says
 from ullage.context.entries import Entry
-from ullage.replay.measuring.acquired import Acquired, Seen, View
-from ullage.replay.measuring.retention import Share
+from ullage.replay.measuring.retention import Acquired, Seen, Share, View
 
 LINES = [f"the valve {number} is open" for number in range(20)]
 """Each of 20 or 21 characters."""

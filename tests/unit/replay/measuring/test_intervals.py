@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.replay.measuring.intervals import FEWEST_SESSIONS, estimate, ratio_interval
+from ullage.replay.measuring.projects import FEWEST_SESSIONS, estimate, ratio_interval
 from ullage.replay.measuring.retention import Share
 
 

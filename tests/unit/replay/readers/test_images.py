@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from ullage.replay.readers import images
+from ullage.replay.readers.entries import Shown, shown_document, shown_image, size_of
 
 JPEG = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc0\x00\x11\x08" + struct.pack(">HH", 300, 400) + bytes(12)
 
@@ -30,22 +30,22 @@ JPEG = b"\xff\xd8\xff\xe0\x00\x04ab\xff\xc0\x00\x11\x08" + struct.pack(">HH", 30
     ],
 )
 def test_sizes(raw: bytes, expected: tuple[int, int] | None):
-    assert images.size_of(base64.b64encode(raw).decode()) == expected
+    assert size_of(base64.b64encode(raw).decode()) == expected
 
 
 @pytest.mark.parametrize("data", ["", "!!!", "Grüße", "a", "\ud800"])
 def test_what_is_no_base64(data: str):
-    assert images.image(data, old_model=False) == images.Shown("[image of unknown size]", 0)
-    assert images.document(data) == images.Shown("[document]", 0)
+    assert shown_image(data, old_model=False) == Shown("[image of unknown size]", 0)
+    assert shown_document(data) == Shown("[document]", 0)
 
 
 @pytest.mark.parametrize(("old_model", "tokens"), [(False, 4_784), (True, 1_568)])
 def test_an_image_is_named_with_what_it_takes(old_model: bool, tokens: int):
     png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 4_000, 4_000)
-    shown = images.image(base64.b64encode(png).decode(), old_model=old_model)
-    assert shown == images.Shown(f"[image, 4000 x 4000 pixels, {tokens} tokens]", tokens)
+    shown = shown_image(base64.b64encode(png).decode(), old_model=old_model)
+    assert shown == Shown(f"[image, 4000 x 4000 pixels, {tokens} tokens]", tokens)
 
 
 def test_a_document_is_named_with_what_its_pages_take():
     pdf = b"%PDF-1.7\n<< /Type /Pages /Count 3 >>\n<< /Type /Page >>"
-    assert images.document(base64.b64encode(pdf).decode()) == images.Shown("[document, 3 pages, about 6900 tokens]", 6_900)
+    assert shown_document(base64.b64encode(pdf).decode()) == Shown("[document, 3 pages, about 6900 tokens]", 6_900)

@@ -20,13 +20,11 @@ from ullage.replay.measuring.runs import Places, Run, Summaries
 from ullage.replay.pricing.recorded_models import as_of
 from ullage.replay.reporting import wording
 from ullage.replay.reporting.answer import answer
-from ullage.replay.reporting.html.bars import absent_note, cold_note, cost_bars, fate_bars, kinds, too_dear_note
+from ullage.replay.reporting.html.bars import absent_note, cold_note, cost_bars, fate_bars, kinds, scatter, too_dear_note
 from ullage.replay.reporting.html.markup import Markup, joined, patterns, tag
-from ullage.replay.reporting.html.projects import projects
 from ullage.replay.reporting.html.reading import caveats, reading
-from ullage.replay.reporting.html.scatter import scatter
 from ullage.replay.reporting.html.sessions import sessions
-from ullage.replay.reporting.html.side_by_side import side_by_side
+from ullage.replay.reporting.html.side_by_side import projects, side_by_side
 from ullage.replay.reporting.wording import number
 
 

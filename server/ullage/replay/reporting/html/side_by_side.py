@@ -1,4 +1,4 @@
-"""The policies side by side: what they cost, how they work, what they keep. A row a policy; and what each column means."""
+"""The policies side by side: what they cost, how they work, what they keep. A row a policy, and project by project."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ullage.replay.measuring.comparison import Choice, Comparison, Standing
-from ullage.replay.measuring.intervals import Interval
-from ullage.replay.measuring.projects import ByProject
+from ullage.replay.measuring.projects import BESIDE, ByProject, Interval, OfPolicy
 from ullage.replay.measuring.retention import WINDOW_MESSAGES, Share
 from ullage.replay.reporting.html.markup import Markup, joined, tag
-from ullage.replay.reporting.wording import ABSENT, money, number, percent
+from ullage.replay.reporting.wording import ABSENT, PROJECTS, estimated, money, number, percent, whole_percent, with_interval
 
 Value = float | None
 
@@ -271,3 +270,41 @@ def meanings(comparison: Comparison) -> Markup:
     """What the columns mean, as a list."""
     told = [(column.name, column.meaning) for column in (*_costs(comparison.optimum), *WORK, *KEPT)]
     return tag("dl", *(joined(tag("dt", name), tag("dd", meaning)) for name, meaning in told))
+
+
+# Project by project
+
+_Cell = Callable[[OfPolicy], str]
+
+
+def projects(by: ByProject) -> Markup | None:
+    """A table with a column for each project; None where there is only one."""
+    if len(by.projects) < 2:
+        return None
+    shown: list[tuple[str, str, _Cell]] = [
+        ("Needed and in view", "needed_in_view", lambda figure: estimated(figure.estimates["needed_in_view"])),
+        ("Files read again that were in view", "files_in_view", lambda figure: estimated(figure.estimates["files_in_view"])),
+    ]
+    tables = [_projects_table(caption, by, cell, key) for caption, key, cell in shown]
+    if any(figure.policy == BESIDE for figure in by.together) and len(by.together) > 1:
+        tables.append(_projects_table(f"Cost beside {BESIDE}", by, lambda figure: with_interval(figure.beside, figure.beside_interval), ""))
+    return joined(tag("p", PROJECTS), *tables)
+
+
+def _projects_table(caption: str, by: ByProject, cell: _Cell, key: str) -> Markup:
+    names = [(each.name, f"{number(each.sessions)} sessions in {', '.join(each.folders) or each.name}") for each in by.projects]
+    names.append(("all", "All sessions together"))
+    mean = [tag("th", "mean of projects", scope="col", title="Each project counts once")] if key else []
+    head = tag("tr", tag("th", "Policy", scope="col"), *(tag("th", name, scope="col", title=told) for name, told in names), *mean)
+    rows = [_project_row(figure, by, cell, key) for figure in by.together]
+    table = tag("table", tag("caption", caption), tag("thead", head), tag("tbody", *rows), class_="figures")
+    return tag("div", table, class_="wide", tabindex=0, role="region", aria_label=caption)
+
+
+def _project_row(figure: OfPolicy, by: ByProject, cell: _Cell, key: str) -> Markup:
+    cells: list[Markup] = []
+    for project in by.projects:
+        own = next((each for each in project.policies if each.policy == figure.policy), None)
+        cells.append(tag("td", ABSENT if own is None else cell(own)))
+    mean = [tag("td", whole_percent(by.mean(figure.policy, key)))] if key else []
+    return tag("tr", tag("th", figure.policy, scope="row"), *cells, tag("td", cell(figure)), *mean)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from tests.unit.replay.made_up_runs import many, run
 from ullage.replay.measuring.comparison import choose, compared
-from ullage.replay.reporting.html.curves import curves, points_for, thinned
+from ullage.replay.reporting.html.bars import scatter
 from ullage.replay.reporting.html.markup import marks, short
-from ullage.replay.reporting.html.scatter import scatter
+from ullage.replay.reporting.html.sessions import curves, points_for, thinned
 
 
 @given(st.lists(st.integers(0, 10**6), max_size=400), st.integers(2, 100))
