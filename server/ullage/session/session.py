@@ -1,6 +1,6 @@
 """One session: its queue of prompts, and one thing at a time that is done for it (a turn, or a compaction).
 
-What a turn consists of stands in `turns.py`, `loop.py` and `turn.py`; when and how it is compacted in `compacting/`.
+What a turn consists of stands in `turns/`; when and how it is compacted in `compacting/`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ullage.context.blocks import Json
 from ullage.context.compaction.decide import Fullness, Postponed
 from ullage.context.compaction.draft import Wanted
 from ullage.context.compaction_entries import Compaction
-from ullage.context.entries import Clipped, EntryPinned, FilePinned, FileTouch, Forked, Logged, TurnEnded, UserPrompt
+from ullage.context.entries import Clipped, EntryPinned, FilePinned, FileTouch, Logged, UserPrompt
 from ullage.context.quoting import visible_line
 from ullage.context.view.epoch import EpochKey
 from ullage.context.view.fates import touches_in_view
@@ -31,7 +31,7 @@ from ullage.session.conversation import Conversation
 from ullage.session.endpoint_counts import EndpointCounts, keep_size, restate_size
 from ullage.session.errors import SessionError
 from ullage.session.history.history import History
-from ullage.session.history.places import end_of_fork, fork_origin, pinned_items
+from ullage.session.history.places import fork_origin, pinned_items
 from ullage.session.locations import locating
 from ullage.session.long_work import ROUND
 from ullage.session.models_in_use import ModelInUse
@@ -53,12 +53,9 @@ from ullage.session.timeline.items import (
 from ullage.session.timeline.shown_entries import title_of
 from ullage.session.turns.approvals import Approvals
 from ullage.session.turns.calls import Calls
-from ullage.session.turns.incoming import take_unfinished
-from ullage.session.turns.prompt_queue import SURELY_FITS, PromptQueue, refuse_too_long
-from ullage.session.turns.turn import FileNotices, Turn
-from ullage.session.turns.turns import INTERRUPTED, Turns, Work, close_turn, is_unfinished, turn_is_open
+from ullage.session.turns.turn import FileNotices
+from ullage.session.turns.turns import SURELY_FITS, PromptQueue, Turns, Work, close_what_is_open, is_unfinished, refuse_too_long
 from ullage.store.errors import StoreFailed
-from ullage.store.plain_files import unfinished_file
 from ullage.store.statements import SessionRecord
 from ullage.tools.media import Shelf
 from ullage.tools.tool import Tool, ToolKind
@@ -144,20 +141,12 @@ class Session:
             self._policy,
             self._model,
             self._controller,
+            calls,
+            self._notices,
+            self._rules,
             lambda: self._work.ending,
             lambda retry: self._display.set_state("running", retry),
             self._display.turn_ended,
-            lambda: Turn(
-                self._conversation,
-                surroundings,
-                self._model,
-                self._controller,
-                calls,
-                self._notices,
-                self._rules,
-                self._queue.start_steering,
-                lambda retry: self._display.set_state("running", retry),
-            ),
         )
         self._reads.keep_only(touches_in_view(self._conversation.projection))
         restate_size(self._conversation, surroundings, self._model.card)
@@ -170,10 +159,7 @@ class Session:
         """Closes what a crash left open, and shows what is in the queue."""
         if not self._conversation.entries:
             self._prelude.use()  # so that the gauge counts it before any prompt
-        if turn_is_open(self._conversation.entries):
-            take_unfinished(unfinished_file(self._surroundings.store_folder, self.id), self._conversation)
-            forked = isinstance(self.entries[-1].entry, Forked)
-            close_turn(self._conversation, end_of_fork(self.entries) if forked else TurnEnded("interrupted", INTERRUPTED, "continue"))
+        close_what_is_open(self._conversation, self._surroundings.store_folder)
         self._queue.show()
         self._means.reading.look()
 

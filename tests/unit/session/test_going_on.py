@@ -11,7 +11,7 @@ from tests.fake_api import Call, Reply, Say, Think
 from tests.unit.models.scripted_server import block, ended, started
 from tests.unit.session.harness import calls, notices, stage
 from tests.unit.session.test_distrust import answers, behind_a_faulty_endpoint, streamed
-from ullage.session.turns.loop import EMPTY, GO_ON, MOST_PAUSES, NO_END_OF_PAUSES, SAY_SOMETHING, UNREADABLE, WRITE_LESS
+from ullage.session.turns.incoming import EMPTY, PAUSES, UNREADABLE
 
 
 @pytest.fixture
@@ -29,11 +29,11 @@ async def test_an_empty_reply_is_asked_for_once_more(folder: Path, nothing: Repl
         here.fake.enqueue(Call("read_file", {"path": "tank.py"}), nothing, Say("It holds 100."))
         await here.say(session, "How much?")
         assert [notice.text for notice in notices(session)] == []
-        assert here.fake.requests[-1].body["messages"][-1]["content"][-1]["text"] == SAY_SOMETHING
+        assert here.fake.requests[-1].body["messages"][-1]["content"][-1]["text"] == EMPTY.word
         here.fake.enqueue(nothing, nothing)
         await here.say(session, "And now?")
         [told] = notices(session)
-        assert (told.text, told.action, told.level) == (EMPTY, "continue", "error")
+        assert (told.text, told.action, told.level) == (EMPTY.end.message, "continue", "error")
         await answers(here, session)
 
 
@@ -46,10 +46,10 @@ async def test_a_paused_reply_goes_back_as_it_is_and_goes_on(folder: Path) -> No
         assert [notice.text for notice in notices(session)] == []
         *_, reply, last = here.fake.requests[-1].body["messages"]
         assert [part["type"] for part in reply["content"]] == ["thinking", "text"]
-        assert last["content"][-1]["text"] == GO_ON
-        here.fake.enqueue(*[paused] * MOST_PAUSES)
+        assert last["content"][-1]["text"] == PAUSES.word
+        here.fake.enqueue(*[paused] * PAUSES.most)
         await here.say(session, "And now?")
-        assert [notice.text for notice in notices(session)] == [NO_END_OF_PAUSES]
+        assert [notice.text for notice in notices(session)] == [PAUSES.end.message]
         await answers(here, session)
 
 
@@ -69,11 +69,11 @@ async def test_a_call_that_never_arrives_whole_ends_the_turn(folder: Path, reaso
             pieces = [{"type": "input_json_delta", "partial_json": piece}]
             endpoint.faults.append(streamed(started(input_tokens=10), *block(0, call, *pieces), *ended(reason)))
         await here.say(session, "Write it")
-        assert [notice.text for notice in notices(session)] == [UNREADABLE]
+        assert [notice.text for notice in notices(session)] == [UNREADABLE.end.message]
         assert [call.status for call in calls(session)] == ["failed"] * 3
         assert endpoint.posts == 3
         await answers(here, session)
         told = [
             part["text"] for message in here.fake.requests[-1].body["messages"] for part in message["content"] if part["type"] == "text"
         ]
-        assert WRITE_LESS in told
+        assert UNREADABLE.word in told

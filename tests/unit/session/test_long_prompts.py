@@ -10,7 +10,7 @@ from tests.fake_api import Say
 from tests.unit.session.harness import items, stage
 from ullage.session.errors import SessionError
 from ullage.session.timeline.items import UserItem
-from ullage.session.turns.prompt_queue import MOST_CHARACTERS
+from ullage.session.turns.turns import MOST_CHARACTERS
 
 
 @pytest.mark.parametrize("text", ["word " * 60_000, "x" * (MOST_CHARACTERS + 1), "\U0001f600" * 100_000])

@@ -1,4 +1,5 @@
 """One reply while it streams in: shows it in the timeline, gives its calls their ids, and keeps what there is of it should it be cut off.
+And whether it is one after which a turn can neither end nor run anything (`Inconclusive`).
 
 A model chooses the ids of its calls, and may give one twice: then the card would show one call and the approval go to another, and a
 result could stand at the wrong one. So an id that something in the timeline has, or could get, is replaced before the call is shown or
@@ -11,12 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 from ullage.context.blocks import AssistantBlock, Text, Thinking, ToolUse
-from ullage.context.entries import AssistantReply, Logged, ToolReturned, TurnEnded, UserPrompt
-from ullage.models.model import ModelEvent, Reply, Retrying, TextDelta, ThinkingDelta, ToolInputDelta, ToolUseStarted
+from ullage.context.compaction.decide import WINDOW_EXCEEDED
+from ullage.context.entries import AssistantReply, Logged, Notice, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.view.fold import spoken
+from ullage.models.model import UNPARSABLE_INPUT, ModelEvent, Reply, Retrying, TextDelta, ThinkingDelta, ToolInputDelta, ToolUseStarted
 from ullage.session.conversation import Conversation
 from ullage.session.timeline.items import AssistantItem, RetryInfo, ThinkingItem, ToolCallItem, new_id
 from ullage.session.timeline.timeline import Timeline
@@ -233,3 +236,78 @@ def left_by_a_killed_process(found: UnfinishedReply | None, entries: Sequence[Lo
         if isinstance(logged.entry, UserPrompt | AssistantReply | ToolReturned | TurnEnded):
             return None
     return AssistantReply(found.id, found.blocks, found.model, "cancelled", None)
+
+
+# Replies that are no end of a turn
+
+PAUSED = "pause_turn"
+"""The stop reason of a reply in whose middle the endpoint paused (its own tools took long). It is sent back as it is; as no tool of the
+endpoint's was asked for, nothing in it waits for the endpoint, and newer models take no request that ends with their own words. So the
+word to go on follows it."""
+NOT_EMPTY = ("refusal", "max_tokens", WINDOW_EXCEEDED)
+"""Stop reasons that say why nothing was said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inconclusive:
+    """A kind of reply that neither ends a turn nor had anything run. Each may come once or twice from a model that is well. From one that
+    is not they come for ever, and each costs a request."""
+
+    most: int
+    """So many in a row end the turn ..."""
+    end: TurnEnded
+    """... in this way."""
+    word: str
+    """What the model is told before it is asked again ..."""
+    told_from: int = 1
+    """... from so many in a row on."""
+
+
+PAUSES = Inconclusive(
+    5,
+    TurnEnded("max_turn_requests", "The reply was paused 5 times in a row without an end. Press Continue to let it go on.", "continue"),
+    "Your reply was paused. Go on where it ended, without repeating it.",
+)
+EMPTY = Inconclusive(
+    2,
+    TurnEnded("error", "The model sent an empty reply twice. Press Continue to ask again, or rephrase your prompt.", "continue"),
+    "Your last reply was empty. Go on with what is to be done; if all of it is done, say so in a sentence.",
+)
+UNREADABLE = Inconclusive(
+    3,
+    TurnEnded(
+        "max_tokens",
+        "3 calls in a row did not arrive whole, so none of them was run: they did not fit into the model's output limit, or their input was"
+        " no JSON object. Ask for smaller steps, such as a long file in parts. Press Continue to let it try again.",
+        "continue",
+    ),
+    "The last two calls did not arrive whole: a reply can be only so long, and they were longer, or their input was no JSON object. Do it"
+    " in smaller steps: write a long file in parts, with a first call that creates it and further ones that add to it.",
+    told_from=2,
+)
+
+
+def inconclusive(reply: AssistantReply, calls: Sequence[ToolUse]) -> Inconclusive | None:
+    """Which kind of these a reply is; None where it is none."""
+    if calls:
+        return UNREADABLE if all(UNPARSABLE_INPUT in call.input for call in calls) else None
+    if reply.stop_reason == PAUSED:
+        return PAUSES
+    return EMPTY if reply.stop_reason not in NOT_EMPTY and not spoken(reply) else None
+
+
+class InARow:
+    """Counts the inconclusive replies of one turn that came one after the other."""
+
+    def __init__(self) -> None:
+        self._kind: Inconclusive | None = None
+        self._times = 0
+
+    def after(self, reply: AssistantReply, calls: Sequence[ToolUse]) -> Notice | TurnEnded | None:
+        """What the model is told before it is asked again, or how the turn ends; None where there is nothing to say."""
+        kind = inconclusive(reply, calls)
+        self._times = self._times + 1 if kind is self._kind else 1
+        self._kind = kind
+        if kind is None or self._times < kind.told_from:
+            return None
+        return kind.end if self._times >= kind.most else Notice("resume", kind.word)

@@ -1,6 +1,7 @@
-"""The steps of a turn. Each leaves the log valid. Their order stands in `loop.py`.
+"""One turn: the agent loop (ask the model, run the tools, append, repeat) and its steps. Each step leaves the log valid.
 
-`FileNotices` tells the model, before the next call, which files and rules have changed since it saw them.
+Errors and cancelling are the business of who runs the turn (`turns.py`). `FileNotices` tells the model, before the next call, which files
+and rules have changed since it saw them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
 
 from ullage.context.blocks import Text, ToolUse
+from ullage.context.compaction.decide import WINDOW_EXCEEDED
 from ullage.context.compaction.draft import Wanted
 from ullage.context.compaction_entries import RestoredFile
 from ullage.context.counting.accounting import learned
@@ -28,11 +30,48 @@ from ullage.session.prelude import RulesInForce
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import NoticeItem, RetryInfo, new_id
 from ullage.session.turns.calls import Calls
-from ullage.session.turns.incoming import Incoming, KeptMeanwhile, cut_to_most_calls
+from ullage.session.turns.incoming import InARow, Incoming, KeptMeanwhile, cut_to_most_calls
 from ullage.store.plain_files import UnfinishedReply, unfinished_file
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.text_file import NotText, TooLarge
 from ullage.workspace.touched import FileReads
+
+
+async def run_turn(turn: Turn) -> TurnEnded:
+    """Runs one turn to its end and says how it ended. Raises what the model, the tools' store or a compaction raise.
+
+    Every step leaves the log valid, so that the task can be cancelled anywhere.
+    """
+    in_a_row = InARow()
+    while True:
+        await turn.make_room()
+        reply = await turn.ask()
+        calls = [block for block in reply.blocks if isinstance(block, ToolUse)]
+        if calls:
+            await turn.run_tools(calls)
+        again = in_a_row.after(reply, calls)
+        if isinstance(again, TurnEnded):
+            return again
+        steered = turn.take_steering()
+        filled = reply.stop_reason == WINDOW_EXCEEDED
+        goes_on = steered or bool(calls) or again is not None or filled
+        await turn.compact_if_asked(at_work=goes_on)
+        if filled:
+            await turn.make_room_after_overflow()
+        elif not goes_on:
+            return turn.with_written_call_told(end_of(reply), reply)
+        if again is not None and (calls or not steered):
+            turn.tell(again)
+
+
+def end_of(reply: AssistantReply) -> TurnEnded:
+    """How a turn ends with its last reply."""
+    if reply.stop_reason == "max_tokens":
+        return TurnEnded("max_tokens", "The reply reached the model's output limit. Press Continue to let it go on.", "continue")
+    if reply.stop_reason == "refusal":
+        return TurnEnded("refusal", "The model declined to answer this. Rephrase the prompt, or choose another model.")
+    return TurnEnded("end_turn")
+
 
 OUTPUT_TOKENS = 32_000
 """Most that is asked for in one reply; the threshold keeps 20,000 free, and the API cuts a reply that fills the window."""

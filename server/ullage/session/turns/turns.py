@@ -1,7 +1,10 @@
-"""The turns of one session, one after the other: from a prompt in the queue to the end of its turn in the log.
+"""The turns of one session, one after the other: from a prompt that waits in the queue to the end of its turn in the log.
+
+A prompt is durable from the moment it is sent, until its turn begins (`PromptQueue`). One that would not fit into the model's window even
+alone would be in the way for good, so it is refused before it waits.
 
 A turn or a compaction is done as a task, one at a time (`Work`). A turn that does not end by itself gets its ending here: what is logged,
-what the user is told, what the model is told. What is done within a turn stands in `loop.py` and `turn.py`.
+what the user is told, what the model is told. What is done within a turn stands in `turn.py`.
 """
 
 from __future__ import annotations
@@ -9,26 +12,141 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from ullage.context.blocks import ToolUse
 from ullage.context.counting.accounting import prompt_tokens
-from ullage.context.entries import AssistantReply, Logged, Notice, Outcome, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.counting.tokens import estimate_text
+from ullage.context.entries import AssistantReply, Attachment, Forked, Logged, Notice, Outcome, ToolReturned, TurnEnded, UserPrompt
 from ullage.models.errors import AuthenticationFailed, EndpointUnreachable, ModelError, UnknownModel
 from ullage.session.compacting.controller import CompactionController, ContextFull
 from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.conversation import Conversation
-from ullage.session.errors import in_ullage_itself
+from ullage.session.errors import SessionError, in_ullage_itself
+from ullage.session.history.places import end_of_fork
 from ullage.session.long_work import ROUND
 from ullage.session.models_in_use import ModelInUse
-from ullage.session.prelude import PreludeInUse
+from ullage.session.prelude import PreludeInUse, RulesInForce
 from ullage.session.surroundings import Surroundings
-from ullage.session.timeline.items import EndedTurn, NoticeItem, RetryInfo, StopReason, new_id
-from ullage.session.turns.loop import run_turn
-from ullage.session.turns.prompt_queue import PromptQueue
-from ullage.session.turns.turn import Turn
+from ullage.session.timeline.items import EndedTurn, NoticeItem, RetryInfo, StopReason, UserItem, new_id
+from ullage.session.timeline.shown_entries import of_prompt
+from ullage.session.turns.calls import Calls
+from ullage.session.turns.incoming import take_unfinished
+from ullage.session.turns.turn import FileNotices, Turn, run_turn
 from ullage.store.errors import StoreFailed
+from ullage.store.log_store import LogStore
+from ullage.store.plain_files import unfinished_file
+
+WAITING = "nwaiting"
+"""Id of the notice that prompts wait while nothing is being done."""
+
+MOST_CHARACTERS = 4_000_000
+"""Of a prompt, whatever the window: as many tokens as no model takes."""
+
+SURELY_FITS = 20_000
+"""Characters of a prompt for which nobody has to know the window."""
+
+TOO_LONG = (
+    "The prompt has {:,} characters; about {:,} of this text fit. Save the rest as a file in the workspace and name its path in the "
+    "prompt: the agent then reads the parts that it needs."
+)
+
+
+class PromptQueue:
+    """First come, first served, except for those that join a running turn."""
+
+    def __init__(self, conversation: Conversation, store: LogStore) -> None:
+        self._conversation = conversation
+        self._store = store
+        self._waiting = _in_order(store.prompts.of(conversation.session_id))
+        self._next: str | None = None
+        self._held_back = False
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether something waits, and not for the user to say so."""
+        return bool(self._waiting) and not self._held_back
+
+    def show(self) -> None:
+        """Shows what was waiting when the server ended."""
+        for prompt in self._waiting:
+            self._show(prompt)
+        self.offer()
+
+    def offer(self) -> None:
+        """Nothing is being done any more: what still waits is sent when the user says so."""
+        self._held_back = bool(self._waiting)
+        if self._waiting:
+            at = self._conversation.clock()
+            self._conversation.timeline.put(NoticeItem(WAITING, at, "info", "Prompts are waiting. Press Continue to go on.", "continue"))
+
+    def add(self, prompt: UserPrompt) -> None:
+        """Puts a prompt at the end. Raises `StoreFailed`."""
+        self._store.prompts.add(self._conversation.session_id, prompt)
+        self._waiting = _in_order([*self._waiting, prompt])
+        self._held_back = False
+        self._show(prompt)
+
+    def remove(self, prompt_id: str) -> Sequence[Attachment]:
+        """Takes a waiting prompt back, and gives what was attached to it. Raises `SessionError`."""
+        if prompt_id == self._next:
+            raise SessionError("no_such_item", "This prompt is being answered already. You can stop it")
+        if not self._store.prompts.take_back(prompt_id):
+            raise SessionError("no_such_item", "This prompt is no longer waiting")
+        attached = next((prompt.attachments for prompt in self._waiting if prompt.id == prompt_id), ())
+        self._waiting = [prompt for prompt in self._waiting if prompt.id != prompt_id]
+        self._conversation.timeline.remove(prompt_id)
+        if not self._waiting:
+            self._conversation.timeline.remove(WAITING)
+        return attached
+
+    def next(self) -> UserPrompt:
+        """The first one, whose turn begins: it can no longer be taken back, and stands here until `start`. Raises `IndexError`."""
+        self._conversation.timeline.remove(WAITING)
+        self._held_back = False
+        self._next = self._waiting[0].id
+        return self._waiting[0]
+
+    def start(self, prompt: UserPrompt) -> None:
+        """Moves a prompt from the queue to the log, all at once."""
+        self._next = None
+        logged = self._store.prompts.start(self._conversation.session_id, prompt.id, self._conversation.clock())
+        self._waiting = [each for each in self._waiting if each.id != prompt.id]
+        if logged.entry == prompt:
+            logged = replace(logged, entry=prompt)  # not a second copy of its text
+        self._conversation.show(logged)
+
+    def start_steering(self) -> bool:
+        """Lets those that were meant for the running turn join it; whether there were any."""
+        joining = [prompt for prompt in self._waiting if prompt.steering]
+        for prompt in joining:
+            self.start(prompt)
+        return bool(joining)
+
+    def _show(self, prompt: UserPrompt) -> None:
+        names = tuple(attachment.name for attachment in prompt.attachments)
+        at = self._conversation.clock()
+        self._conversation.timeline.put(UserItem(prompt.id, at, prompt.text, names, True, of_prompt(prompt), prompt.steering))
+
+
+def _in_order(prompts: Sequence[UserPrompt]) -> list[UserPrompt]:
+    """As they are sent: those that were meant for the running turn first, which may have been stopped meanwhile."""
+    return sorted(prompts, key=lambda prompt: not prompt.steering)
+
+
+def refuse_too_long(text: str, fits: int) -> None:
+    """Raises `SessionError` where the prompt has more than `fits` tokens."""
+    if len(text) > MOST_CHARACTERS or estimate_text(text) > fits:
+        characters = min(MOST_CHARACTERS, int(len(text) * fits / max(1, estimate_text(text))))
+        raise SessionError("invalid", TOO_LONG.format(len(text), max(0, characters)))
+
+
+# The prompts that wait
 
 logger = logging.getLogger(__name__)
 
@@ -51,10 +169,12 @@ class Turns:
         policy: PolicyInUse,
         model: ModelInUse,
         controller: CompactionController,
+        calls: Calls,
+        notices: FileNotices,
+        rules: RulesInForce,
         ending: Callable[[], Literal["cancelled", "interrupted"]],
         show_running: Callable[[RetryInfo | None], None],
         show_ended: Callable[[EndedTurn], None],
-        make_turn: Callable[[], Turn],
     ) -> None:
         """`ending` says what a cancel means, as it comes."""
         self._conversation = conversation
@@ -67,7 +187,9 @@ class Turns:
         self._ending = ending
         self._show_running = show_running
         self._show_ended = show_ended
-        self._make_turn = make_turn
+        self._make_turn = lambda: Turn(
+            conversation, surroundings, model, controller, calls, notices, rules, queue.start_steering, show_running
+        )
         self.running: Turn | None = None
         """The turn that asks the model now."""
 
@@ -194,6 +316,15 @@ def is_unfinished(entries: Sequence[Logged]) -> bool:
     ends = (logged.entry for logged in reversed(entries) if isinstance(logged.entry, TurnEnded))
     ended = next(ends, None)
     return turn_is_open(entries) or (ended is not None and ended.outcome != "end_turn")
+
+
+def close_what_is_open(conversation: Conversation, store_folder: Path | None) -> None:
+    """Closes the turn in which the log ends, if it ends in one: a crash left it so, or a fork was made there."""
+    if not turn_is_open(conversation.entries):
+        return
+    take_unfinished(unfinished_file(store_folder, conversation.session_id), conversation)
+    forked = isinstance(conversation.entries[-1].entry, Forked)
+    close_turn(conversation, end_of_fork(conversation.entries) if forked else TurnEnded("interrupted", INTERRUPTED, "continue"))
 
 
 def close_turn(conversation: Conversation, end: TurnEnded) -> None:
