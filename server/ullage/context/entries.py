@@ -2,7 +2,7 @@
 
 An entry is never changed or removed. What the model sees is computed from the entries (`view/`); what the user sees
 is computed from them too (`session/timeline/timeline.py`). How they are written to disk is known in `store/`.
-Those that tell of compactions are in `compaction_entries.py`.
+Those that tell of compactions are in `compaction_entries.py`, those that tell of changed files in `change_entries.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import AssistantBlock, Media, SystemPart, ToolSpec, Usage
+from ullage.context.change_entries import ChangedFile, FilesChanged, Reviewed, Uncovered
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, Reworded, SpentInVain
 
 Outcome: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "interrupted", "error"]
@@ -118,6 +119,10 @@ class ToolReturned:
     """When the call began to run (Unix seconds), after any approval; None where it did not, or where nobody knows."""
     line: int | None = None
     """Where an edit begins (from 1), in the file that it touched."""
+    changed: tuple[ChangedFile, ...] = ()
+    """The files that the call changed, as far as that is known."""
+    uncovered: tuple[Uncovered, ...] = ()
+    """What it may have changed besides, and cannot be gone back to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +219,8 @@ Entry: TypeAlias = (
     | SizeStated
     | EntryPinned
     | FilePinned
+    | FilesChanged
+    | Reviewed
     | Forked
     | TurnEnded
 )
@@ -237,3 +244,14 @@ def media_in(entry: Entry) -> tuple[Media, ...]:
             return tuple(attachment.media for attachment in entry.attachments if attachment.media is not None)
         case _:
             return ()
+
+
+def files_changed(entry: Entry) -> FilesChanged | None:
+    """The files that an entry says were changed, whoever did it; None where it says of none."""
+    match entry:
+        case FilesChanged():
+            return entry
+        case ToolReturned() if entry.changed or entry.uncovered:
+            return FilesChanged(entry.changed, entry.tool_use_id, entry.uncovered)
+        case _:
+            return None

@@ -21,6 +21,7 @@ from ullage.context.view.epoch import EpochKey
 from ullage.context.view.fates import touches_in_view
 from ullage.models.model import Model
 from ullage.session.attachments import Ref, SessionShelf, attach, ref_of
+from ullage.session.changes.recording import Recording
 from ullage.session.compacting.controller import CompactionController
 from ullage.session.compacting.means import SessionMeans
 from ullage.session.compacting.pauses import Cooling, WhileEditing
@@ -132,7 +133,8 @@ class Session:
         )
         self._cooling = Cooling(self._controller, lambda: not self.busy, lambda: self._work.begin(_well(self._controller.in_pause())))
         self._approvals = Approvals(timeline, surroundings.remembered)
-        calls = Calls(self._conversation, self._tools, self._approvals, surroundings, self._policy)
+        self._recording = Recording(self._conversation, surroundings)
+        calls = Calls(self._conversation, self._tools, self._approvals, surroundings, self._policy, self._recording)
         self._turns = Turns(
             self._conversation,
             surroundings,

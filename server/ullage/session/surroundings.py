@@ -15,6 +15,7 @@ from ullage.session.settings import Settings
 from ullage.session.turns.approvals import Remembered
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import MediaFiles, ResultFiles
+from ullage.store.versions import Versions
 from ullage.workspace.files import Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders
 from ullage.workspace.touched import RecentEdits
@@ -51,6 +52,8 @@ class Surroundings:
     policy: Policy = ULLAGE
     calibrations: dict[str, Calibration] = field(default_factory=dict[str, Calibration])
     """What real usage taught about the estimates, by model name."""
+    versions: Versions = field(default_factory=lambda: Versions(None))
+    """The bytes of files before and after the agent changed them."""
     counts_of: Callable[[ModelCard], Counts | None] = lambda card: None
     """Who counts tokens for a model; None where nobody does."""
     fixed_of: Callable[[ModelCard], FixedParts | None] = lambda card: None

@@ -25,6 +25,7 @@ from ullage.context.blocks import (
     Thinking,
     ToolUse,
 )
+from ullage.context.change_entries import FilesChanged, Reviewed
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, Reworded, SpentInVain
 from ullage.context.entries import (
     AssistantReply,
@@ -57,6 +58,8 @@ ENTRY_KINDS: dict[type[Any], str] = {
     SizeStated: "size_stated",
     EntryPinned: "entry_pinned",
     FilePinned: "file_pinned",
+    FilesChanged: "files_changed",
+    Reviewed: "reviewed",
     Forked: "forked",
     TurnEnded: "turn_ended",
 }

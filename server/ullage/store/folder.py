@@ -120,6 +120,11 @@ def news(folder: Path) -> Path:
     return folder / _NEWS
 
 
+def versions(folder: Path) -> Path:
+    """The bytes of files before and after the agent changed them."""
+    return folder / "versions.db"
+
+
 def waiting(folder: Path) -> Path:
     """What was written while another program had the log locked."""
     return folder / "waiting"

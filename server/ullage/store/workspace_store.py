@@ -23,19 +23,22 @@ from ullage.store.log_store import LogStore
 from ullage.store.origins import Lineage, is_foreign, is_id, origin_of
 from ullage.store.plain_files import MediaFiles, ResultFiles, unfinished_file
 from ullage.store.search import SearchIndex
+from ullage.store.versions import Versions
 
 _CONTAINER = "told: container"
 
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceStore:
-    """The log, the whole outputs, the images and the search index of one workspace. `folder`, outside of it, holds them; None: memory."""
+    """The log, the whole outputs, the images, the search index and the versions of files of one workspace. `folder`, outside of it, holds
+    them; None: memory."""
 
     folder: Path | None
     log: LogStore
     results: ResultFiles
     media: MediaFiles
     index: SearchIndex
+    versions: Versions
     warnings: tuple[str, ...]
     """What the user should know about it."""
 
@@ -86,7 +89,7 @@ def _around(log: LogStore, folder: Path | None, index_folder: Path | None, warni
     except StoreFailed as error:  # it is made from the log, which is sound: searching is slower then, and nothing is lost
         index = SearchIndex(None, log, results)
         warnings = (*warnings, f"{error}. Search finds only what is in memory until the window closes")
-    return WorkspaceStore(folder, log, results, MediaFiles(folder), index, warnings)
+    return WorkspaceStore(folder, log, results, MediaFiles(folder), index, Versions.open(folder), warnings)
 
 
 def erase_session(session_id: str, folder: Path | None, log: LogStore, index: SearchIndex, results: ResultFiles, media: MediaFiles) -> None:

@@ -7,19 +7,22 @@ The editor that the user sees is behind `Editor`: `lsp/` implements it over the 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
-from ullage.workspace.folders import Folders, LedElsewhere
+from ullage.workspace.folders import Folders, LedElsewhere, open_regular
 from ullage.workspace.text_file import (
     NotText,
     OwnWrites,
     TextFile,
     TooLarge,
+    bytes_of,
     normalise_newlines,
     read_text,
+    text_of,
     text_sha256,
     write_text,
 )
@@ -117,6 +120,14 @@ class CurrentText:
     """True where the text is that of an open document and not on disk like this."""
 
 
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The bytes of a file as the user sees it: those of an open document are as it would be saved."""
+
+    data: bytes
+    executable: bool = False
+
+
 class WorkspaceFiles:
     """Reads and writes files, through the editor where they are open there. Paths come from `Folders.resolve`."""
 
@@ -124,6 +135,28 @@ class WorkspaceFiles:
         self.folders = folders
         self._editor = editor
         self._own_writes = own_writes
+        self._ahead: dict[Path, tuple[str, str]] = {}
+        """Of open documents that were just edited, and whose news has not come: the text that they still seem to have (by its hash), and
+        the text that they have."""
+
+    async def content(self, path: Path, most: int) -> Content | None:
+        """The bytes now, `most` of them; None where there is no file. Raises `TooLarge`, `NotEncodable`, or an `OSError`."""
+        open_text = self._editor.open_text(path)
+        on_disk = await asyncio.to_thread(content_on_disk, path, most)
+        if open_text is None:
+            return on_disk
+        text, newline = normalise_newlines(open_text)
+        ahead = self._ahead.get(path)
+        if ahead is not None and ahead[0] == text_sha256(text):
+            text = ahead[1]
+        try:
+            like = None if on_disk is None else text_of(on_disk.data)
+        except NotText:  # an editor that decodes it in its own way
+            return on_disk
+        if on_disk is not None and like is not None and like.text == text:
+            return on_disk
+        like = TextFile("", "", newline=newline) if like is None else replace(like, newline=newline)
+        return Content(bytes_of(text, like), on_disk is not None and on_disk.executable)
 
     async def read(self, path: Path) -> CurrentText:
         """The text now.
@@ -146,11 +179,13 @@ class WorkspaceFiles:
         Returns the text as it is afterwards, which is another one where the editor formats when saving.
         Raises `ChangedMeanwhile`, `EditorRefused`, `EditorChanged` or what `write_text` raises; then nothing was written.
         """
+        self._ahead.pop(path, None)
         if self._editor.open_text(path) is not None and await self._write_open(path, text, expected_sha256):
             current = await self.read(path)
             if current.sha256 != expected_sha256:
                 return current
             # the editor took the edit, but the news of its own text has not come yet
+            self._ahead[path] = (current.sha256, text)
             on_disk = await asyncio.to_thread(_read_if_possible, path)
             sha256 = text_sha256(text)
             return CurrentText(path, text, sha256, unsaved=on_disk is None or on_disk.sha256 != sha256)
@@ -192,6 +227,19 @@ class WorkspaceFiles:
         now = _read_if_possible(path)
         if now == before:
             write_text(path, text, before, self._own_writes)
+
+
+def content_on_disk(path: Path, most: int) -> Content | None:
+    """The bytes on disk, `most` of them; None where there is no file. No link is followed. Raises `TooLarge`, or an `OSError`."""
+    try:
+        with open_regular(path) as file:
+            status = os.fstat(file.fileno())
+            data = file.read(most + 1) if status.st_size <= most else b""
+    except FileNotFoundError:
+        return None
+    if status.st_size > most or len(data) > most:
+        raise TooLarge(f"{status.st_size:,} bytes")
+    return Content(data, bool(status.st_mode & 0o100))
 
 
 def _read_if_possible(path: Path) -> TextFile | None:

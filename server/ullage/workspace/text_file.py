@@ -82,6 +82,11 @@ def read_text(path: Path) -> TextFile:
     except NotRegular as error:
         raise NotText(error.strerror) from error
     _check_size(len(data))  # it may have grown meanwhile
+    return text_of(data)
+
+
+def text_of(data: bytes) -> TextFile:
+    """The text that bytes hold. Raises `NotText`."""
     decoded, encoding = _decode(data)
     text, newline = normalise_newlines(decoded)
     return TextFile(text, text_sha256(text), encoding, newline)
@@ -100,10 +105,11 @@ def write_text(path: Path, text: str, like: TextFile | None, own_writes: OwnWrit
     can be seen.
     Raises `NotEncodable`, `LedElsewhere`, `PermissionError` (also for a file marked read-only) or another `OSError`.
     """
-    replace_regular(path, _encode(text, like), lambda status: own_writes.about_to_replace(path, status))
+    replace_regular(path, bytes_of(text, like), lambda status: own_writes.about_to_replace(path, status))
 
 
-def _encode(text: str, like: TextFile | None) -> bytes:
+def bytes_of(text: str, like: TextFile | None) -> bytes:
+    """The text in the encoding and with the line ends of `like` (UTF-8 and `\\n` without one). Raises `NotEncodable`."""
     if like is None:
         return text.encode("utf-8")
     if like.newline in ("\r\n", "\r"):

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ullage.context.blocks import Usage
+from ullage.context.change_entries import FilesChanged, Reviewed
 from ullage.context.compaction_entries import (
     ASKED_FOR,
     BY_THE_USER,
@@ -30,7 +31,7 @@ from ullage.store.log_store import LogStore, NoLog, open_to_read
 from ullage.store.origins import Lineage, origin_of
 
 _MAGIC = b"SQLite format 3\x00"
-_SPOKEN_OF_ELSEWHERE = (Forked, Reworded, SizeStated)
+_SPOKEN_OF_ELSEWHERE = (FilesChanged, Forked, Reviewed, Reworded, SizeStated)
 
 
 def is_database(path: Path) -> bool:

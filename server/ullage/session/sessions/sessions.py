@@ -118,6 +118,7 @@ class Sessions:
             settings=settings,
             clock=clock,
             policy=self._policy(settings.policy_name),
+            versions=self._kept.versions,
             counts_of=self._models.counts_of,
             fixed_of=self._models.fixed_of,
             calibrations=self._models.calibrations,
@@ -153,6 +154,7 @@ class Sessions:
         await asyncio.gather(*(session.close() for session in self._open))
         await self._background.close()
         await self._models.close()
+        self._kept.versions.close()
         self._kept.index.close()
         self._kept.log.close()
 

@@ -20,6 +20,7 @@ from ullage.context.moves.repeats import InView
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.summary.words import names_left_out
 from ullage.models.model import UNPARSABLE_INPUT
+from ullage.session.changes.recording import CallChanges, Recording
 from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.conversation import Conversation
 from ullage.session.surroundings import Surroundings
@@ -60,12 +61,14 @@ class Calls:
         approvals: Approvals,
         surroundings: Surroundings,
         policy: PolicyInUse,
+        recording: Recording,
     ) -> None:
         self._conversation = conversation
         self._tools = tools
         self._approvals = approvals
         self._surroundings = surroundings
         self._policy = policy
+        self._recording = recording
         self._in_view = InView()
         self._few_at_once = asyncio.Semaphore(MOST_AT_ONCE)
 
@@ -91,7 +94,8 @@ class Calls:
             return await self._run_one(call)
 
     async def _run_one(self, call: ToolUse) -> Returned:
-        outcome = await self._outcome(call)
+        changes = CallChanges(call.id)
+        outcome = await self._outcome(call, changes)
         where: list[str] = []
 
         def keep(tool_use_id: str) -> str:
@@ -117,8 +121,11 @@ class Calls:
             media=() if outcome.is_error else outcome.media,
             began=self._began(call.id),
             line=outcome.line,
+            changed=tuple(changes.files),
+            uncovered=tuple(changes.uncovered),
         )
         logged = self._conversation.append(entry)
+        self._recording.logged(call.id)
         self._note_edits(entry)
         return Returned(logged.seq, entry, outcome.content, outcome)
 
@@ -128,7 +135,7 @@ class Calls:
             if touch.kind != "read":
                 self._surroundings.recent.record(touch.path, now, "agent", result.line)
 
-    async def _outcome(self, call: ToolUse) -> ToolOutcome:
+    async def _outcome(self, call: ToolUse, changes: CallChanges) -> ToolOutcome:
         tool = self._tools.get(call.name)
         if tool is None:
             names = ", ".join(self._tools)
@@ -141,7 +148,8 @@ class Calls:
             if isinstance(allowed, ToolOutcome):
                 return allowed
             self._show(call.id, "running")
-            return await tool.run(ToolCall(call.id, call.input, lambda text: self._stream(call.id, text), allowed))
+            async with self._recording.around(changes, tool.kind, allowed):
+                return await tool.run(ToolCall(call.id, call.input, lambda text: self._stream(call.id, text), allowed))
         except BadToolInput as error:
             return ToolOutcome(str(error), is_error=True)
         except (OSError, StoreFailed) as error:

@@ -1,0 +1,67 @@
+"""The entries of the log that tell which files were changed, and what the user decided about it.
+
+They hold no text: a file at one moment is named by the hash of its bytes, and the bytes lie beside the log (`store/versions.py`). None of
+this is shown to the model.
+
+What a call of a tool changed stands in the entry of its result (`ToolReturned.changed`). An entry of its own (`FilesChanged`) is logged
+where no result can hold it: a call that was cut off, or a change that the user made through Ullage. `files_changed` in `entries.py` gives
+both in the same way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class FileVersion:
+    """A file at one moment: the SHA-256 of its bytes (hex), and how many they are."""
+
+    sha256: str
+    size: int
+    executable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFile:
+    """A file before and after. `path` as in a `FileTouch`."""
+
+    path: str
+    before: FileVersion | None
+    """None where there was no file."""
+    after: FileVersion | None
+    """None where it is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uncovered:
+    """A file, or a folder (with `/` at its end), that may have changed and cannot be gone back to. `why` is for the user."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class FilesChanged:
+    """What one call changed, or what the user changed through Ullage: an undo, or going back to a checkpoint."""
+
+    files: tuple[ChangedFile, ...]
+    tool_use_id: str | None
+    """None where the user did it."""
+    uncovered: tuple[Uncovered, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed:
+    """The user kept or undid changes of the agent in one file.
+
+    `baseline` is what they have accepted by now, `agents` what the agent made of it by now; None where there is no file.
+    """
+
+    path: str
+    baseline: FileVersion | None
+    agents: FileVersion | None
+    verdict: Literal["kept", "undone"]
+    hunks: int
+    """How many pieces were kept or undone."""

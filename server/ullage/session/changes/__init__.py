@@ -1,0 +1,1 @@
+"""What the agent changed in the workspace: recorded, and gone back to."""
