@@ -374,7 +374,7 @@ class Session:
     def _appended(self, logged: Logged) -> None:
         self._spending.add(logged.entry)
         if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
-            self._controller.making.give_up()
+            self._controller.making.ahead.give_up()
         if isinstance(logged.entry, EntryPinned | FilePinned):
             self._display.tell(PinsChanged(pinned_items(self._conversation.projection)))
         if isinstance(logged.entry, Clipped):  # what was read whole is no longer seen whole
@@ -385,7 +385,7 @@ class Session:
         self._show_gauge()
 
     def _epoch_changed(self, in_view: Sequence[FileTouch]) -> None:
-        self._controller.making.give_up()
+        self._controller.making.ahead.give_up()
         self._reads.keep_only(in_view)
 
     def _foretold(self, key: EpochKey, full: Fullness, left: int) -> None:

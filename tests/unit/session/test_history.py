@@ -112,7 +112,7 @@ async def test_a_preview_shows_the_draft_that_would_be_taken(folder: Path) -> No
         await fill_to_the_line(here, session)
         controller = session._controller  # pyright: ignore[reportPrivateUsage]
         controller.prepare()
-        if not controller.making.ready():
+        if not controller.making.ahead.ready():
             done = asyncio.Event()
             controller.preparation.when_done(done.set)
             await done.wait()

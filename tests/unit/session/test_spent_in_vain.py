@@ -36,11 +36,11 @@ async def prepared(here: Stage, session: Session) -> None:
     """A draft is ready in the background."""
     controller = session._controller  # pyright: ignore[reportPrivateUsage]
     controller.prepare()
-    if not controller.making.ready():
+    if not controller.making.ahead.ready():
         done = asyncio.Event()
         controller.preparation.when_done(done.set)
         await done.wait()
-    assert controller.making.ready()
+    assert controller.making.ahead.ready()
 
 
 @pytest.mark.parametrize("how", ["excluded", "closed", "policy", "focus"])

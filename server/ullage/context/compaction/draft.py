@@ -1,6 +1,6 @@
 """What a compaction is made of: what is wanted, how full the context is, the draft and its plan, and what can go wrong.
 
-How one becomes the next stands in `making.py`.
+How one becomes the next stands in `drafting.py` and `making.py`.
 """
 
 from __future__ import annotations
@@ -142,8 +142,8 @@ class NotForTheApi(Exception):
     """The API cannot do what is planned; `str()` says why, for the user. Nothing was spent."""
 
 
-def planned(policy: Policy, view: Projection, wanted: Wanted, sizes: Sizes) -> Draft | None:
-    """What the engine wants done; None where that is nothing.
+def plan_by(policy: Policy, view: Projection, wanted: Wanted, sizes: Sizes) -> Draft | None:
+    """What the policy's engine wants done; None where that is nothing.
 
     Raises what the engine raises, `TypeError` where it gives no plan and `ValueError` for a summary before a call that needs none.
     """

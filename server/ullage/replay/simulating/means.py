@@ -15,10 +15,10 @@ from typing import TypeVar
 from ullage.context.blocks import Message, Usage
 from ullage.context.compaction.decide import Fullness
 from ullage.context.compaction.draft import Draft, NotForTheApi, NothingToCompact, Sizes, Wanted, with_entry
+from ullage.context.compaction.drafting import summary_by
 from ullage.context.compaction.forgotten import Forgotten, priced
 from ullage.context.compaction.means import ApiSummary, Writers, WrittenSummary
 from ullage.context.compaction.restore import resume_text
-from ullage.context.compaction.writing import summary_by
 from ullage.context.compaction_entries import Compaction, CompactionRedone, CompactionUndone, FetchedAgain, RestoredFile, SpentInVain
 from ullage.context.counting.tokens import estimate_text
 from ullage.context.engines.engine import Covered, SummaryText

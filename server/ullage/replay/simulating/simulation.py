@@ -67,7 +67,7 @@ class _Simulation:
         self._settings = settings
         self._means = ReplayMeans(session, policy, settings, watch)
         self._making = Making(self._means, self._means.measures.gathering)
-        self._means.give_up = self._making.give_up
+        self._means.give_up = self._making.ahead.give_up
         self._carried = self._means.carried
         self._hands = HandsOfTheUser(self._means, session.transcript)
         self._near: Prepare | None = None
@@ -189,7 +189,7 @@ class _Simulation:
         if done is None or done >= until:
             return
         means.at = done
-        decision = decide_in_pause(self._state()) if self._making.ready() else None
+        decision = decide_in_pause(self._state()) if self._making.ahead.ready() else None
         if isinstance(decision, Compact):
             self._carry_out(decision, at_work=False)
 
@@ -298,14 +298,14 @@ class _Simulation:
     def _state(self) -> State:
         """What the decision looks at."""
         means = self._means
-        return means.measures.state(means.request, means.at, self._making.is_prepared_to_save)
+        return means.measures.state(means.request, means.at, self._making.ahead.is_prepared_to_save)
 
     def _carry_out(self, decided: Compact, *, at_work: bool) -> bool:
         """Makes a compaction that was decided; whether it came about."""
         return self._means.timed(lambda: at_once(self._making.carry_out(decided, at_work=at_work))) is not None
 
     def _prepare_if(self, decision: Decision) -> None:
-        self._means.timed(lambda: self._making.prepare_if(decision))
+        self._means.timed(lambda: self._making.ahead.prepare_if(decision))
 
     def _keep_up(self) -> None:
         if self._policy.engine.keeps_up:

@@ -85,7 +85,7 @@ class CompactionController:
             case Hold(why) | Refuse(why):
                 raise ContextFull(why)
             case _:
-                self.making.prepare_if(decision)
+                self.making.ahead.prepare_if(decision)
 
     def state(self, full: Fullness | None = None) -> State:
         """What the decision looks at, as things are. `full` is how full it is now."""
@@ -100,7 +100,9 @@ class CompactionController:
             elsewhere=self._means.learned.elsewhere,
         )
         now = self._conversation.clock()
-        return self._gathering.state(self._conversation.projection, full or self.fullness(), around, now, self.making.is_prepared_to_save)
+        return self._gathering.state(
+            self._conversation.projection, full or self.fullness(), around, now, self.making.ahead.is_prepared_to_save
+        )
 
     def keep_learned(self) -> None:
         """Notes for the workspace what the compactions of this session have brought about by now."""
@@ -125,12 +127,12 @@ class CompactionController:
 
     def prepare_after_turn(self) -> None:
         """Has a summary written in the background where the next prompt would have to wait for it, or one would save by then."""
-        self.making.prepare_if(decide_after_turn(self.state()))
+        self.making.ahead.prepare_if(decide_after_turn(self.state()))
 
     def prepare_in_pause(self) -> bool:
         """The same where one now, while nobody asks anything, saves; whether it does, and a summary is ready or in work."""
         decision = decide_in_pause(self.state())
-        self.making.prepare_if(decision)
+        self.making.ahead.prepare_if(decision)
         return isinstance(decision, Prepare | Compact)
 
     def saves_in_pause(self) -> bool:
@@ -173,13 +175,13 @@ class CompactionController:
 
     def prepare(self) -> None:
         """Begins to write a summary in the background, unless one is in work or ready."""
-        self.making.prepare_if(Prepare("the user edits"))
+        self.making.ahead.prepare_if(Prepare("the user edits"))
 
     def settings_changed(self) -> None:
         """Another policy may be in force: what is prepared under the old one serves nobody."""
         self._gathering.settings_changed()
-        self.making.settings_changed()
+        self.making.ahead.settings_changed()
 
     async def close(self) -> None:
         """Gives up what is prepared; what was in work has ended when this returns."""
-        await self.preparation.ended(self.making.give_up)
+        await self.preparation.ended(self.making.ahead.give_up)

@@ -15,10 +15,10 @@ from typing import TypeVar
 from ullage.context.blocks import Usage
 from ullage.context.compaction.decide import Fullness
 from ullage.context.compaction.draft import Draft, NothingToCompact, PolicyFailed, Sizes, Wanted
+from ullage.context.compaction.drafting import summary_by
 from ullage.context.compaction.forgotten import priced
 from ullage.context.compaction.gathering import threshold_in_force
 from ullage.context.compaction.means import Writers
-from ullage.context.compaction.writing import summary_by
 from ullage.context.compaction_entries import (
     ASKED_FOR,
     Compaction,

@@ -54,7 +54,7 @@ class WhileEditing:
     def _compact_when_prepared(self) -> None:
         if self._pause is not None or not self._is_wanted():
             return
-        if self._controller.making.ready():
+        if self._controller.making.ahead.ready():
             self._compact()
         else:
             self._controller.prepare()
@@ -92,7 +92,7 @@ class Cooling:
     def _compact_when_prepared(self) -> None:
         if not self._is_idle():
             return  # somebody asks again: what is prepared serves when it is needed
-        if self._controller.making.ready():
+        if self._controller.making.ahead.ready():
             if self._controller.saves_in_pause():  # the user may have put it off meanwhile, or the cache has gone
                 self._compact()
         elif self._controller.preparation.begun:

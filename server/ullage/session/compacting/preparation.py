@@ -12,7 +12,7 @@ logger = logging.getLogger(__name__)
 
 
 class Preparation:
-    """At most one draft of one session: none, in work, ready or failed. Whether one serves is judged in `context/compaction/making.py`."""
+    """At most one draft of one session: none, in work, ready or failed. Whether one serves is judged in `context/compaction/ahead.py`."""
 
     def __init__(self, done: Callable[[], None]) -> None:
         """`done` is called when one is ready or has failed."""

@@ -1,7 +1,8 @@
-"""Having the summary of a planned compaction written, by the first way that works: the API, the model, the program, a short note.
+"""Drafting a compaction: what the policy's engine wants done, and its summary by the first way that works.
 
-Each must make the context smaller. A way that fails has changed nothing, and the draft says why it failed. The same live and in replay:
-what is asked of a model is asked through `Means`.
+These ways are the API, the model, the program and a short note. Each must make the context smaller. A way that fails has changed nothing,
+and the draft says why it failed. Where the policy itself fails, or finds nothing to do though something must be done, Ullage's own engine
+stands in. All of it is the same live and in replay: what is asked of an engine or a model is asked through `Means`.
 
 The API is asked first, where the model's capabilities say that it writes summaries (anthropic-api.md 2.4). It summarises what it is sent
 and gives a signed block. The turns after that stay as they are, with their thinking. The API gets the beginning of a request that was sent
@@ -10,8 +11,9 @@ already, and the model gets the prefix of its last request. So both read the cac
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
 from ullage.context.blocks import Usage
 from ullage.context.compaction.api_summary import ELSEWHERE, completing, keeps_turns
@@ -22,14 +24,19 @@ from ullage.context.compaction.draft import (
     PolicyFailed,
     Sizes,
     SummaryFailed,
+    Wanted,
     both,
+    plan_by,
     with_entry,
     with_resume,
 )
 from ullage.context.compaction.gathering import Breaker, SpendGuard
 from ullage.context.compaction.means import Asking, Means
+from ullage.context.compaction_entries import ASKED_FOR
+from ullage.context.counting.gauge import threshold_of
 from ullage.context.engines.engine import Covered, SummaryText, summary_room
 from ullage.context.moves.plan import Asked
+from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.context.redact import redact
 from ullage.context.summary.whole_summary import tail_note
@@ -43,8 +50,8 @@ FAILED_BEFORE = "The model failed three times in a row to write a summary, so it
 NOT_SHORTER = "The summary written from the log was not shorter than what it would replace"
 
 
-class Writing:
-    """Has the summaries of one log written. It keeps what went wrong, so that this is not tried again at once."""
+class Drafting:
+    """Makes the drafts of one log. It keeps what went wrong, so that this is not tried again at once."""
 
     def __init__(self, means: Means) -> None:
         self._means = means
@@ -53,6 +60,78 @@ class Writing:
         """Open: summaries are not asked of the model for a while; the program writes them."""
         self._api_breaker = Breaker()
         """Open: the API is not asked for its own."""
+
+    # The whole of it
+
+    async def draft(self, wanted: Wanted, *, must: bool) -> Draft:
+        """By the policy in force, or by Ullage's own engine where that fails, or has nothing to do though something `must` be done."""
+        policy, asking = self._means.policy, self._means.asking()
+        try:
+            return await self.by_policy(wanted, asking)
+        except PolicyFailed as failure:
+            return await self.by_stand_in(wanted, asking, why=str(failure), usage=failure.usage)
+        except NothingToCompact:
+            writer = _writer_for_stand_in(policy, wanted, must=must)
+            if writer is None:
+                raise
+            why = "" if writer == "model" else f"The policy {policy.name} found nothing to do"
+            return await self.by_stand_in(wanted, self._means.asking(), why=why, writer=writer)
+
+    async def by_policy(self, wanted: Wanted, asking: Asking, when_planned: Callable[[Draft], None] | None = None) -> Draft:
+        """By the policy in force; `when_planned` is told of the draft before its summary is written."""
+        means = self._means
+        sizes = means.sizes()
+        empty = await self.plan(wanted, means.policy, sizes)
+        if when_planned is not None:
+            when_planned(empty)
+        draft = await self.with_summary(empty, asking, sizes)
+        means.engine_served()
+        return draft
+
+    async def by_stand_in(
+        self,
+        wanted: Wanted,
+        asking: Asking,
+        *,
+        why: str = "",
+        usage: Usage | None = None,
+        writer: Literal["model", "program"] = "program",
+    ) -> Draft:
+        """By Ullage's own engine, where the policy in force does not serve (`why`, for the user). Raises `NothingToCompact`.
+
+        With a summary in any case. `usage` is what was spent in vain before.
+        """
+        try:
+            asking_for, sizes = as_stand_in(wanted, self._means.sizes())
+            draft = await self.plan(asking_for, ULLAGE, sizes)
+            if writer == "model":
+                draft = await self.with_summary(draft, asking, sizes)
+            elif draft.plan.summarise_to is not None:
+                draft = await self.by_program(draft)
+        except BaseException:
+            self._means.spent_in_vain(usage, asking.cost(usage))
+            raise
+        skipped = (why, *draft.skipped) if why else draft.skipped
+        spent = both(usage, draft.usage)
+        return replace(draft, wanted=wanted, skipped=skipped, usage=spent, cost=asking.cost(spent))
+
+    # The plan
+
+    async def plan(self, wanted: Wanted, policy: Policy, sizes: Sizes) -> Draft:
+        """A draft without its summary: what the policy's engine wants done, without what is pinned.
+
+        Raises `NothingToCompact` and `PolicyFailed`.
+        """
+        view = self._means.view
+        if not view.messages:
+            raise NothingToCompact
+        view = view.copy()
+        draft = await self._means.ask_engine(policy, lambda: plan_by(policy, view, wanted, sizes), counts=not wanted.foreseen)
+        if draft is None:
+            raise NothingToCompact
+        return draft
+
+    # The summary
 
     async def with_summary(self, draft: Draft, asking: Asking, sizes: Sizes) -> Draft:
         """The draft with its summary, by the first way that works, and with what was spent on it. Each must make the context smaller."""
@@ -127,9 +206,9 @@ class Writing:
         view = self._means.view
         if draft.key != view.key:
             raise NothingToCompact
-        planned = replace(draft, plan=summary.plan)
-        program = await self._summary(planned, ELSEWHERE)
-        written = replace(planned, rung="api", summary=replace(program, text=completing(program.text), block=summary.block))
+        carried_out = replace(draft, plan=summary.plan)
+        program = await self._summary(carried_out, ELSEWHERE)
+        written = replace(carried_out, rung="api", summary=replace(program, text=completing(program.text), block=summary.block))
         after = with_entry(view, written.entry())
         if not keeps_turns(asking.messages, summary.cut, after.complete_messages):
             raise SummaryFailed("The API's summary did not fit the messages after it")
@@ -175,6 +254,22 @@ class Writing:
         """
         means = self._means
         return means.weigh(with_resume(draft.entry(), draft.policy, means.resume(at_work=True))) < means.sizes().used
+
+
+def as_stand_in(wanted: Wanted, sizes: Sizes) -> tuple[Wanted, Sizes]:
+    """What Ullage's own engine is asked where it stands in for another policy: to compact in any case, by its own threshold at most."""
+    asking = wanted if wanted.trigger == "reactive" else replace(wanted, trigger="manual")
+    return asking, replace(sizes, threshold=min(sizes.threshold, threshold_of(sizes.window, ULLAGE.threshold)))
+
+
+def _writer_for_stand_in(policy: Policy, wanted: Wanted, *, must: bool) -> Literal["model", "program"] | None:
+    """Who writes the summary where Ullage's own engine stands in for a policy that found nothing to do; None where none stands in.
+
+    A policy that never compacts has no way of its own. So where somebody asks for a compaction, it is made as Ullage's own would be.
+    """
+    if policy.never and wanted.trigger in ASKED_FOR:
+        return "model"
+    return "program" if must and policy.has_stand_in else None
 
 
 def summary_by(policy: Policy, covered: Covered) -> SummaryText:
