@@ -79,7 +79,7 @@ stage("trouble", {}, (scenario) => {
     await screenshot("2-told");
   });
 
-  scenario("a place where Ullage cannot write", { settings: { "ullage.store.folder": "/dev/null/store" } }, async (scene) => {
+  scenario("a place where Ullage cannot write", { settings: { "ullage.store.location": "/dev/null/store" } }, async (scene) => {
     const { page, api, screenshot } = scene;
     const panel = await openPanel(page);
     await panel.getByText(/Cannot write to \/dev\/null\/store.* kept in memory only/).waitFor();

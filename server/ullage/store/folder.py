@@ -22,7 +22,6 @@ from platformdirs import user_state_path
 
 from ullage.store.errors import StoreFailed, UnknownSession
 from ullage.store.origins import is_id
-from ullage.store.shared_files import write_whole
 
 RESULTS, MEDIA, TRANSCRIPTS = "tool-results", "media", "transcripts"
 
@@ -202,6 +201,8 @@ def prepare_for(workspace: Path, location: Path, roots: Sequence[Path]) -> Path:
     prepare(folder)
     named_by = folder / _NAMED_BY
     if not named_by.exists():
+        from ullage.store.shared_files import write_whole  # which itself asks this file where things lie
+
         write_whole(named_by, json.dumps({"workspace": str(workspace.resolve())}) + "\n")
     return folder
 
