@@ -358,6 +358,8 @@ export interface Snapshot {
   storeFolder?: Optional<string>;
   /** Somebody else may have written it: it can be read, and nothing can be done in it. */
   foreign?: Optional<boolean>;
+  /** Absent where nothing is open. */
+  changes?: Optional<OpenChanges>;
 }
 
 /** The session that a fork comes from, with its title of then. It may be gone by now. */
@@ -389,6 +391,63 @@ export interface EndedTurn {
   stopReason: "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled" | "error";
 }
 
+/** One open change: lines of the text before (`old`) and of the text now, counted from 1. */
+export interface Hunk {
+  id: string;
+  oldStart: number;
+  oldLines: number;
+  newStart: number;
+  newLines: number;
+  /** The user typed in it: it is theirs, and is not undone. */
+  edited?: Optional<boolean>;
+}
+
+/** A file that the agent changed. `added` and `removed` are lines. */
+export interface ChangedFile {
+  path: string;
+  uri: string;
+  status: "created" | "modified" | "deleted";
+  added: number;
+  removed: number;
+  binary?: Optional<boolean>;
+  /** What is particular about it, for the user. */
+  note?: Optional<string>;
+  /** Absent where the file can only be kept or undone as a whole, and in lists that do not have them. */
+  hunks?: Optional<Hunk[]>;
+}
+
+/** What the agent changed and the user has neither kept nor undone. `files` are the first ones, `count` is how many there are. */
+export interface OpenChanges {
+  files: ChangedFile[];
+  count: number;
+  added: number;
+  removed: number;
+}
+
+/** What one turn changed. `turnId` is the id of its prompt. */
+export interface TurnChanges {
+  turnId: string;
+  title: string;
+  at: number;
+  files: ChangedFile[];
+  /** What may have changed besides, and cannot be gone back to. */
+  uncovered: { path: string; why: string }[];
+}
+
+/** What came of keeping or undoing changes of a file. `why` says what stands in the way, or what stays. */
+export interface DecidedFile {
+  path: string;
+  outcome: "done" | "conflict";
+  why?: Optional<string>;
+}
+
+/** All changes, those of a file, one hunk of it, or those of a turn. */
+interface Decide {
+  path?: Optional<string>;
+  hunkId?: Optional<string>;
+  turnId?: Optional<string>;
+}
+
 export type Update =
   | { kind: "item"; item: Item }
   | { kind: "append"; itemId: string; field: "text" | "output" | "input"; text: string }
@@ -398,7 +457,8 @@ export type Update =
   | { kind: "plan"; entries: PlanEntry[] }
   | { kind: "title"; title: string }
   | { kind: "model"; model: ModelInfo }
-  | { kind: "pins"; pins: Pins };
+  | { kind: "pins"; pins: Pins }
+  | { kind: "changes"; changes: OpenChanges };
 
 export interface UpdateParams {
   sessionId: string;
@@ -499,6 +559,13 @@ export interface ClientRequests {
     { mine?: Optional<boolean>; fromGone?: Optional<string> },
     { sessions: number; unreadable: number; failures: string[] },
   ];
+  "ullage/session/changes": [
+    OfSession & { path?: Optional<string>; turnId?: Optional<string> },
+    { turns: TurnChanges[]; open: ChangedFile[] },
+  ];
+  "ullage/session/versionText": [OfSession & { path: string; turnId?: Optional<string> }, { text?: Optional<string> }];
+  "ullage/session/keepChanges": [OfSession & Decide, { files: DecidedFile[] }];
+  "ullage/session/undoChanges": [OfSession & Decide, { files: DecidedFile[] }];
   "ullage/workspace/search": [{ query: string; limit?: Optional<number> }, { hits: SearchHit[] }];
   "ullage/session/setModel": [OfSession & { model: string }, Nothing];
   "ullage/session/setEffort": [OfSession & { effort: Effort | "default" }, Nothing];
@@ -555,6 +622,10 @@ export const METHODS = {
     "ullage/session/epochFates": true,
     "ullage/workspace/importable": true,
     "ullage/workspace/import": true,
+    "ullage/session/changes": true,
+    "ullage/session/versionText": true,
+    "ullage/session/keepChanges": true,
+    "ullage/session/undoChanges": true,
     "ullage/workspace/search": true,
     "ullage/session/setModel": true,
     "ullage/session/setEffort": true,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ullage.context.entries import FileDiff
 from ullage.lsp import history, protocol
 from ullage.lsp import items as wire
+from ullage.lsp.changes_methods import open_changes_to_wire
 from ullage.session.timeline import items as session
 from ullage.store.origins import is_foreign
 from ullage.tools.tool import PlanEntry
@@ -38,6 +39,7 @@ def snapshot_to_wire(snapshot: session.Snapshot) -> protocol.Snapshot:
         forked_from=_fork_origin(snapshot.forked_from),
         store_folder=snapshot.store_folder,
         foreign=is_foreign(snapshot.session_id) or None,
+        changes=open_changes_to_wire(snapshot.changes) if snapshot.changes.count else None,
     )
 
 
@@ -80,6 +82,8 @@ def update_to_wire(update: session.Update) -> protocol.Update:
             return protocol.ModelUpdate(_model(update.model))
         case session.PinsChanged():
             return protocol.PinsUpdate(_pins(update.pins))
+        case session.ChangesChanged():
+            return protocol.ChangesUpdate(open_changes_to_wire(update.changes))
 
 
 def _attachment(ref: Ref) -> protocol.AttachmentRef:

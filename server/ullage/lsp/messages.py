@@ -17,7 +17,7 @@ from cattrs.gen import make_dict_structure_fn, make_dict_unstructure_fn, overrid
 from cattrs.strategies import configure_tagged_union
 from pygls.protocol import default_converter
 
-from ullage.lsp import history, items
+from ullage.lsp import changes, history, items
 from ullage.lsp import protocol as wire
 from ullage.lsp.items import AtMost, NotOfItsType
 
@@ -50,6 +50,10 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.EXCLUDE: (history.ExcludeParams, wire.CompactionResult),
     wire.EPOCHS: (history.EpochsParams, history.EpochsResult),
     wire.EPOCH_FATES: (history.EpochFatesParams, history.EpochFatesResult),
+    wire.CHANGES: (changes.ChangesParams, changes.ChangesResult),
+    wire.VERSION_TEXT: (changes.VersionTextParams, changes.VersionTextResult),
+    wire.KEEP_CHANGES: (changes.DecideParams, changes.DecidedResult),
+    wire.UNDO_CHANGES: (changes.DecideParams, changes.DecidedResult),
     wire.SEARCH: (history.SearchParams, history.SearchResult),
     wire.SET_MODEL: (wire.SetModelParams, wire.Nothing),
     wire.SET_EFFORT: (wire.SetEffortParams, wire.Nothing),
@@ -68,7 +72,7 @@ NOTIFICATIONS_OF_SERVER: dict[str, type[Any]] = {wire.UPDATE: wire.UpdateParams,
 
 REQUESTS = REQUESTS_OF_CLIENT | REQUESTS_OF_SERVER
 
-_OUR_MODULES = (wire.__name__, items.__name__, history.__name__)
+_OUR_MODULES = (wire.__name__, items.__name__, history.__name__, changes.__name__)
 
 TAGGED_UNIONS: tuple[tuple[Any, Mapping[type[Any], str]], ...] = (
     (wire.AttachmentRef, wire.ATTACHMENT_KINDS),

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 
 from ullage.lsp import protocol as wire
+from ullage.lsp.changes_methods import CHANGES_METHODS
 from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire, unqueued_to_wire
 from ullage.lsp.documents import is_new, path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
@@ -237,11 +238,12 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.IMPORTABLE: _importable,
     wire.IMPORT: _import,
     **HISTORY_METHODS,
+    **CHANGES_METHODS,
 }
 """What answers the others. The functions raise `SessionError`."""
 
 IN_THREADS = frozenset(
-    (wire.LIST, wire.IMPORT, wire.FORK, wire.DELETE, wire.SEARCH, wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES)
+    (wire.LIST, wire.IMPORT, wire.FORK, wire.DELETE, wire.SEARCH, wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES, wire.CHANGES)
 )
 """Methods that are mostly done in another thread, whoever asks and however often."""
 

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 import attrs
 
+from ullage.lsp import changes as file_changes
 from ullage.lsp import history
 from ullage.lsp.items import Gauge, Id, Item, ModelInfo, PlanEntry, Retry, SessionState
 
@@ -38,6 +39,10 @@ PIN = "ullage/session/pin"
 EXCLUDE = "ullage/session/exclude"
 EPOCHS = "ullage/session/epochs"
 EPOCH_FATES = "ullage/session/epochFates"
+CHANGES = "ullage/session/changes"
+VERSION_TEXT = "ullage/session/versionText"
+KEEP_CHANGES = "ullage/session/keepChanges"
+UNDO_CHANGES = "ullage/session/undoChanges"
 SEARCH = "ullage/workspace/search"
 IMPORT = "ullage/workspace/import"
 IMPORTABLE = "ullage/workspace/importable"
@@ -352,6 +357,7 @@ class Snapshot:
     forked_from: ForkOrigin | None = None
     store_folder: str | None = None
     foreign: bool | None = None
+    changes: file_changes.OpenChanges | None = None
 
 
 @attrs.frozen
@@ -537,8 +543,24 @@ class PinsUpdate:
     pins: history.Pins
 
 
+@attrs.frozen
+class ChangesUpdate:
+    """What the agent changed and the user has neither kept nor undone."""
+
+    changes: file_changes.OpenChanges
+
+
 Update: TypeAlias = (
-    ItemUpdate | AppendUpdate | RemoveUpdate | StateUpdate | GaugeUpdate | PlanUpdate | TitleUpdate | ModelUpdate | PinsUpdate
+    ItemUpdate
+    | AppendUpdate
+    | RemoveUpdate
+    | StateUpdate
+    | GaugeUpdate
+    | PlanUpdate
+    | TitleUpdate
+    | ModelUpdate
+    | PinsUpdate
+    | ChangesUpdate
 )
 UPDATE_KINDS: dict[type[Any], str] = {
     ItemUpdate: "item",
@@ -550,6 +572,7 @@ UPDATE_KINDS: dict[type[Any], str] = {
     TitleUpdate: "title",
     ModelUpdate: "model",
     PinsUpdate: "pins",
+    ChangesUpdate: "changes",
 }
 
 

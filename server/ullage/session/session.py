@@ -22,6 +22,7 @@ from ullage.context.view.fates import touches_in_view
 from ullage.models.model import Model
 from ullage.session.attachments import Ref, SessionShelf, attach, ref_of
 from ullage.session.changes.recording import Recording
+from ullage.session.changes.reviewing import Reviewing
 from ullage.session.compacting.controller import CompactionController
 from ullage.session.compacting.means import SessionMeans
 from ullage.session.compacting.pauses import Cooling, WhileEditing
@@ -40,6 +41,7 @@ from ullage.session.prelude import PreludeInUse, RulesInForce
 from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.display import SNAPSHOT_ITEMS, Display, Spending, make_gauge
 from ullage.session.timeline.items import (
+    ChangesChanged,
     EndedTurn,
     Gauge,
     Item,
@@ -128,6 +130,9 @@ class Session:
             self._epoch_changed,
             self._foretold,
         )
+        self.reviewing = Reviewing(
+            self._conversation, surroundings, entries, lambda changes: self._display.tell(ChangesChanged(changes)), self._notices.changed
+        )
         self._while_editing = WhileEditing(
             self._controller, lambda: not self.busy, lambda: self._work.begin(_well(self._controller.while_idle()))
         )
@@ -164,6 +169,7 @@ class Session:
         close_what_is_open(self._conversation, self._surroundings.store_folder)
         self._queue.show()
         self._means.reading.look()
+        self.reviewing.follow()
 
     async def learn_model(self) -> None:
         """Asks the endpoint what it knows of the model; until then the table's figures are used."""
@@ -180,7 +186,9 @@ class Session:
         pins = pinned_items(self._conversation.projection)
         shown = self._display.snapshot(self._conversation.timeline, self._gauge(), self._model.info, pins, limit)
         folder = self._surroundings.store_folder
-        return replace(shown, forked_from=self._forked_from, store_folder=None if folder is None else str(folder))
+        return replace(
+            shown, forked_from=self._forked_from, store_folder=None if folder is None else str(folder), changes=self.reviewing.shown
+        )
 
     def items_before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
         """Older items, and how many precede them. Raises `SessionError`."""
@@ -334,6 +342,7 @@ class Session:
     def file_changed(self, name: str) -> None:
         """A file of the workspace was changed by somebody else than this session's tools."""
         self._notices.changed(name)
+        self.reviewing.file_changed(name)
 
     def near_the_threshold(self) -> bool:
         """Whether the next turn, as turns usually grow here, would cross the threshold."""
@@ -352,6 +361,7 @@ class Session:
         await self._controller.close()
         self._means.reading.give_up()
         await self.history.close()
+        await self.reviewing.close()
         self._surroundings.store.release(self.id)
 
     # One thing at a time
@@ -379,6 +389,7 @@ class Session:
             self._display.tell(PinsChanged(pinned_items(self._conversation.projection)))
         if isinstance(logged.entry, Clipped):  # what was read whole is no longer seen whole
             self._reads.keep_only(touches_in_view(self._conversation.projection))
+        self.reviewing.logged(logged)
         self._means.reading.look()
         self._means.show_fetched_again()
         self._endpoint_counts.look()

@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
-from ullage.workspace.folders import Folders, LedElsewhere, open_regular
+from ullage.workspace.folders import Folders, LedElsewhere, open_regular, remove_regular, replace_regular
 from ullage.workspace.text_file import (
+    MAXIMUM_BYTES,
     NotText,
     OwnWrites,
     TextFile,
@@ -191,6 +192,21 @@ class WorkspaceFiles:
             return CurrentText(path, text, sha256, unsaved=on_disk is None or on_disk.sha256 != sha256)
         await asyncio.to_thread(self._write_closed, path, text, expected_sha256)
         return CurrentText(path, text, text_sha256(text), unsaved=False)
+
+    async def put(self, path: Path, content: Content | None, expected: Content | None) -> None:
+        """Makes `content` the bytes of the file on disk (None: deletes it) if its bytes are still `expected` (None: there is no file).
+
+        An editor that has the file open shows it anew. Raises `ChangedMeanwhile` or an `OSError`; then nothing was written.
+        """
+        if await self.content(path, MAXIMUM_BYTES) != expected:
+            raise ChangedMeanwhile
+        await asyncio.to_thread(self._put, path, content)
+
+    def _put(self, path: Path, content: Content | None) -> None:
+        if content is None:
+            remove_regular(path)
+            return
+        replace_regular(path, content.data, lambda status: self._own_writes.about_to_replace(path, status), executable=content.executable)
 
     def _write_closed(self, path: Path, text: str, expected_sha256: str | None) -> None:
         try:

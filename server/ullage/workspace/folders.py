@@ -203,9 +203,10 @@ def open_regular(path: Path) -> Generator[BinaryIO]:
         yield file
 
 
-def replace_regular(path: Path, data: bytes, about_to: Callable[[os.stat_result], None]) -> None:
+def replace_regular(path: Path, data: bytes, about_to: Callable[[os.stat_result], None], *, executable: bool | None = None) -> None:
     """Makes `data` the content of the file at once and whole, or leaves it as it was. Missing folders are made, the mode is kept.
 
+    `executable` says whether it can be run afterwards; None leaves that as it is.
     `about_to` gets the status of the new file before it can be seen under its name.
     Raises `LedElsewhere`, `NotRegular`, `IsADirectoryError`, `PermissionError` (also for a file marked read-only) or another `OSError`.
     """
@@ -218,6 +219,8 @@ def replace_regular(path: Path, data: bytes, about_to: Callable[[os.stat_result]
             with os.fdopen(os.open(temporary, _MAKE, 0o666 if mode is None else 0o600, dir_fd=folder), "wb") as file:
                 file.write(data)
                 file.flush()
+                if executable is not None:
+                    mode = _mode_of(stat.S_IMODE(os.fstat(file.fileno()).st_mode) if mode is None else mode, executable=executable)
                 if mode is not None:
                     _set_mode(file.fileno(), temporary, mode)
                 about_to(os.fstat(file.fileno()))
@@ -226,6 +229,15 @@ def replace_regular(path: Path, data: bytes, about_to: Callable[[os.stat_result]
             with suppress(OSError):
                 os.unlink(temporary, dir_fd=folder)
             raise
+
+
+def remove_regular(path: Path) -> None:
+    """Deletes the file. Raises `LedElsewhere`, `NotRegular`, `FileNotFoundError`, `PermissionError` (also for a file marked read-only) or
+    another `OSError`."""
+    with _folder_of(path, make=False) as (folder, name):
+        if _writable_mode(name, folder, path) is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+        os.unlink(name, dir_fd=folder)
 
 
 @contextmanager
@@ -298,6 +310,11 @@ def _writable_mode(name: str, folder: int | None, path: Path) -> int | None:
     if not mode & 0o222 or not os.access(name, os.W_OK, dir_fd=folder):
         raise PermissionError(errno.EACCES, "The file is read-only", str(path))
     return mode
+
+
+def _mode_of(mode: int, *, executable: bool) -> int:
+    """Whoever may read it may run it, or nobody may."""
+    return mode | (mode & 0o444) >> 2 if executable else mode & ~0o111
 
 
 def _set_mode(descriptor: int, temporary: str, mode: int) -> None:

@@ -16,6 +16,7 @@ from ullage.context.compaction_entries import FetchedAgain, Rung, Trigger
 from ullage.context.entries import Action, FileDiff
 from ullage.context.policy import Measure
 from ullage.models.model import Effort
+from ullage.session.changes.shown import NOTHING_OPEN, OpenChanges
 from ullage.session.locations import Location
 from ullage.tools.tool import PlanEntry, ToolKind
 
@@ -323,8 +324,24 @@ class PinsChanged:
     pins: PinnedItems
 
 
+@dataclass(frozen=True, slots=True)
+class ChangesChanged:
+    """What is open of the agent's changes now."""
+
+    changes: OpenChanges
+
+
 Update: TypeAlias = (
-    ItemUpdated | TextAppended | ItemRemoved | StateChanged | GaugeChanged | PlanChanged | TitleChanged | ModelChanged | PinsChanged
+    ItemUpdated
+    | TextAppended
+    | ItemRemoved
+    | StateChanged
+    | GaugeChanged
+    | PlanChanged
+    | TitleChanged
+    | ModelChanged
+    | PinsChanged
+    | ChangesChanged
 )
 
 
@@ -355,6 +372,7 @@ class Snapshot:
     forked_from: ForkOrigin | None = None
     store_folder: str | None = None
     """The absolute path of the folder that is kept for the workspace; None where everything is in memory."""
+    changes: OpenChanges = NOTHING_OPEN
 
 
 def new_id(kind: str) -> str:

@@ -1,0 +1,166 @@
+"""Which changes of the agent are open: a fold over the entries that tell of changed files and of what the user decided about them.
+
+The fold goes by the versions alone, so a long log costs nothing. Only where the user edited between two calls of the agent are texts needed
+to tell whose a line is: such steps are kept, and `settled` looks at the texts. Open hunks stand in `hunks.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from ullage.context.change_entries import ChangedFile, FileVersion, Reviewed, Uncovered
+from ullage.context.changes.hunks import carried
+from ullage.context.entries import Logged, UserPrompt, files_changed
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedText:
+    """A baseline that no version has: an accepted one, with what the user changed since."""
+
+    text: str
+
+
+Baseline: TypeAlias = FileVersion | CarriedText | None
+"""None: there was no file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A change that did not begin with what the agent had left, or that the user made."""
+
+    before: FileVersion | None
+    after: FileVersion | None
+    by_agent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OpenChange:
+    """A file with open changes of the agent: from the baseline to the agent's version, and then by the steps."""
+
+    path: str
+    baseline: FileVersion | None
+    agents: FileVersion | None
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The same without steps."""
+
+    baseline: Baseline
+    agents: FileVersion | None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing is open any more."""
+        return self.baseline == self.agents
+
+
+@dataclass(slots=True)
+class TurnChanges:
+    """What the calls of one turn changed: by path, before the first of them and after the last. `at` is Unix seconds."""
+
+    turn_id: str
+    title: str
+    at: float
+    files: dict[str, ChangedFile] = field(default_factory=dict[str, ChangedFile])
+    uncovered: dict[str, Uncovered] = field(default_factory=dict[str, Uncovered])
+
+
+TextOf: TypeAlias = Callable[[FileVersion], str | None]
+"""The text of a version; None where it is no text, or is no longer there."""
+
+
+class Review:
+    """The fold of one session. `open` has the files with open changes by path, in the order in which they were first changed."""
+
+    def __init__(self) -> None:
+        self.open: dict[str, OpenChange] = {}
+        self.turns: dict[str, TurnChanges] = {}
+        self._prompt: tuple[UserPrompt, float] | None = None
+
+    def add(self, logged: Logged) -> bool:
+        """Takes in an entry; whether it changes anything here."""
+        entry = logged.entry
+        if isinstance(entry, UserPrompt):
+            if not entry.steering or self._prompt is None:
+                self._prompt = entry, logged.at
+            return False
+        if isinstance(entry, Reviewed):
+            self._put(OpenChange(entry.path, entry.baseline, entry.agents))
+            return True
+        changed = files_changed(entry)
+        if changed is None:
+            return False
+        by_agent = changed.tool_use_id is not None
+        for each in changed.files:
+            self._changed(each, by_agent=by_agent)
+        if by_agent and self._prompt is not None:
+            self._in_turn(changed.files, changed.uncovered, *self._prompt)
+        return True
+
+    def _put(self, change: OpenChange) -> None:
+        if not change.steps and change.baseline == change.agents:
+            self.open.pop(change.path, None)
+        else:
+            self.open[change.path] = change
+
+    def _changed(self, file: ChangedFile, *, by_agent: bool) -> None:
+        known = self.open.get(file.path)
+        if known is None:
+            if by_agent:
+                self._put(OpenChange(file.path, file.before, file.after))
+        elif not by_agent and file.after == known.baseline and not known.steps:
+            self.open.pop(file.path)
+        elif by_agent and file.before == known.agents and not known.steps:
+            self._put(replace(known, agents=file.after))
+        else:
+            self._put(replace(known, steps=(*known.steps, Step(file.before, file.after, by_agent))))
+
+    def _in_turn(self, files: Sequence[ChangedFile], uncovered: Sequence[Uncovered], prompt: UserPrompt, at: float) -> None:
+        turn = self.turns.setdefault(prompt.id, TurnChanges(prompt.id, prompt.text, at))
+        for each in files:
+            first = turn.files.get(each.path, each)
+            turn.files[each.path] = ChangedFile(each.path, first.before, each.after)
+        turn.uncovered |= {each.path: each for each in uncovered}
+
+    def settle(self, change: OpenChange, found: Settled) -> None:
+        """Its steps were looked at. Where what is found has no version, they stay, and are looked at again when somebody asks."""
+        if self.open.get(change.path) is change and not isinstance(found.baseline, CarriedText):
+            self._put(OpenChange(change.path, found.baseline, found.agents))
+
+
+def settled(change: OpenChange, text_of: TextOf) -> Settled:
+    """The change after all of its steps. Where a text is missing, what the user had before the agent's newest change is the baseline."""
+    now = Settled(change.baseline, change.agents)
+    for step in change.steps:
+        then = step.before if step.by_agent else step.after
+        baseline = now.baseline if then == now.agents else _carried(now, then, text_of)
+        if now.is_closed and step.by_agent:
+            baseline = step.before
+        now = Settled(baseline, step.after)
+    return now
+
+
+def _carried(before: Settled, then: FileVersion | None, text_of: TextOf) -> Baseline:
+    """The baseline, with what the user changed between the agent's version and `then`."""
+    if then is None or then == before.baseline:
+        return then
+    texts = [_text(each, text_of) for each in (before.baseline, before.agents, then)]
+    baseline, agents, now = texts
+    if baseline is None or agents is None or now is None:
+        return then
+    text = carried(baseline, agents, now)
+    if text == now:
+        return then
+    if text == baseline:
+        return before.baseline
+    return CarriedText(text)
+
+
+def _text(version: Baseline, text_of: TextOf) -> str | None:
+    if version is None:
+        return ""
+    return version.text if isinstance(version, CarriedText) else text_of(version)

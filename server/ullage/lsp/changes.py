@@ -1,0 +1,123 @@
+"""The wire types of what the agent changed in files. See PROTOCOL.md, "Changed files"."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import attrs
+
+from ullage.lsp.items import Id
+
+
+@attrs.frozen
+class Hunk:
+    """One open change: lines of the text before and of the text now, counted from 1."""
+
+    id: str
+    old_start: int
+    old_lines: int
+    new_start: int
+    new_lines: int
+    edited: bool | None = None
+
+
+@attrs.frozen
+class ChangedFile:
+    """A file that the agent changed. `added` and `removed` are lines."""
+
+    path: str
+    uri: str
+    status: Literal["created", "modified", "deleted"]
+    added: int
+    removed: int
+    binary: bool | None = None
+    note: str | None = None
+    hunks: list[Hunk] | None = None
+
+
+@attrs.frozen
+class Uncovered:
+    """What may have changed and cannot be gone back to, and why."""
+
+    path: str
+    why: str
+
+
+@attrs.frozen
+class OpenChanges:
+    """All open changes: the first files without their hunks, and how many there are."""
+
+    files: list[ChangedFile]
+    count: int
+    added: int
+    removed: int
+
+
+@attrs.frozen
+class TurnChanges:
+    """What one turn changed; `turn_id` is the id of its prompt."""
+
+    turn_id: str
+    title: str
+    at: float
+    files: list[ChangedFile]
+    uncovered: list[Uncovered]
+
+
+@attrs.frozen
+class ChangesParams:
+    """Params of `changes`: of one file, of one turn, or of the session."""
+
+    session_id: Id
+    path: str | None = None
+    turn_id: Id | None = None
+
+
+@attrs.frozen
+class ChangesResult:
+    """Result of `changes`."""
+
+    turns: list[TurnChanges]
+    open: list[ChangedFile]
+
+
+@attrs.frozen
+class VersionTextParams:
+    """Params of `versionText`; without a turn the text that is shown beside the text now."""
+
+    session_id: Id
+    path: str
+    turn_id: Id | None = None
+
+
+@attrs.frozen
+class VersionTextResult:
+    """Result of `versionText`; absent where there was no file."""
+
+    text: str | None = None
+
+
+@attrs.frozen
+class DecideParams:
+    """Params of `keepChanges` and `undoChanges`: of all files, of one file, one hunk of it, or of one turn."""
+
+    session_id: Id
+    path: str | None = None
+    hunk_id: Id | None = None
+    turn_id: Id | None = None
+
+
+@attrs.frozen
+class DecidedFile:
+    """What came of it; `why` says what stands in the way, or what stays."""
+
+    path: str
+    outcome: Literal["done", "conflict"]
+    why: str | None = None
+
+
+@attrs.frozen
+class DecidedResult:
+    """Result of `keepChanges` and `undoChanges`."""
+
+    files: list[DecidedFile]

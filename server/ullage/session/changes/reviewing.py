@@ -1,0 +1,241 @@
+"""What the agent changed in files: listed, told whenever it is something else, kept and undone on request.
+
+What is open is a fold over the log (`context/changes/review.py`). How a file stands to it now is looked up in `looking.py`; what is
+written and logged stands in `deciding.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from ullage.context.change_entries import ChangedFile
+from ullage.context.changes.hunks import OpenHunk
+from ullage.context.changes.review import Review, TurnChanges
+from ullage.context.entries import Logged
+from ullage.session.changes.deciding import Deciding
+from ullage.session.changes.looking import Looked, Looking
+from ullage.session.changes.shown import NOTHING_OPEN, Decided, OpenChanges, ShownFile, ShownTurn
+from ullage.session.conversation import Conversation
+from ullage.session.errors import SessionError
+from ullage.session.surroundings import Surroundings
+from ullage.store.errors import StoreFailed
+from ullage.workspace.folders import OutsideWorkspace
+
+logger = logging.getLogger(__name__)
+
+MOST_FILES = 500
+"""That an update lists. Nobody reads through more, and a command can change thousands."""
+
+MOST_TURNS = 200
+"""The newest ones are listed."""
+
+LOOK_AFTER_SECONDS = 0.3
+"""The user types: hunks are looked for again when so much time has passed."""
+
+NO_SUCH_FILE = "{} has no open changes of the agent"
+NO_SUCH_HUNK = "This change is no longer open, or the file was changed meanwhile"
+NO_SUCH_TURN = "There is no turn {} that changed files"
+NOT_IN_TURN = "{} was not changed in this turn"
+WHOLE_ONLY = "Of this file only all changes together can be kept or undone"
+NO_TEXT = "{} was no text then, or it is no longer kept"
+
+
+class Reviewing:
+    """The changes of one session. `tell` gets what is open whenever that is something else, `notice` a file that an undo changed."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        surroundings: Surroundings,
+        entries: Iterable[Logged],
+        tell: Callable[[OpenChanges], None],
+        notice: Callable[[str], None],
+    ) -> None:
+        self._folders = surroundings.folders
+        self._tell = tell
+        self._looking = Looking(surroundings)
+        self._deciding = Deciding(conversation, surroundings, self._looking, notice)
+        self._review = Review()
+        for logged in entries:
+            self._review.add(logged)
+        self._looked: dict[str, Looked] = {}
+        self._counted: dict[ChangedFile, ShownFile | None] = {}
+        self._unsure = dict.fromkeys(self._review.open)
+        """Files to look at before the next update."""
+        self._one_at_a_time = asyncio.Lock()
+        self._following: asyncio.Task[None] | None = None
+        self._told: list[ShownFile] = []
+        self.shown = NOTHING_OPEN
+        """What was told last."""
+
+    # What happens around it
+
+    def follow(self) -> None:
+        """Looks at everything that is open; to be called once the session is."""
+        if self._unsure:
+            self._look(0.0)
+
+    def logged(self, logged: Logged) -> None:
+        """Takes in an entry."""
+        before = dict(self._review.open)
+        if self._review.add(logged):
+            now = self._review.open
+            self._unsure |= {path: None for path in before | now if before.get(path) is not now.get(path)}
+            self._look(0.0)
+
+    def file_changed(self, path: str) -> None:
+        """A file was changed, by whomever."""
+        if path in self._review.open:
+            self._unsure[path] = None
+            self._look(LOOK_AFTER_SECONDS)
+
+    async def close(self) -> None:
+        """Looks no more. What is being decided has ended when it returns."""
+        if self._following is not None:
+            self._following.cancel()
+        async with self._one_at_a_time:
+            pass
+
+    def _look(self, pause: float) -> None:
+        if self._following is None or self._following.done():
+            self._following = asyncio.create_task(self._follow(pause))
+
+    async def _follow(self, pause: float) -> None:
+        await asyncio.sleep(pause)
+        while self._unsure:
+            paths, self._unsure = self._unsure, {}
+            for path in paths:
+                try:
+                    await self._look_at(path)
+                except StoreFailed as error:
+                    logger.warning("the changes of %s cannot be shown: %s", path, error)
+        self._show()
+
+    async def _look_at(self, path: str) -> Looked | None:
+        change = self._review.open.get(path)
+        found = None if change is None else await self._looking.look(change, self._looked.get(path))
+        if found is None:
+            self._looked.pop(path, None)
+        else:
+            self._looked[path] = found
+        return found
+
+    def _show(self) -> None:
+        files = [looked.shown for path in self._review.open if (looked := self._looked.get(path)) is not None]
+        if files == self._told:
+            return
+        self._told = files  # with their hunks: where only these have moved, a client that shows them asks again
+        self.shown = OpenChanges(
+            tuple(replace(file, hunks=()) for file in files[:MOST_FILES]),
+            len(files),
+            sum(file.added for file in files),
+            sum(file.removed for file in files),
+        )
+        self._tell(self.shown)
+
+    # What the user asks
+
+    async def open_files(self, named: str | None = None) -> list[ShownFile]:
+        """The files with open changes and their hunks; one alone where it is named. Raises `StoreFailed`."""
+        path = None if named is None else self._path(named)
+        found = [await self._look_at(each) for each in list(self._review.open) if path is None or each == path]
+        return [looked.shown for looked in found if looked is not None]
+
+    async def turns(self, turn_id: str | None = None) -> list[ShownTurn]:
+        """What the newest turns changed, the oldest first; of one turn where it is named. Raises `StoreFailed`, `SessionError`."""
+        newest = list(self._review.turns.values())[-MOST_TURNS:] if turn_id is None else [self._turn_of(turn_id)]
+        return await asyncio.to_thread(lambda: [self._turn(each) for each in newest])
+
+    def _turn(self, turn: TurnChanges) -> ShownTurn:
+        files: list[ShownFile] = []
+        for each in list(turn.files.values()):
+            if each not in self._counted:
+                self._counted[each] = self._looking.turn_file(each)
+            shown = self._counted[each]
+            if shown is not None:
+                files.append(shown)
+        return ShownTurn(turn.turn_id, turn.title, turn.at, tuple(files), tuple(turn.uncovered.values()))
+
+    async def version_text(self, named: str, turn_id: str | None = None) -> str | None:
+        """The text of a file before a turn; without one, what is to be shown beside its text now. None where there was no file.
+
+        Raises `SessionError`, `StoreFailed`.
+        """
+        path = self._path(named)
+        if turn_id is not None:
+            file = self._turn_of(turn_id).files.get(path)
+            if file is None:
+                raise SessionError("invalid", NOT_IN_TURN.format(path))
+            return None if file.before is None else _shown_text(path, await asyncio.to_thread(self._looking.text, file.before))
+        looked = await self._look_at(path)
+        if looked is None:
+            raise SessionError("invalid", NO_SUCH_FILE.format(path))
+        if looked.texts is not None:
+            return looked.texts.left
+        if looked.settled.baseline is None:
+            return None
+        return _shown_text(path, looked.baseline.words if looked.baseline.data is not None else None)
+
+    # What the user decides
+
+    async def keep(self, path: str | None = None, hunk_id: str | None = None, turn_id: str | None = None) -> list[Decided]:
+        """Accepts changes: all, those of a turn, of a file, or one hunk of it. Raises `SessionError`, `StoreFailed`."""
+        return await self._decide(path, hunk_id, turn_id, keep=True)
+
+    async def undo(self, path: str | None = None, hunk_id: str | None = None, turn_id: str | None = None) -> list[Decided]:
+        """Takes changes back in the same way. Lines that the user changed since stay as they are. Raises `SessionError`, `StoreFailed`."""
+        return await self._decide(path, hunk_id, turn_id, keep=False)
+
+    async def _decide(self, named: str | None, hunk_id: str | None, turn_id: str | None, *, keep: bool) -> list[Decided]:
+        if hunk_id is not None and (named is None or turn_id is not None):
+            raise SessionError("invalid", "Name the file that the change is in, and no turn")
+        path = None if named is None else self._path(named)
+        async with self._one_at_a_time:
+            if turn_id is not None:
+                files = self._turn_of(turn_id).files
+                if path is not None and path not in files:
+                    raise SessionError("invalid", NOT_IN_TURN.format(path))
+                chosen = [file for file in list(files.values()) if path is None or file.path == path]
+                do = self._deciding.keep_turn if keep else self._deciding.undo_turn
+                return [await do(each, await self._look_at(each.path)) for each in chosen]
+            if path is not None and path not in self._review.open:
+                raise SessionError("invalid", NO_SUCH_FILE.format(path))
+            decided: list[Decided] = []
+            for each in [path] if path is not None else list(self._review.open):
+                looked = await self._look_at(each)
+                if looked is not None:
+                    decided.append(await self._decide_one(looked, hunk_id, keep=keep))
+            return decided
+
+    async def _decide_one(self, looked: Looked, hunk_id: str | None, *, keep: bool) -> Decided:
+        hunk: OpenHunk | None = None
+        if hunk_id is not None:
+            hunks = () if looked.texts is None else looked.texts.hunks
+            hunk = next((each for each in hunks if each.id == hunk_id), None)
+            if hunk is None:
+                return Decided(looked.change.path, "conflict", WHOLE_ONLY if looked.texts is None else NO_SUCH_HUNK)
+        return await (self._deciding.keep(looked, hunk) if keep else self._deciding.undo(looked, hunk))
+
+    def _turn_of(self, turn_id: str) -> TurnChanges:
+        turn = self._review.turns.get(turn_id)
+        if turn is None:
+            raise SessionError("no_such_item", NO_SUCH_TURN.format(turn_id))
+        return turn
+
+    def _path(self, named: str) -> str:
+        """As the log names it."""
+        if named in self._review.open:
+            return named
+        try:
+            return self._folders.show(self._folders.resolve(named))
+        except OutsideWorkspace:
+            return named
+
+
+def _shown_text(path: str, text: str | None) -> str:
+    if text is None:
+        raise SessionError("invalid", NO_TEXT.format(path))
+    return text
