@@ -16,11 +16,11 @@ import json
 import re
 import uuid
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 from cattrs import transform_error
 from cattrs.v import format_exception
@@ -34,17 +34,11 @@ from pygls.exceptions import (
 )
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from ullage.lsp.documents import DocumentText, EditorDocument, EditorWorkspace, changed
+from ullage.lsp.documents import EditorWorkspace, change_ahead, changes_a_long_one
 from ullage.lsp.items import NotOfItsType
 from ullage.lsp.messages import MESSAGES, REQUESTS_OF_CLIENT, RESULTS
 from ullage.lsp.protocol import CANCEL, PROTOCOL_VERSION, SessionParams
 from ullage.lsp.transport import Writer
-
-LONG = 500_000
-"""Characters of a document whose lines are found in another thread."""
-
-MANY = 200
-"""Changes in one message that are made in another thread: these take a millisecond or two."""
 
 MOST_ASKED = 500
 """Requests that wait for their answer at once; what is asked beyond is refused. A panel has some."""
@@ -71,7 +65,7 @@ class FixedProtocol(LanguageServerProtocol):
 
     async def handle_large_message(self, message: Any) -> None:
         """The same in another thread, as far as it takes long. Nothing else may be handled before it is done: the order counts."""
-        await self._change_ahead(message)
+        await change_ahead(message, self._workspace)
         try:
             structured = await asyncio.to_thread(self._structured, message)
         except JsonRpcException as error:
@@ -147,36 +141,7 @@ class FixedProtocol(LanguageServerProtocol):
 
     def takes_long(self, message: Any) -> bool:
         """Whether a message is the first change of a long document, whose lines are found first."""
-        match message:
-            case {"method": types.TEXT_DOCUMENT_DID_CHANGE, "params": {"textDocument": {"uri": str(uri)}}} if self._workspace is not None:
-                text = self._text_of(uri)
-                return text is not None and not text.is_cut and len(text.whole) > LONG
-            case _:
-                return False
-
-    def _text_of(self, uri: str) -> DocumentText | None:
-        document = self.workspace.get_text_document(uri)
-        return document.text if isinstance(document, EditorDocument) and document.is_mirrored else None
-
-    def _is_change(self, message: Any) -> bool:
-        match message:
-            case {"method": types.TEXT_DOCUMENT_DID_CHANGE, "params": {"textDocument": {"uri": str()}, "contentChanges": list()}}:
-                return True
-            case _:
-                return False
-
-    async def _change_ahead(self, message: Any) -> None:
-        """Applies many changes of a document to a copy in another thread: they become one, which costs nothing, and need not be read one by
-        one. Of few the document's lines are found."""
-        if not self._is_change(message) or (text := self._text_of(message["params"]["textDocument"]["uri"])) is None:
-            return
-        changes: list[Any] = message["params"]["contentChanges"]
-        if len(changes) <= MANY:
-            await asyncio.to_thread(lambda: text.lines)
-            return
-        whole = await asyncio.to_thread(changed, text.copy(), changes)
-        if whole is not None:
-            changes[:] = [{"text": whole}]
+        return changes_a_long_one(message, self._workspace)
 
     @lsp_method(types.INITIALIZE)
     def lsp_initialize(self, params: types.InitializeParams) -> Generator[Any, Any, types.InitializeResult]:
@@ -189,6 +154,14 @@ class FixedProtocol(LanguageServerProtocol):
         return result
 
 
+class Answering(Protocol):
+    """What answers requests about the sessions."""
+
+    async def answer(self, method: str, params: object) -> object:
+        """Does what a request asks for. Raises `JsonRpcException`."""
+        ...
+
+
 class AgentProtocol(FixedProtocol):
     """LSP and Ullage's own methods over one connection."""
 
@@ -196,6 +169,9 @@ class AgentProtocol(FixedProtocol):
 
     at_once: Mapping[str, Callable[[Any], object]] = {}
     """What answers requests that wait for nothing, once the sessions are open. It raises `JsonRpcException`."""
+
+    opened: Callable[[], Awaitable[Answering]]
+    """Waits until the sessions are open, and gives what answers all requests about them. Raises `JsonRpcException`."""
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -301,6 +277,15 @@ class AgentProtocol(FixedProtocol):
         else:
             super()._handle_request(msg_id, method_name, params)
             self._count(self._request_futures.get(msg_id), session_id)
+
+    def answer_to(self, method: str) -> Callable[[object, Any], Awaitable[object]]:
+        """What pygls calls for one of Ullage's own requests."""
+
+        async def answer(_: object, params: Any) -> object:
+            answers = await self.opened()
+            return await answers.answer(method, params)
+
+        return answer
 
     def _answer_at_once(self, msg_id: int | str, answer: Callable[[Any], object], params: Any) -> None:
         try:

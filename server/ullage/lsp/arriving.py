@@ -24,8 +24,8 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
 from ullage.lsp import protocol as wire
 from ullage.lsp.agent_protocol import AgentProtocol
 from ullage.lsp.bodies import glance, method_of, parse_body, parse_in_steps
-from ullage.lsp.framing import LONGEST, SHORT, Body, Framing, TooLong
-from ullage.lsp.transport import ReaderAhead, Writer
+from ullage.lsp.framing import LONGEST, SHORT, Body, Framing, ReaderAhead, TooLong
+from ullage.lsp.transport import Writer
 
 LARGE = 128 * 1024
 """Bytes of a message that is read in another thread: this many take about a millisecond."""

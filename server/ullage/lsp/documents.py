@@ -9,11 +9,12 @@ some of these lines. The whole text is put together when somebody asks for it. L
 
 from __future__ import annotations
 
+import asyncio
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, cast
 
 from lsprotocol import types
 from pygls.uris import to_fs_path
@@ -23,6 +24,12 @@ from ullage.workspace.files import NEW_DOCUMENT
 
 LONGEST = 20_000_000
 """Characters of a document that is kept as the editor has it. VS Code itself takes no part in editing files of that size."""
+
+LONG = 500_000
+"""Characters of a document whose lines are found in another thread."""
+
+MANY = 200
+"""Changes in one message that are made in another thread: these take a millisecond or two."""
 
 
 def path_of(uri: str) -> Path | None:
@@ -223,6 +230,37 @@ class DocumentText:
             return len(lines), 0
         line = lines[number]
         return number, min(index_of(line, character, self._units), len(line.rstrip("\r\n")))
+
+
+def changes_a_long_one(message: Any, workspace: Workspace | None) -> bool:
+    """Whether a message, as parsed, is the first change of a long document: its lines are found first, in another thread."""
+    text = _changed_by(message, workspace)
+    return text is not None and not text.is_cut and len(text.whole) > LONG
+
+
+async def change_ahead(message: Any, workspace: Workspace | None) -> None:
+    """Applies many changes of a document to a copy in another thread: they become one, which costs nothing, and need not be read one by
+    one. Of few the document's lines are found."""
+    text = _changed_by(message, workspace)
+    if text is None or not isinstance(changes := message["params"].get("contentChanges"), list):
+        return
+    several = cast("list[Any]", changes)
+    if len(several) <= MANY:
+        await asyncio.to_thread(lambda: text.lines)
+        return
+    whole = await asyncio.to_thread(changed, text.copy(), several)
+    if whole is not None:
+        several[:] = [{"text": whole}]
+
+
+def _changed_by(message: Any, workspace: Workspace | None) -> DocumentText | None:
+    """The text of the document that a message changes; None where it changes none, or its text is not kept."""
+    match message:
+        case {"method": types.TEXT_DOCUMENT_DID_CHANGE, "params": {"textDocument": {"uri": str(uri)}}} if workspace is not None:
+            document = workspace.get_text_document(uri)
+            return document.text if isinstance(document, EditorDocument) and document.is_mirrored else None
+        case _:
+            return None
 
 
 def changed(text: DocumentText, changes: Iterable[object]) -> str | None:

@@ -1,4 +1,6 @@
-"""Messages cut out of bytes. What stands in a message is read in `bodies.py`.
+"""Messages cut out of the bytes that a client sends. What stands in a message is read in `bodies.py`.
+
+Bytes are read before anybody wants them, up to a limit, so that a stop is seen that stands behind much else (`arriving.py`).
 
 Messages are framed as in LSP 3.17, Base Protocol. What is no header of this protocol ends the connection at its first line. So nobody waits
 for a server that has lost its place, and no web page can speak to one: a browser sends a request line, `Host` and `Origin` before any text
@@ -7,7 +9,11 @@ of the page's own.
 
 from __future__ import annotations
 
+import asyncio
+import os
 import re
+import threading
+from collections import deque
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from typing import Protocol
@@ -30,6 +36,12 @@ _READ = 256 * 1024
 
 _NOT_COPIED = 1_000_000
 """Bytes of a body from which on it is handed over as it is: to copy 60 MB takes 20 ms."""
+
+_CHUNK = 256 * 1024
+"""Bytes that are read at once. A pipe holds a quarter of that, and a socket of VS Code's most of it."""
+
+AHEAD = 4_000_000
+"""Bytes that are read before anybody wants them. Then the client has to wait: what it sends is kept in the pipe, and not here."""
 
 _USUAL = re.compile(rb"Content-Length: ?(\d{1,12})\r\n\r\n")
 
@@ -265,3 +277,90 @@ def _length(line: bytes, length: int | None) -> int | None:
     if not field[2].isdigit() or len(field[2]) > 12:
         raise NotTheProtocol("a Content-Length is no number")
     return int(field[2])
+
+
+# Reading before anybody wants it
+
+
+class ReaderAhead(Reader, Protocol):
+    """Where bytes come from that were read before anybody wanted them."""
+
+    def ready(self, n: int) -> bytes:
+        """What is there without waiting, up to `n` bytes; nothing where nothing is."""
+        ...
+
+
+class Chunks:
+    """What was read, until somebody wants it. Whoever reads calls `put` on the event loop."""
+
+    def __init__(self, taken: Callable[[int], object]) -> None:
+        """`taken` is told how many bytes were."""
+        self._taken = taken
+        self._chunks: deque[bytes] = deque()
+        self._came = asyncio.Event()
+
+    def put(self, chunk: bytes) -> None:
+        """What was read; nothing at the end."""
+        self._chunks.append(chunk)
+        self._came.set()
+
+    async def read(self, n: int) -> bytes:
+        """What there is, whole chunks up to `n` bytes and at least one; nothing at the end."""
+        while not self._chunks:
+            self._came.clear()
+            await self._came.wait()
+        return self._take(n)
+
+    def ready(self, n: int) -> bytes:
+        """The same without waiting; nothing where nothing is there."""
+        return self._take(n) if self._chunks else b""
+
+    def _take(self, n: int) -> bytes:
+        first = self._chunks[0]
+        if not first:
+            return b""  # the end, which stays
+        self._chunks.popleft()
+        taken, size = [first], len(first)
+        while self._chunks and self._chunks[0] and size + len(self._chunks[0]) <= n:
+            taken.append(self._chunks.popleft())
+            size += len(taken[-1])
+        self._taken(size)
+        return b"".join(taken)
+
+
+class PipeReader(Chunks):
+    """The process's own stdin. It is read in a thread, since Windows cannot wait for a pipe in the event loop; a daemon, since nothing ends
+    a blocked read."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__(self._may_read_more)
+        self._descriptor = descriptor
+        self._loop = asyncio.get_running_loop()
+        self._waiting = 0
+        """Bytes that were read and that nobody has taken."""
+        self._changed = threading.Condition()
+        threading.Thread(target=self._read_all, name="stdin", daemon=True).start()
+
+    def _may_read_more(self, size: int) -> None:
+        with self._changed:
+            self._waiting -= size
+            self._changed.notify()
+
+    def _read_all(self) -> None:
+        try:
+            while True:
+                chunk = self._read()
+                self._loop.call_soon_threadsafe(self.put, chunk)
+                if not chunk:
+                    return
+                with self._changed:
+                    self._waiting += len(chunk)
+                    self._changed.wait_for(lambda: self._waiting < AHEAD)
+        except RuntimeError:
+            return  # the loop has ended
+
+    def _read(self) -> bytes:
+        try:
+            return os.read(self._descriptor, _CHUNK)
+        except OSError:
+            return b""

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from ullage.lsp.bodies import parse_body
-from ullage.lsp.framing import Framing, NotTheProtocol, Reader
-from ullage.lsp.transport import AHEAD, Chunks, Connection, over_stream
+from ullage.lsp.framing import AHEAD, Chunks, Framing, NotTheProtocol, Reader
+from ullage.lsp.transport import Connection, over_stream
 
 HANDSHAKE_SECONDS = 10.0
 """How long a client may take for its `initialize`."""

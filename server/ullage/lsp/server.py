@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -33,6 +33,7 @@ from ullage.starting import quick_imports
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.lsp.bridge import Bridge
+    from ullage.lsp.methods import Answers
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +74,7 @@ class UllageServer(LanguageServer):
         self._settings_changes = 0
         """How often the client said that its settings changed."""
         self.protocol.on_exit = self._end
+        self.protocol.opened = self.opened
 
     # Its life
 
@@ -133,12 +135,12 @@ class UllageServer(LanguageServer):
 
     # The sessions
 
-    async def answer(self, method: str, params: object) -> object:
-        """Answers one of Ullage's own requests; waits until the sessions are open. Raises `JsonRpcException`."""
+    async def opened(self) -> Answers:
+        """What answers requests about the sessions, once they are open. Raises `JsonRpcException`."""
         await asyncio.shield(self.open_sessions())
         if self.bridge is None:
             raise JsonRpcInternalError('The sessions could not be opened. The command "Ullage: Show logs" says why')
-        return await self.bridge.answers.answer(method, params)
+        return self.bridge.answers
 
     def _import_ahead(self) -> asyncio.Task[Any]:
         """Imports in another thread what the sessions need, while the client is still at its own start."""
@@ -290,14 +292,7 @@ def register_features(server: UllageServer) -> None:
     for method, handler in _FEATURES.items():
         server.feature(method)(handler)
     for method in REQUESTS_OF_CLIENT:
-        server.feature(method)(_answer_to(method))
-
-
-def _answer_to(method: str) -> Callable[[UllageServer, Any], Awaitable[object]]:
-    async def answer(ls: UllageServer, params: Any) -> object:
-        return await ls.answer(method, params)
-
-    return answer
+        server.feature(method)(server.protocol.answer_to(method))
 
 
 def _initialize(ls: UllageServer, params: types.InitializeParams) -> None:

@@ -1,6 +1,6 @@
-"""The bytes to and from the client, which is at the other end of stdin and stdout, or of a socket (`listening.py`).
+"""The client, which is at the other end of stdin and stdout, or of a socket (`listening.py`), and the bytes that go to it.
 
-What it sends is read before anybody wants it, up to a limit, so that a stop is seen that stands behind much else (`arriving.py`).
+How what it sends is read stands in `framing.py`.
 """
 
 from __future__ import annotations
@@ -9,33 +9,18 @@ import asyncio
 import os
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Protocol
 
-from ullage.lsp.framing import Reader
-
-_CHUNK = 256 * 1024
-"""Bytes that are read at once. A pipe holds a quarter of that, and a socket of VS Code's most of it."""
-
-AHEAD = 4_000_000
-"""Bytes that are read before anybody wants them. Then the client has to wait: what it sends is kept in the pipe, and not here."""
+from ullage.lsp.framing import PipeReader, ReaderAhead
 
 _WRITTEN_AT_ONCE = 1_000_000
 """Bytes."""
 
 _CLOSE_SECONDS = 2.0
 """How long the last messages may take to leave when the server ends."""
-
-
-class ReaderAhead(Reader, Protocol):
-    """Where bytes come from that were read before anybody wanted them."""
-
-    def ready(self, n: int) -> bytes:
-        """What is there without waiting, up to `n` bytes; nothing where nothing is."""
-        ...
 
 
 class Writer(Protocol):
@@ -75,87 +60,12 @@ def open_stdio() -> Connection:
     os.dup2(2, 1)
     sys.stdout = sys.stderr
     deaf, loop = asyncio.Event(), asyncio.get_running_loop()
-    return Connection(_PipeReader(stdin), _ThreadWriter(stdout, lambda: loop.call_soon_threadsafe(deaf.set)), deaf)
+    return Connection(PipeReader(stdin), _ThreadWriter(stdout, lambda: loop.call_soon_threadsafe(deaf.set)), deaf)
 
 
 def over_stream(reader: ReaderAhead, writer: asyncio.StreamWriter) -> Connection:
     """A client on a socket."""
     return Connection(reader, _StreamWriter(writer))
-
-
-class Chunks:
-    """What was read, until somebody wants it. Whoever reads calls `put` on the event loop."""
-
-    def __init__(self, taken: Callable[[int], object]) -> None:
-        """`taken` is told how many bytes were."""
-        self._taken = taken
-        self._chunks: deque[bytes] = deque()
-        self._came = asyncio.Event()
-
-    def put(self, chunk: bytes) -> None:
-        """What was read; nothing at the end."""
-        self._chunks.append(chunk)
-        self._came.set()
-
-    async def read(self, n: int) -> bytes:
-        """What there is, whole chunks up to `n` bytes and at least one; nothing at the end."""
-        while not self._chunks:
-            self._came.clear()
-            await self._came.wait()
-        return self._take(n)
-
-    def ready(self, n: int) -> bytes:
-        """The same without waiting; nothing where nothing is there."""
-        return self._take(n) if self._chunks else b""
-
-    def _take(self, n: int) -> bytes:
-        first = self._chunks[0]
-        if not first:
-            return b""  # the end, which stays
-        self._chunks.popleft()
-        taken, size = [first], len(first)
-        while self._chunks and self._chunks[0] and size + len(self._chunks[0]) <= n:
-            taken.append(self._chunks.popleft())
-            size += len(taken[-1])
-        self._taken(size)
-        return b"".join(taken)
-
-
-class _PipeReader(Chunks):
-    """Reads in a thread, since Windows cannot wait for a pipe in the event loop; a daemon, since nothing ends a blocked read."""
-
-    def __init__(self, descriptor: int) -> None:
-        super().__init__(self._may_read_more)
-        self._descriptor = descriptor
-        self._loop = asyncio.get_running_loop()
-        self._waiting = 0
-        """Bytes that were read and that nobody has taken."""
-        self._changed = threading.Condition()
-        threading.Thread(target=self._read_all, name="stdin", daemon=True).start()
-
-    def _may_read_more(self, size: int) -> None:
-        with self._changed:
-            self._waiting -= size
-            self._changed.notify()
-
-    def _read_all(self) -> None:
-        try:
-            while True:
-                chunk = self._read()
-                self._loop.call_soon_threadsafe(self.put, chunk)
-                if not chunk:
-                    return
-                with self._changed:
-                    self._waiting += len(chunk)
-                    self._changed.wait_for(lambda: self._waiting < AHEAD)
-        except RuntimeError:
-            return  # the loop has ended
-
-    def _read(self) -> bytes:
-        try:
-            return os.read(self._descriptor, _CHUNK)
-        except OSError:
-            return b""
 
 
 class _ThreadWriter:

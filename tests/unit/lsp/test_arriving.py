@@ -16,10 +16,9 @@ from pygls.protocol import LanguageServerProtocol
 from tests.patience import PATIENCE
 from tests.work import check_linear
 from ullage.lsp import arriving
-from ullage.lsp.agent_protocol import LONG, MANY
 from ullage.lsp.arriving import LARGE, Arriving
 from ullage.lsp.bodies import Glance, glance
-from ullage.lsp.documents import EditorDocument, EditorWorkspace
+from ullage.lsp.documents import LONG, MANY, EditorDocument, EditorWorkspace
 from ullage.lsp.framing import Framing, NotTheProtocol, TooLong
 from ullage.lsp.server import UllageServer
 
