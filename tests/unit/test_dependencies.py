@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,24 @@ def test_a_folder_of_the_context_imports_only_what_is_below_it(folder: str):
 @pytest.mark.parametrize("folder", MAY_IMPORT)
 def test_no_folder_imports_the_command_line(folder: str):
     check_none([each for each in every_import() if each.folder == folder and each.module.startswith(("ullage.cli", "ullage.__main__"))])
+
+
+def test_no_two_modules_import_each_other():
+    """Such a pair works or fails by which of the two is imported first."""
+    modules = {_name_of(file): file for file in FILES}
+    early: dict[Path, set[Path]] = {file: set() for file in FILES}
+    for each in every_import():
+        imported = modules.get(each.module)
+        if each.early and imported is not None and imported.name != "__init__.py" and imported != each.file:
+            early[each.file].add(imported)
+    try:
+        TopologicalSorter(early).prepare()
+    except CycleError as error:
+        pytest.fail(" imports ".join(str(file.relative_to(ROOT)) for file in reversed(error.args[1])))
+
+
+def _name_of(file: Path) -> str:
+    return ".".join(["ullage", *file.relative_to(ROOT).with_suffix("").parts]).removesuffix(".__init__")
 
 
 def test_policies_of_packages_are_looked_for_only_where_a_session_or_a_replay_is_carried_out():

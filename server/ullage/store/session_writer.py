@@ -22,8 +22,8 @@ from ullage.store.encode import DamagedEntry, decode_prompt, encode_prompt
 from ullage.store.errors import ForeignSession, SessionInUse, StoreBusy, StoreFailed
 from ullage.store.log_file import LogFile
 from ullage.store.origins import is_foreign
+from ullage.store.other_windows import Claims
 from ullage.store.schema import PromptRow, prompt_sum
-from ullage.store.shared_files import Claims
 from ullage.store.statements import add_after, last_given, last_in_file, numbered, row_of
 from ullage.store.waiting import Beside, Waiting, WaitingRows, take_in
 

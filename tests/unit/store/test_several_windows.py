@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from ullage.store.log_store import LogStore
-from ullage.store.shared_files import HeldElsewhere, ListNews, SystemLock, is_held
+from ullage.store.other_windows import ListNews
+from ullage.store.shared_files import HeldElsewhere, SystemLock, is_held
 
 
 @contextmanager

@@ -34,7 +34,7 @@ from ullage.store.copying import Held
 from ullage.store.errors import StoreFailed
 from ullage.store.folder import READABLE, news, private_folders
 from ullage.store.origins import is_foreign
-from ullage.store.shared_files import ListNews
+from ullage.store.other_windows import ListNews
 from ullage.store.user_state import UserState
 from ullage.store.workspace_store import WorkspaceStore, erase_session, open_workspace_store
 from ullage.workspace.files import Editor, WorkspaceFiles
