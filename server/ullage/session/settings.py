@@ -40,6 +40,6 @@ class Settings:
     bash_sandbox: SandboxWanted = "auto"
     """`ullage.bash.sandbox`: where one works; `required` runs no command without."""
     store_location: str = ""
-    """`ullage.store.folder`: the folder that holds what is kept of all workspaces; empty means the system's own. Read at the start."""
+    """`ullage.store.location`: the folder that holds what is kept of all workspaces; empty means the system's own. Read at the start."""
     trusted: bool = True
     """Whether the user trusts the workspace; without trust no tool writes or runs anything."""
