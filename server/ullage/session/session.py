@@ -162,6 +162,10 @@ class Session:
 
     # What was there before
 
+    async def record_cut_off(self) -> None:
+        """Logs what calls changed that a crash cut off. Comes before `mend`, which gives them a result."""
+        await self._recording.record_cut_off()
+
     def mend(self) -> None:
         """Closes what a crash left open, and shows what is in the queue."""
         if not self._conversation.entries:
@@ -362,6 +366,7 @@ class Session:
         self._means.reading.give_up()
         await self.history.close()
         await self.reviewing.close()
+        await self._recording.close()
         self._surroundings.store.release(self.id)
 
     # One thing at a time

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from ullage.context.counting.categories import FixedParts
@@ -11,6 +12,7 @@ from ullage.context.counting.tokens import Calibration, Counts
 from ullage.context.policies.ullage import ULLAGE
 from ullage.context.policy import Policy
 from ullage.models.model import ModelCard
+from ullage.session.changes.scanning import Scanner
 from ullage.session.settings import Settings
 from ullage.session.turns.approvals import Remembered
 from ullage.store.log_store import LogStore
@@ -18,7 +20,7 @@ from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.store.versions import Versions
 from ullage.workspace.files import Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders
-from ullage.workspace.touched import RecentEdits
+from ullage.workspace.touched import RecentEdits, WrittenMeanwhile
 
 
 class Outputs:
@@ -54,10 +56,16 @@ class Surroundings:
     """What real usage taught about the estimates, by model name."""
     versions: Versions = field(default_factory=lambda: Versions(None))
     """The bytes of files before and after the agent changed them."""
+    written: WrittenMeanwhile = field(default_factory=WrittenMeanwhile)
     counts_of: Callable[[ModelCard], Counts | None] = lambda card: None
     """Who counts tokens for a model; None where nobody does."""
     fixed_of: Callable[[ModelCard], FixedParts | None] = lambda card: None
     """What is known of system prompt and tools for a model; None where nothing is kept of it."""
+
+    @cached_property
+    def scanner(self) -> Scanner:
+        """Looks through the workspace before and after commands."""
+        return Scanner(self.folders, self.versions)
 
     def calibration(self, card: ModelCard) -> Calibration:
         """How tokens are counted for that model: what it corrects estimates by was learned, or is known of its tokenizer."""

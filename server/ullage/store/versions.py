@@ -65,10 +65,11 @@ class Packed:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A file as the newest scan found it. `stamp` is the scan's own; `sha256` is None where the content is not kept."""
+    """A file as the newest scan found it. `stamp` is the scan's own; `sha256` is None where the content is not kept, and `why` says why."""
 
     stamp: str
     sha256: str | None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +135,8 @@ class Versions:
                 if found is None:
                     connection.execute("DELETE FROM seen WHERE path = ?", (os.fsencode(path),))
                 else:
-                    row = (os.fsencode(path), found.stamp, _bytes_of(found.sha256))
-                    connection.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?)", row)
+                    row = (os.fsencode(path), found.stamp, _bytes_of(found.sha256), found.why)
+                    connection.execute("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)", row)
             self._stay_within(connection, {each.sha256 for each in packed})
 
     def name(self, versions: Iterable[FileVersion | None]) -> None:
@@ -195,8 +196,8 @@ class Versions:
     def seen(self) -> dict[str, Seen]:
         """What the newest scan found, by absolute path."""
         with self._reading("read what the newest scan found") as connection:
-            rows = connection.execute("SELECT path, stamp, sha256 FROM seen").fetchall()
-        return {os.fsdecode(path): Seen(stamp, None if sha256 is None else sha256.hex()) for path, stamp, sha256 in rows}
+            rows = connection.execute("SELECT path, stamp, sha256, why FROM seen").fetchall()
+        return {os.fsdecode(path): Seen(stamp, None if sha256 is None else sha256.hex(), why) for path, stamp, sha256, why in rows}
 
     # Calls that run
 

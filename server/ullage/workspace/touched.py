@@ -7,8 +7,10 @@ is what is read again first after a compaction.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ullage.context.entries import FileTouch
@@ -112,3 +114,26 @@ class RecentEdits:
         Otherwise a switch of branches, which touches hundreds of files, would push out the work at hand.
         """
         return tuple(sorted(self._edits.values(), key=lambda edit: (edit.by == "disk", -edit.at)))
+
+
+class WrittenMeanwhile:
+    """Which files were written while a command ran, by somebody else than the command: the user saved them, or an edit of another session
+    went to them."""
+
+    def __init__(self) -> None:
+        self._watching: list[set[str]] = []
+
+    @contextmanager
+    def watch(self) -> Generator[set[str]]:
+        """The absolute paths, as they come."""
+        written = set[str]()
+        self._watching.append(written)
+        try:
+            yield written
+        finally:
+            self._watching = [each for each in self._watching if each is not written]
+
+    def note(self, path: Path) -> None:
+        """Somebody wrote this file."""
+        for written in self._watching:
+            written.add(str(path))

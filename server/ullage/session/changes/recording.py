@@ -1,5 +1,9 @@
 """Recording what each call of a tool changes in the workspace: the versions of files before and after it.
 
+- Of an edit (`edit_file`, `write_file`) it is the file that was allowed, as the user sees it: of an open document the text in the editor.
+- Of a command it is what a scan finds after it that was not so before it (`scanning.py`), without the files that the user saved meanwhile.
+  A command that is known to only read is not scanned.
+
 The content before is durable before the call runs. What changed goes into the entry of its result, in the same write. So a result that is
 in the log tells of all that was changed. Of a call without a result the store still knows that it was begun (`Versions.begun`).
 
@@ -9,12 +13,14 @@ Nothing of this stops a call: what cannot be recorded is named in the entry, wit
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Coroutine, Iterable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion, Uncovered
+from ullage.context.entries import Logged, ToolReturned
+from ullage.session.changes.scanning import IGNORED, LARGEST_BYTES, TOO_LARGE, NotScanned, Scan
 from ullage.session.conversation import Conversation
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
@@ -23,11 +29,11 @@ from ullage.tools.tool import PermissionNeed, ToolKind
 from ullage.workspace.ignore import IgnoreRules
 from ullage.workspace.text_file import NotEncodable, TooLarge
 
-LARGEST_BYTES = 5_000_000
-"""Larger files are named as not covered: text that people write is far smaller, and copies of builds and data would fill the disk."""
+WHOLE_WORKSPACE = "./"
+"""The path of what is not covered where a command was run and nothing could be looked through."""
 
-TOO_LARGE = f"larger than {LARGEST_BYTES // 1_000_000} MB"
-IGNORED = "ignored by git"
+CUT_OFF_SEARCHED = 200
+"""Entries at the end of a log that are looked through for the result of a call that was cut off: it is in the last turn."""
 
 
 @dataclass(slots=True)
@@ -35,14 +41,11 @@ class CallChanges:
     """What one call changed; known when it has ended."""
 
     tool_use_id: str
-    files: list[ChangedFile] = field(default_factory=list[ChangedFile])
-    uncovered: list[Uncovered] = field(default_factory=list[Uncovered])
-
-    def __bool__(self) -> bool:
-        return bool(self.files or self.uncovered)
+    files: tuple[ChangedFile, ...] = ()
+    uncovered: tuple[Uncovered, ...] = ()
 
 
-class _NotCovered(Exception):
+class NotCovered(Exception):
     """The file cannot be gone back to; `str()` says why."""
 
 
@@ -61,71 +64,199 @@ class Recording:
 
         Of a call that is stopped they go into an entry of their own, since its result says only that it was stopped.
         """
-        target = allowed.target if allowed is not None and kind == "edit" else None
-        if target is None:
+        if kind == "execute" and (allowed is None or not allowed.harmless):
+            recording = self._command(changes)
+        elif kind == "edit" and allowed is not None and allowed.target is not None:
+            recording = self._edit(changes, allowed.target)
+        else:
             yield
             return
-        before = await self._before_edit(changes, target)
         try:
-            yield
+            async with recording:
+                yield
         except asyncio.CancelledError:
-            await self._after_edit(changes, target, before)
-            if changes:
-                self._conversation.append_or_owe(FilesChanged(tuple(changes.files), changes.tool_use_id, tuple(changes.uncovered)))
+            self.logged(changes.tool_use_id)
+            if changes.files or changes.uncovered:
+                self._conversation.append_or_owe(FilesChanged(changes.files, changes.tool_use_id, changes.uncovered))
             raise
-        except BaseException:
-            await self._after_edit(changes, target, before)
-            raise
-        await self._after_edit(changes, target, before)
 
     def logged(self, tool_use_id: str) -> None:
         """What that call changed is in the log."""
         self._logged.append(tool_use_id)
 
-    async def _before_edit(self, changes: CallChanges, target: Path) -> FileVersion | None:
-        path = self._surroundings.folders.show(target)
-        try:
-            return await self._version(target, changes.tool_use_id)
-        except _NotCovered as why:
-            changes.uncovered.append(Uncovered(path, str(why)))
-            return None
+    async def close(self) -> None:
+        """What is in the log needs no note any more."""
+        ended, self._logged = self._logged, []
+        if ended:
+            with suppress(StoreFailed):  # they are looked at again at the next start
+                await asyncio.to_thread(self._surroundings.versions.ended, self._conversation.session_id, ended)
 
-    async def _after_edit(self, changes: CallChanges, target: Path, before: FileVersion | None) -> None:
-        if changes.uncovered:
-            return
+    # Edits
+
+    @asynccontextmanager
+    async def _edit(self, changes: CallChanges, target: Path) -> AsyncGenerator[None]:
         path = self._surroundings.folders.show(target)
         try:
-            after = await self._version(target)
-        except _NotCovered as why:
-            changes.uncovered.append(Uncovered(path, str(why)))
-        else:
-            if after != before:
-                changes.files.append(ChangedFile(path, before, after))
+            before = await self._version(target, changes.tool_use_id)
+        except NotCovered as why:
+            changes.uncovered = (Uncovered(path, str(why)),)
+            yield
+            return
+
+        async def compare() -> None:
+            try:
+                after = await self._version(target)
+            except NotCovered as why:
+                changes.uncovered = (Uncovered(path, str(why)),)
+            else:
+                changes.files = (ChangedFile(path, before, after),) if after != before else ()
+
+        try:
+            yield
+        finally:
+            self._surroundings.written.note(target)
+            await _to_its_end(compare())
 
     async def _version(self, path: Path, begun: str | None = None) -> FileVersion | None:
-        """The file as it is now, kept; with it goes a note that this call begins. Raises `_NotCovered`."""
+        """The file as it is now, kept; with it goes a note that this call begins. Raises `NotCovered`."""
+        around = self._surroundings
+        if await asyncio.to_thread(self._ignores, path):
+            raise NotCovered(IGNORED)
         try:
-            content = await self._surroundings.files.content(path, LARGEST_BYTES)
+            content = await around.files.content(path, LARGEST_BYTES)
         except TooLarge:
-            raise _NotCovered(TOO_LARGE) from None
+            raise NotCovered(TOO_LARGE) from None
         except (OSError, NotEncodable) as error:
-            raise _NotCovered(f"it cannot be read: {getattr(error, 'strerror', None) or error}") from error
+            raise NotCovered(f"it cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
         def keep() -> FileVersion | None:
-            if self._ignores(path):
-                raise _NotCovered(IGNORED)
-            versions, session_id, shown = self._surroundings.versions, self._conversation.session_id, str(path)
-            version = None if content is None else versions.keep(content.data, executable=content.executable)
+            version = None if content is None else around.versions.keep(content.data, executable=content.executable)
             if begun is not None:
-                ended, self._logged = self._logged, []
-                versions.ended(session_id, ended)
-                versions.begin(Begun(session_id, begun, shown, version))
+                self._begin(Begun(self._conversation.session_id, begun, str(path), version))
             return version
 
         try:
             return await asyncio.to_thread(keep)
         except StoreFailed as error:
-            raise _NotCovered(str(error).removesuffix(".")) from error
+            raise NotCovered(str(error).removesuffix(".")) from error
 
     def _ignores(self, path: Path) -> bool:
         return IgnoreRules(self._surroundings.folders.roots).ignores(path, is_folder=False)
+
+    # Commands
+
+    @asynccontextmanager
+    async def _command(self, changes: CallChanges) -> AsyncGenerator[None]:
+        around = self._surroundings
+
+        def look() -> Scan:
+            before = around.scanner.scan()
+            self._begin(Begun(self._conversation.session_id, changes.tool_use_id))
+            return before
+
+        def compare() -> None:
+            try:
+                found = around.scanner.difference(before, around.scanner.scan(), frozenset(written))
+                around.versions.name(_versions_in(found.files))
+            except (NotScanned, StoreFailed) as error:
+                changes.uncovered = (_nothing_of(error),)
+            else:
+                changes.files, changes.uncovered = found.files, found.uncovered
+
+        with around.written.watch() as written:
+            try:
+                before = await asyncio.to_thread(look)
+            except (NotScanned, StoreFailed) as error:
+                changes.uncovered = (_nothing_of(error),)
+                yield
+                return
+            try:
+                yield
+            finally:
+                await _to_its_end(asyncio.to_thread(compare))
+
+    def _begin(self, begun: Begun) -> None:
+        self._surroundings.scanner.begun_here.add(begun.tool_use_id)
+        ended, self._logged = self._logged, []
+        if ended:
+            self._surroundings.versions.ended(begun.session_id, ended)
+        self._surroundings.versions.begin(begun)
+
+    # After a crash
+
+    async def record_cut_off(self) -> None:
+        """Logs what calls changed that never came to their end, since the process was killed.
+
+        What was changed from then to now is taken for theirs: nobody can tell it apart.
+        """
+        session_id, versions = self._conversation.session_id, self._surroundings.versions
+        try:
+            begun = await asyncio.to_thread(versions.begun, session_id)
+            done = _told_of(self._conversation.entries[-CUT_OFF_SEARCHED:]) if begun else frozenset[str]()
+            for each in begun:
+                if each.tool_use_id not in done and each.tool_use_id not in self._surroundings.scanner.begun_here:
+                    await self._log_cut_off(each)
+            if begun:
+                await asyncio.to_thread(versions.ended, session_id)
+        except StoreFailed:  # it is found out at the next start
+            return
+
+    async def _log_cut_off(self, begun: Begun) -> None:
+        changes = CallChanges(begun.tool_use_id)
+        if begun.path is None:
+            await asyncio.to_thread(self._look_after_crash, changes)
+        else:
+            shown = self._surroundings.folders.show(Path(begun.path))
+            try:
+                after = await self._version(Path(begun.path))
+            except NotCovered as why:
+                changes.uncovered = (Uncovered(shown, str(why)),)
+            else:
+                changes.files = (ChangedFile(shown, begun.before, after),) if after != begun.before else ()
+        if changes.files or changes.uncovered:
+            self._conversation.append(FilesChanged(changes.files, begun.tool_use_id, changes.uncovered))
+
+    def _look_after_crash(self, changes: CallChanges) -> None:
+        try:
+            found = self._surroundings.scanner.since_last_run()
+        except NotScanned as error:
+            changes.uncovered = (_nothing_of(error),)
+            return
+        self._surroundings.versions.name(_versions_in(found.files))
+        changes.files, changes.uncovered = found.files, found.uncovered
+
+
+async def _to_its_end(work: Coroutine[None, None, None]) -> None:
+    """Does it although the turn is stopped meanwhile. That takes effect afterwards."""
+    task = asyncio.ensure_future(work)
+    stopped: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            stopped = error
+    task.result()
+    if stopped is not None:
+        raise stopped
+
+
+def _told_of(entries: Iterable[Logged]) -> frozenset[str]:
+    """The calls whose changes are in the log. One that was cut off and has a result from an earlier start never began to run by that."""
+    found = set[str]()
+    for each in entries:
+        match each.entry:
+            case FilesChanged(tool_use_id=str(tool_use_id)):
+                found.add(tool_use_id)
+            case ToolReturned() as returned if returned.began is not None:
+                found.add(returned.tool_use_id)
+            case _:
+                pass
+    return frozenset(found)
+
+
+def _versions_in(files: Iterable[ChangedFile]) -> list[FileVersion | None]:
+    return [version for each in files for version in (each.before, each.after)]
+
+
+def _nothing_of(error: Exception) -> Uncovered:
+    return Uncovered(WHOLE_WORKSPACE, str(error).removesuffix("."))

@@ -157,6 +157,7 @@ class OpenSessions:
         if self._around.settings is not settings:  # they were changed meanwhile
             self.choose_model(session)
             session.settings_changed()
+        await session.record_cut_off()
         session.mend()
         return session
 
@@ -300,6 +301,8 @@ class WorkspaceEvents:
             return
         if event in ("changed", "saved"):
             self._record(path, "user", line)
+        if event == "saved":  # an editor also tells of a change where it read a file anew that a command changed
+            self._around.written.note(path)
         name = self._around.folders.show(path)
         for session in self._open:
             session.file_changed(name)

@@ -121,8 +121,8 @@ class Calls:
             media=() if outcome.is_error else outcome.media,
             began=self._began(call.id),
             line=outcome.line,
-            changed=tuple(changes.files),
-            uncovered=tuple(changes.uncovered),
+            changed=changes.files,
+            uncovered=changes.uncovered,
         )
         logged = self._conversation.append(entry)
         self._recording.logged(call.id)

@@ -1,0 +1,250 @@
+"""What is in the workspace before and after a command: every file with its version, kept as far as it is new.
+
+The first scan reads all files that are covered. The next ones read only what has another stamp (`workspace/scan.py`): what the newest scan
+found is remembered, also over a restart (`Versions.seen`). So what a command changed that a crash cut off can still be told.
+
+Scans block, so each is made in another thread. They take turns, whichever session they are for.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ullage.context.change_entries import ChangedFile, FileVersion, Uncovered
+from ullage.store.errors import StoreFailed
+from ullage.store.versions import Packed, Seen, Versions, pack
+from ullage.workspace.folders import Folders
+from ullage.workspace.scan import Met, TooManyFiles, Walker, is_executable, read_as_stamped, size_in
+from ullage.workspace.text_file import TooLarge
+
+LARGEST_BYTES = 5_000_000
+"""Larger files are named as not covered: text that people write is far smaller, and copies of builds and data would fill the disk."""
+
+MOST_SECONDS = 20.0
+"""So long a scan reads files. What it has not read by then is named as not covered, and read by the next one."""
+
+BATCH_BYTES = 8_000_000
+"""Packed content that is written in one go: some 50 ms, for which another window waits."""
+
+TOO_LARGE = f"larger than {LARGEST_BYTES // 1_000_000} MB"
+IGNORED = "ignored by git"
+LINK = "a link, which is not followed"
+NO_UTF8 = "its name is no UTF-8"
+NOT_YET = "the workspace is large, and this was not copied yet"
+TOO_MANY = "the workspace has too many files to look through before and after a command"
+
+_AGAIN_SECONDS = 600.0
+"""After a walk that met too many files the next ones are left out for so long."""
+
+_UNSETTLED = "?"
+"""Before a stamp that does not stand for the content."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """A file as a scan found it. `version` is None where its content is not kept, and `why` says why."""
+
+    stamp: str
+    version: FileVersion | None
+    why: str = ""
+
+
+Scan = Mapping[str, FileState]
+"""What is there, by absolute path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What changed from one scan to another."""
+
+    files: tuple[ChangedFile, ...]
+    uncovered: tuple[Uncovered, ...]
+
+
+class NotScanned(Exception):
+    """The workspace could not be looked through; `str()` is for the user."""
+
+
+class Scanner:
+    """Scans one workspace."""
+
+    def __init__(self, folders: Folders, versions: Versions) -> None:
+        self._folders = folders
+        self._versions = versions
+        self._walker = Walker(folders)
+        self._lock = threading.Lock()
+        self._newest: dict[str, FileState] | None = None
+        self._before_start: Scan = {}
+        self._not_before = 0.0
+        self.begun_here = set[str]()
+        """The calls that began in this process: what they changed is not told by `since_last_run`."""
+
+    def scan(self) -> Scan:
+        """What is there now; its content is durable when this returns. Raises `NotScanned`."""
+        with self._lock:
+            return self._scan()
+
+    def since_last_run(self) -> Difference:
+        """What changed from the newest scan of an earlier process to the first one of this. Raises `NotScanned`."""
+        with self._lock:
+            first = self._newest if self._newest is not None else self._scan()
+        return self.difference(self._before_start, first)
+
+    def difference(self, before: Scan, after: Scan, not_of: frozenset[str] = frozenset()) -> Difference:
+        """What changed in between, without the absolute paths `not_of`."""
+        files: list[ChangedFile] = []
+        uncovered: list[Uncovered] = []
+        new = (path for path, now in after.items() if not _is_same(before.get(path), now))
+        for path in sorted((*new, *(before.keys() - after.keys()))):
+            was, now = before.get(path), after.get(path)
+            if path in not_of:
+                continue
+            shown = self._shown(path)
+            why = (was.why if was else "") or (now.why if now else "") or ("" if now else _why_left_out(path))
+            if why:
+                uncovered.append(Uncovered(shown, why))
+            else:
+                files.append(ChangedFile(shown, was and was.version, now and now.version))
+        return Difference(tuple(files), tuple(uncovered))
+
+    def _shown(self, path: str) -> str:
+        first = self._folders.first
+        inside = f"{first}{os.sep}"
+        shown = path[len(inside) :] if first is not None and path.startswith(inside) else path
+        return os.fsencode(shown).decode("utf-8", "backslashreplace").replace(os.sep, "/")
+
+    def _scan(self) -> Scan:
+        if time.monotonic() < self._not_before:
+            raise NotScanned(TOO_MANY)
+        try:
+            met = self._walker.walk()
+            before = self._known()
+        except TooManyFiles:
+            self._not_before = time.monotonic() + _AGAIN_SECONDS
+            raise NotScanned(TOO_MANY) from None
+        except StoreFailed as error:
+            raise NotScanned(str(error).removesuffix(".")) from error
+        reading = _Reading(self._versions, before)
+        for each in met:
+            reading.take(each)
+        reading.finish()
+        if self._newest is None:
+            self._before_start = before
+        self._newest = reading.found
+        return reading.found
+
+    def _known(self) -> dict[str, FileState]:
+        if self._newest is not None:
+            return self._newest
+        return {path: _state(seen) for path, seen in self._versions.seen().items()}
+
+
+class _Reading:
+    """Makes one scan of what was met."""
+
+    def __init__(self, versions: Versions, before: dict[str, FileState]) -> None:
+        self._versions = versions
+        self._before = before
+        self._until = time.monotonic() + MOST_SECONDS
+        self._batch: list[tuple[Met, str, Packed]] = []
+        self._bytes = 0
+        self._rows: dict[str, Seen | None] = {}
+        self._failed = ""
+        self.found: dict[str, FileState] = {}
+
+    def take(self, met: Met) -> None:
+        """Looks at one thing; a file that is as it was is not read."""
+        known = self._before.get(met.path)
+        if known is not None and known.stamp == met.stamp and known.why in ("", TOO_LARGE, IGNORED, LINK, NO_UTF8):
+            self.found[met.path] = known
+            return
+        why = self._why_not(met)
+        if not why:
+            try:
+                data, is_settled = read_as_stamped(met, LARGEST_BYTES)
+            except TooLarge:
+                why = TOO_LARGE
+            except FileNotFoundError:  # it vanished
+                return
+            except OSError as error:
+                why = f"it cannot be read: {error.strerror or error}"
+            else:
+                packed = pack(data)
+                self._batch.append((met, met.stamp if is_settled else f"{_UNSETTLED}{met.stamp}", packed))
+                self._bytes += len(packed.data)
+                if self._bytes > BATCH_BYTES:
+                    self._write()
+                return
+        self._note(met.path, FileState(met.stamp, None, why))
+
+    def finish(self) -> None:
+        """Writes what is left. What could not be written is not covered."""
+        for path in self._before.keys() - self.found.keys() - {met.path for met, _, _ in self._batch}:
+            self._rows[path] = None
+        self._write()
+
+    def _why_not(self, met: Met) -> str:
+        if met.kind != "file":
+            return IGNORED if met.kind == "ignored" else LINK
+        if not _is_utf8(met.path):
+            return NO_UTF8
+        if size_in(met.stamp) > LARGEST_BYTES:
+            return TOO_LARGE
+        return self._failed or ("" if time.monotonic() < self._until else NOT_YET)
+
+    def _note(self, path: str, state: FileState) -> None:
+        self.found[path] = state
+        if state != self._before.get(path):
+            self._rows[path] = Seen(state.stamp, state.version.sha256 if state.version else None, state.why)
+
+    def _write(self) -> None:
+        batch, self._batch, self._bytes = self._batch, [], 0
+        for met, stamp, packed in batch:
+            version = FileVersion(packed.sha256, packed.size, is_executable(met.stamp))
+            self._note(met.path, FileState(stamp, version))
+        if not self._rows:
+            return
+        try:
+            self._versions.keep_packed([packed for _, _, packed in batch], named=False, seen=self._rows.items())
+        except StoreFailed as error:
+            self._failed = str(error).removesuffix(".")
+            for met, stamp, _ in batch:
+                self.found[met.path] = FileState(stamp, None, self._failed)
+        self._rows = {}
+
+
+def _is_same(was: FileState | None, now: FileState | None) -> bool:
+    if was is None or now is None:
+        return was is now
+    if was.version is None or now.version is None:
+        return was.stamp == now.stamp
+    return was.version == now.version
+
+
+def _why_left_out(path: str) -> str:
+    """Why a file that was there is not met any more, though something stands at its place; empty where nothing does."""
+    there = Path(path)
+    if there.is_symlink():
+        return LINK
+    return IGNORED if there.exists() else ""
+
+
+def _is_utf8(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _state(seen: Seen) -> FileState:
+    """What an earlier process found."""
+    if seen.sha256 is None:
+        return FileState(seen.stamp, None, seen.why)
+    stamp = seen.stamp.removeprefix(_UNSETTLED)
+    return FileState(seen.stamp, FileVersion(seen.sha256, size_in(stamp), is_executable(stamp)))
