@@ -61,6 +61,7 @@ ONLY_IN = {
     "ctok": {"models"},
     "PIL": {"workspace"},
     "pygit2": {"workspace"},
+    "fastjsonschema": {"tools"},
     **{package: {"context"} for package in GRAMMARS},
     "tree_sitter": {"context", "tools"},
     "tree_sitter_bash": {"tools"},
