@@ -9,6 +9,7 @@ import { type ApiKey, setUpKey, setUpModel } from "./model/connect";
 import { pickEffort, pickModel } from "./model/picker";
 import { tell, warn } from "./notify";
 import type { Postpone } from "./protocol";
+import type { ReviewParts } from "./review/commands";
 import type { ServerConnection } from "./server/connection";
 import type { ActiveSession } from "./session/activeSession";
 import { showAllowed } from "./session/approvalPrompts";
@@ -23,6 +24,7 @@ export interface CommandParts {
   apiKey: ApiKey;
   notice: CompactionNotice;
   proposed: ProposedChanges;
+  review: ReviewParts;
   log: vscode.LogOutputChannel;
 }
 
@@ -31,7 +33,7 @@ type Handler = (...given: unknown[]) => Promise<unknown> | void;
 
 /** Registers all commands of the manifest. */
 export function registerCommands(parts: CommandParts): vscode.Disposable {
-  const { connection, session, chat, apiKey, notice, proposed, log } = parts;
+  const { connection, session, chat, apiKey, notice, proposed, review, log } = parts;
   const handlers: Record<string, Handler> = {
     "ullage.focus": () => chat.focus(),
     "ullage.compact": async () => notice.announce((await session.request("ullage/session/compact", {})).compactionId),
@@ -64,6 +66,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.clearApiKey": () => apiKey.clear(),
     "ullage.applyProposed": () => proposed.apply(),
     "ullage.discardProposed": () => proposed.discard(),
+    ...review.handlers,
     "ullage.openSettings": () => openSettings(),
     "ullage.restartServer": () => connection.restart(),
     "ullage.showLogs": () => log.show(),

@@ -10,6 +10,7 @@ import { warn } from "./notify";
 import { ServerGone } from "./server/answers";
 import { ServerConnection } from "./server/connection";
 import { Launch } from "./server/launch";
+import { startReview } from "./review/commands";
 import { ActiveSession } from "./session/activeSession";
 import { bindApprovals } from "./session/approvalPrompts";
 import { bindContextKeys, bindGauge, CompactionNotice } from "./session/indicators";
@@ -26,18 +27,20 @@ export function activate(context: vscode.ExtensionContext): void {
   const proposed = new ProposedChanges();
   const chat = new ChatView(context.extensionUri, connection, session, proposed, log, subscriptions);
   connection.warnings.isPanelVisible = () => chat.isVisible;
+  const review = startReview(session);
   const notice = new CompactionNotice(session, subscriptions);
   subscriptions.push(
     log,
     connection,
     session,
     proposed,
+    review,
     vscode.window.registerWebviewViewProvider(ChatView.id, chat),
     bindGauge(connection, session),
     bindContextKeys(connection, session),
     bindApprovals(session, chat),
     bindUnknownModel(connection, session),
-    registerCommands({ connection, session, chat, apiKey, notice, proposed, log }),
+    registerCommands({ connection, session, chat, apiKey, notice, proposed, review, log }),
     ...followChanges(connection, session, apiKey, log),
   );
   void connection.start();

@@ -1,0 +1,110 @@
+/** The agent's changes in VS Code's own diff editors: what was before on the left, the file as it is on the right. */
+
+import * as vscode from "vscode";
+import { tell } from "../notify";
+import type { ChangedFile } from "../protocol";
+import type { ActiveSession } from "../session/activeSession";
+import { type OpenReview, placeOf } from "./openReview";
+import { filesInWords } from "./reviewText";
+
+const SCHEME = "ullage-version";
+
+/** Of which file and turn a left side is; `isGone`: nothing, for the right side of a file that was deleted. */
+interface Version {
+  path: string;
+  sessionId: string;
+  turnId?: string;
+  isGone?: boolean;
+}
+
+export class Diffs implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly onDidChange = this.changed.event;
+  private readonly registered: vscode.Disposable;
+
+  constructor(
+    private readonly session: ActiveSession,
+    private readonly review: OpenReview,
+  ) {
+    this.registered = vscode.Disposable.from(
+      this.changed,
+      vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
+      review.onDidChange(() => this.renew()),
+    );
+  }
+
+  dispose(): void {
+    this.registered.dispose();
+  }
+
+  async provideTextDocumentContent(uri: vscode.Uri): Promise<string> {
+    const { path, sessionId, turnId, isGone } = JSON.parse(uri.query) as Version;
+    if (isGone === true) {
+      return "";
+    }
+    try {
+      return (await this.session.pass("ullage/session/versionText", { sessionId, path, turnId })).text ?? "";
+    } catch {
+      // Nothing is open in it any more, so nothing differs.
+      const now = uri.with({ scheme: "file", query: "" });
+      return (await vscode.workspace.openTextDocument(now).then(undefined, () => undefined))?.getText() ?? "";
+    }
+  }
+
+  /** Opens one file: the one that is named, else the one in the active editor. */
+  async openFile(path: string | undefined): Promise<void> {
+    const active = vscode.window.activeTextEditor?.document.uri;
+    const file = path === undefined ? this.review.fileAt(active) : this.review.current.files.find((each) => each.path === path);
+    if (file === undefined) {
+      throw new Error(path === undefined ? "This file has no open changes of the agent" : `${path} has no open changes of the agent`);
+    }
+    const [, left, right] = this.sides(file);
+    await vscode.commands.executeCommand("vscode.diff", left, right, `${nameOf(file)} (before ↔ now)`, { preview: true });
+  }
+
+  /** Opens all files with open changes together. */
+  async openAll(): Promise<void> {
+    const { files, count } = this.review.current;
+    if (count === 0) {
+      void tell("The agent has changed nothing that is still open.");
+      return;
+    }
+    await this.openTogether(`Ullage: ${filesInWords(count)} changed`, files);
+  }
+
+  /** Opens all files that a turn changed: before it, and now. */
+  async openTurn(turnId: string): Promise<void> {
+    const { turns } = await this.session.request("ullage/session/changes", { turnId });
+    const [turn] = turns;
+    if (turn !== undefined) {
+      await this.openTogether(`Ullage: ${filesInWords(turn.files.length)} changed by “${turn.title.slice(0, 40)}”`, turn.files, turnId);
+    }
+  }
+
+  private async openTogether(title: string, files: readonly ChangedFile[], turnId?: string): Promise<void> {
+    await vscode.commands.executeCommand(
+      "vscode.changes",
+      title,
+      files.map((file) => this.sides(file, turnId)),
+    );
+  }
+
+  private sides(file: ChangedFile, turnId?: string): [vscode.Uri, vscode.Uri, vscode.Uri] {
+    const place = placeOf(file);
+    const version: Version = { path: file.path, sessionId: this.session.current?.sessionId ?? "", turnId };
+    const of = (each: Version) => place.with({ scheme: SCHEME, query: JSON.stringify(each) });
+    return [place, of(version), file.status === "deleted" ? of({ ...version, isGone: true }) : place];
+  }
+
+  private renew(): void {
+    for (const { uri } of vscode.workspace.textDocuments) {
+      if (uri.scheme === SCHEME) {
+        this.changed.fire(uri);
+      }
+    }
+  }
+}
+
+function nameOf({ path }: ChangedFile): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}

@@ -1,0 +1,78 @@
+/** The agent's open changes in words, and where their lines are. Pure: the panel, the editor's marks and the tests share it. */
+
+import type { ChangedFile, DecidedFile, Hunk, OpenChanges } from "../protocol";
+
+export const NOTHING_OPEN: OpenChanges = { files: [], count: 0, added: 0, removed: 0 };
+
+/** The keys of the manifest. On macOS, Cmd stands for Ctrl. */
+export const CHANGE_KEYS = { next: "Alt+F5", previous: "Shift+Alt+F5", keep: "Ctrl+Alt+Y", undo: "Ctrl+Alt+N" } as const;
+
+/** `1 file`, `3 files`. */
+export function filesInWords(count: number): string {
+  return `${count} ${count === 1 ? "file" : "files"}`;
+}
+
+/** `1 file changed`. */
+export function changedInWords({ count }: Pick<OpenChanges, "count">): string {
+  return `${filesInWords(count)} changed`;
+}
+
+/** `+24 −7`; what is not there is left out. */
+export function linesInWords({ added, removed }: { added: number; removed: number }): string {
+  return [added > 0 ? `+${added}` : "", removed > 0 ? `−${removed}` : ""].filter(Boolean).join(" ");
+}
+
+/** For those who do not see the signs: `24 lines added, 7 removed`. */
+export function linesSpoken({ added, removed }: { added: number; removed: number }): string {
+  return `${added} ${added === 1 ? "line" : "lines"} added, ${removed} removed`;
+}
+
+/** What happened to a file, in one letter as in the editor's own lists, and in a word. */
+export const STATUS: Record<ChangedFile["status"], { letter: string; word: string }> = {
+  created: { letter: "A", word: "new" },
+  modified: { letter: "M", word: "changed" },
+  deleted: { letter: "D", word: "deleted" },
+};
+
+/** Which line of the editor an open change begins at, from 0, in a text of so many lines. */
+export function lineOf(hunk: Hunk, lineCount: number): number {
+  return Math.max(0, Math.min(hunk.newStart - 1, lineCount - 1));
+}
+
+/** The change that a line is in, or, of removed lines, beside. @param line from 0 */
+export function hunkAt(hunks: readonly Hunk[], line: number, lineCount: number): Hunk | undefined {
+  return hunks.find((hunk) => {
+    const first = lineOf(hunk, lineCount);
+    return line >= first && line < first + Math.max(1, hunk.newLines);
+  });
+}
+
+/** The change after a line, or before it; round and round. @param line from 0 */
+export function hunkFrom(hunks: readonly Hunk[], line: number, lineCount: number, direction: "next" | "previous"): Hunk | undefined {
+  if (direction === "next") {
+    return hunks.find((hunk) => lineOf(hunk, lineCount) > line) ?? hunks[0];
+  }
+  return hunks.findLast((hunk) => lineOf(hunk, lineCount) < line) ?? hunks.at(-1);
+}
+
+/** Where the changes are after lines above them came or went, until the server says it anew. @param line from 0, the last one that was replaced */
+export function shifted(hunks: readonly Hunk[], line: number, by: number): Hunk[] {
+  return hunks.map((hunk) => (by !== 0 && hunk.newStart - 1 > line ? { ...hunk, newStart: hunk.newStart + by } : hunk));
+}
+
+/** What could not be kept or undone, or stays, in sentences; undefined where all of it was done. */
+export function leftInWords(files: readonly DecidedFile[]): string | undefined {
+  const left = files.filter(({ why }) => why != null && why !== "");
+  if (left.length === 0) {
+    return undefined;
+  }
+  const shown = left.slice(0, 5).map(({ path, why }) => `${path}: ${why ?? ""}.`);
+  return [...shown, ...(left.length > 5 ? [`And ${left.length - 5} more.`] : [])].join(" ");
+}
+
+/** What a comment on some lines says to the agent. Lines count from 1. */
+export function commentPrompt(path: string, first: number, last: number, code: string, comment: string): string {
+  const where = first === last ? `line ${first}` : `lines ${first} to ${last}`;
+  const fence = "`".repeat(Math.max(3, ...[...code.matchAll(/`+/g)].map(([run]) => run.length + 1)));
+  return `In ${path}, ${where}:\n\n${fence}\n${code}\n${fence}\n\n${comment}`;
+}
