@@ -36,7 +36,7 @@ export interface UserItem {
   queued: boolean;
   /** Those of the attachments that are images or PDFs. */
   media?: Optional<ShownMedia[]>;
-  /** It waits for the running turn, which it joins, before all that wait for a turn of their own. */
+  /** It joined the turn that ran, or waits for that: before all that wait for a turn of their own. */
   steering?: Optional<boolean>;
 }
 

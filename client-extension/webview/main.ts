@@ -3,7 +3,7 @@
 import { createActions } from "./actions";
 import { Cards } from "./dock/cards";
 import { Frames } from "./frames";
-import { HistoryFeed } from "./history/feed";
+import { HistoryFeed, TurnsFeed } from "./history/feed";
 import { connectHost, type Remembered } from "./host";
 import type { PanelView } from "./messages";
 import { Panel } from "./panel";
@@ -46,6 +46,11 @@ const actions = createActions({
 const cards = new Cards(actions);
 const feed = new HistoryFeed(
   (params) => host.request("ullage/session/epochs", params),
+  () => state.session,
+  take,
+);
+const turns = new TurnsFeed(
+  (params) => host.request("ullage/session/changes", params),
   () => state.session,
   take,
 );
@@ -94,6 +99,7 @@ function take(message: PanelMessage): void {
     host.resync();
   }
   feed.follow(message);
+  turns.follow(message);
   frames.want();
   keepForNextTime();
 }

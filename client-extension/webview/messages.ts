@@ -18,6 +18,9 @@ export const PASS_THROUGH = [
   "ullage/session/exclude",
   "ullage/session/epochs",
   "ullage/session/epochFates",
+  "ullage/session/changes",
+  "ullage/session/keepChanges",
+  "ullage/session/undoChanges",
   "ullage/session/setModel",
   "ullage/permission/respond",
 ] as const satisfies readonly ClientMethod[];
@@ -41,6 +44,10 @@ export const PANEL_COMMANDS = [
   "ullage.showLogs",
   "ullage.importSessions",
   "ullage.showAllowed",
+  "ullage.reviewChanges",
+  "ullage.reviewTurn",
+  "ullage.reviewFile",
+  "ullage.undoAllChanges",
 ] as const;
 
 export type PanelCommand = (typeof PANEL_COMMANDS)[number];

@@ -6,6 +6,7 @@ import { approvalInSight } from "./items/approval";
 import { Activity, Announcer } from "./conversation/activity";
 import { Banners, SessionHeader } from "./header";
 import type { Cards } from "./dock/cards";
+import { ChangesView } from "./dock/changes";
 import { Composer } from "./dock/composer";
 import { element } from "./dom";
 import { EpochsSheet } from "./history/epochsSheet";
@@ -42,6 +43,7 @@ export class Panel {
   private readonly composer: Composer;
   private readonly announcer = new Announcer();
   private readonly pins: PinsView;
+  private readonly changes: ChangesView;
   private readonly sheet: Sheet;
   private readonly preview: PreviewSheet;
   private readonly epochs: EpochsSheet;
@@ -58,6 +60,7 @@ export class Panel {
     this.timeline = new Timeline(actions, this.activity.element);
     this.queue = new QueueView(actions, (prompt) => this.composer.put(prompt));
     this.pins = new PinsView(actions);
+    this.changes = new ChangesView(actions, (message) => cards.showError(message));
     this.sheet = new Sheet(
       (isOpen) => this.sheetChanged(isOpen),
       (itemId) => actions.showItem(itemId),
@@ -80,7 +83,7 @@ export class Panel {
       remembered.draft,
       remembered.attached,
     );
-    const above = [this.cards.element, this.plan.element, this.queue.element, this.pins.element];
+    const above = [this.cards.element, this.plan.element, this.queue.element, this.pins.element, this.changes.element];
     const dock = element("footer", { className: "dock" }, ...above, this.composer.element);
     const stage = element("div", { className: "stage" }, this.start.element, this.timeline.element, this.timeline.jump, this.sheet.element);
     this.element = element("main", { className: "panel" }, this.header.element, this.banners.element, stage, dock, this.announcer.element);
@@ -103,6 +106,7 @@ export class Panel {
     this.plan.update(session?.plan ?? []);
     this.queue.update(session);
     this.pins.update(session?.pins);
+    this.changes.update(state.isFromBefore ? undefined : (session?.changes ?? undefined));
     if (session !== undefined) {
       this.header.update(session);
       this.activity.update(session);

@@ -14,15 +14,18 @@ import type {
   Item,
   ItemFate,
   ModelInfo,
+  OpenChanges,
   Pins,
   PlanEntry,
   RetryInfo,
   SessionState,
   Snapshot,
+  TurnChanges,
   Update,
   UpdateParams,
 } from "../src/protocol";
 import type { ServerStatus } from "../src/server/answers";
+import { NO_TURNS, type Turns } from "./conversation/turns";
 
 export interface SessionView {
   sessionId: string;
@@ -44,6 +47,10 @@ export interface SessionView {
   foreign?: boolean | null;
   /** What became of the items, as far as it was asked for; undefined before that. */
   history: History | undefined;
+  /** What is open of the agent's changes in files. */
+  changes?: OpenChanges | null;
+  /** The turns that changed files, by the ids of their prompts, as far as it was asked for. */
+  turns: Turns;
 }
 
 export interface History {
@@ -75,7 +82,9 @@ export type PanelMessage =
   /** Older items of a session were loaded. */
   | { type: "earlierItems"; sessionId: string; items: readonly Item[]; earlier: number }
   /** The epochs of a session were asked for. */
-  | { type: "history"; sessionId: string; history: History };
+  | { type: "history"; sessionId: string; history: History }
+  /** It was asked what turns changed: these, and what is known of others holds. */
+  | { type: "turns"; sessionId: string; turns: readonly TurnChanges[] };
 
 const NOTHING_PINNED: Pins = { itemIds: [], paths: [] };
 
@@ -105,13 +114,17 @@ export function reduce(state: PanelState, message: PanelMessage): PanelState {
       return takeEarlierItems(state, message);
     case "history":
       return state.session?.sessionId === message.sessionId ? { ...state, session: { ...state.session, history: message.history } } : state;
+    case "turns":
+      return takeTurns(state, message);
   }
 }
 
 function takeSnapshot(state: PanelState, snapshot: Snapshot): PanelState {
   const { retry, pins, ...rest } = snapshot;
-  const history = state.session?.sessionId === snapshot.sessionId ? state.session.history : undefined;
-  const session = { ...rest, retry: retry ?? undefined, pins: pins ?? NOTHING_PINNED, history };
+  const isSame = state.session?.sessionId === snapshot.sessionId;
+  const history = isSame ? state.session?.history : undefined;
+  const turns = (isSame ? state.session?.turns : undefined) ?? NO_TURNS;
+  const session = { ...rest, retry: retry ?? undefined, pins: pins ?? NOTHING_PINNED, history, turns };
   const fresh: PanelState = { ...state, session, isFromBefore: false, resyncing: false, waiting: [] };
   return state.waiting.reduce(takeUpdate, fresh);
 }
@@ -128,6 +141,17 @@ function takeUpdate(state: PanelState, params: UpdateParams): PanelState {
     return { ...state, resyncing: true, waiting: [params] };
   }
   return { ...state, session: { ...applyUpdate(session, params.update), seq: params.seq } };
+}
+
+function takeTurns(state: PanelState, { sessionId, turns }: PanelMessage & { type: "turns" }): PanelState {
+  if (state.session?.sessionId !== sessionId) {
+    return state;
+  }
+  const known = new Map(state.session.turns);
+  for (const turn of turns) {
+    known.set(turn.turnId, turn);
+  }
+  return { ...state, session: { ...state.session, turns: known } };
 }
 
 function takeEarlierItems(state: PanelState, message: PanelMessage & { type: "earlierItems" }): PanelState {
@@ -160,6 +184,8 @@ function applyUpdate(session: SessionView, update: Update): SessionView {
       return { ...session, model: update.model };
     case "pins":
       return { ...session, pins: update.pins };
+    case "changes":
+      return { ...session, changes: update.changes };
     default:
       return session;
   }
@@ -218,7 +244,7 @@ const ENDED = new Set(["completed", "failed", "cancelled", "undone"]);
 
 /** What of a session is kept: its newest items as far as nothing can become of them any more. */
 export function toKeep(session: SessionView): Snapshot {
-  const { retry: _retry, history: _history, ...fields } = session;
+  const { retry: _retry, history: _history, turns: _turns, changes: _changes, ...fields } = session;
   const items: Item[] = [];
   let characters = 0;
   for (const item of session.items.toReversed()) {

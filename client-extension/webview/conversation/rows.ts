@@ -10,9 +10,18 @@ import { element } from "../dom";
 import { type Mark, NO_MARK } from "../history/fates";
 import { makeItemView } from "../items";
 import type { MarkedView } from "../items/itemView";
+import { NO_TURNS, type Turns } from "./turns";
 
 /** Rows that are kept for what is selected in them. */
 const MOST_SELECTED = 300;
+
+/** The turns that changed files: by the ids of their prompts, and of their last items. */
+export interface Changed {
+  turns: Turns;
+  ends: Turns;
+}
+
+export const NOTHING_CHANGED: Changed = { turns: NO_TURNS, ends: NO_TURNS };
 
 interface Row {
   item: Item;
@@ -54,7 +63,7 @@ export class Rows {
   }
 
   /** Puts the rows of a range into the page, and takes out all others that nobody uses right now. */
-  draw(items: readonly Item[], { first, last }: RowRange, marks: ReadonlyMap<string, Mark>): void {
+  draw(items: readonly Item[], { first, last }: RowRange, marks: ReadonlyMap<string, Mark>, changed: Changed = NOTHING_CHANGED): void {
     const held = this.heldRows(items);
     const wanted: number[] = [];
     for (const index of held) {
@@ -98,7 +107,7 @@ export class Rows {
     for (const [at, item] of rows.entries()) {
       const own = wanted[at] ?? index;
       putSpace(index, own);
-      put(this.rowOf(item, marks).view.element);
+      put(this.rowOf(item, marks, changed).view.element);
       index = own + 1;
     }
     putSpace(index, items.length);
@@ -118,7 +127,7 @@ export class Rows {
     }
   }
 
-  private rowOf(item: Item, marks: ReadonlyMap<string, Mark>): Row {
+  private rowOf(item: Item, marks: ReadonlyMap<string, Mark>, { turns, ends }: Changed): Row {
     let row = this.inPage.get(item.id) ?? this.putAside.get(item.id);
     if (row === undefined) {
       row = { item, view: makeItemView(item, this.actions) };
@@ -129,6 +138,7 @@ export class Rows {
     this.inPage.set(item.id, row);
     this.putAside.delete(item.id);
     row.view.mark(marks.get(item.id) ?? NO_MARK);
+    row.view.changed(turns.has(item.id), ends.get(item.id));
     return row;
   }
 

@@ -11,7 +11,8 @@ import type { Actions } from "../actions";
 import { element } from "../dom";
 import { type Mark, marksOf } from "../history/fates";
 import type { SessionView } from "../state";
-import { type RowRange, Rows } from "./rows";
+import { type Changed, NOTHING_CHANGED, type RowRange, Rows } from "./rows";
+import { endsOf } from "./turns";
 
 /** Items that are asked for at a time. */
 export const PAGE = 60;
@@ -43,6 +44,7 @@ export class Timeline {
   /** Ids of the first and the last row that stand in the page. */
   private ends: { first: string; last: string } | undefined;
   private marks: ReadonlyMap<string, Mark> = new Map();
+  private changed: Changed = NOTHING_CHANGED;
   private atEnd = true;
   /** Pixels that show, and how far they are from the top, as they were when the page was last laid out. */
   private height = 0;
@@ -82,6 +84,7 @@ export class Timeline {
     const before = this.items;
     this.session = session;
     this.items = inConversation(session.items);
+    this.changed = { turns: session.turns, ends: endsOf(this.items, session.turns, session.state === "idle") };
     if (!this.atEnd && oldest !== this.items[0] && before.length > 0 && this.top <= 0) {
       this.drawBelow();
     } else {
@@ -163,7 +166,7 @@ export class Timeline {
   }
 
   private draw(range: RowRange): void {
-    this.rows.draw(this.items, range, this.marks);
+    this.rows.draw(this.items, range, this.marks, this.changed);
     const first = this.items[range.first];
     const last = this.items[range.last];
     this.ends = first && last && { first: first.id, last: last.id };

@@ -54,6 +54,38 @@ export class HistoryFeed {
   }
 }
 
+/** Asks what turns changed in files: of all when a session is shown, of the newest whenever that may have changed. */
+export class TurnsFeed {
+  private last: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly ask: (params: ParamsOf<"ullage/session/changes">) => Promise<ResultOf<"ullage/session/changes">>,
+    private readonly shown: () => Shown | undefined,
+    private readonly take: (message: PanelMessage) => void,
+  ) {}
+
+  follow(message: PanelMessage): void {
+    if (message.type === "snapshot") {
+      this.last = this.refresh(this.last, undefined);
+    } else if (message.type === "update" && message.params.update.kind === "state" && message.params.update.ended != null) {
+      this.last = this.refresh(this.last, message.params.update.ended.promptId);
+    }
+  }
+
+  /** One after the other. A turn that changed nothing is refused, and a failure leaves what is known. */
+  private async refresh(before: Promise<void>, turnId: string | undefined): Promise<void> {
+    await before;
+    const sessionId = this.shown()?.sessionId;
+    if (sessionId === undefined) {
+      return;
+    }
+    const found = await this.ask({ sessionId, turnId }).catch(() => undefined);
+    if (found !== undefined && found.turns.length > 0) {
+      this.take({ type: "turns", sessionId, turns: found.turns });
+    }
+  }
+}
+
 /** The first item that something can become of. */
 function oldestOf(items: readonly Item[]): string | undefined {
   return items.find((item) => item.kind !== "notice" && item.kind !== "compaction")?.id;

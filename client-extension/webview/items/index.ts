@@ -2,6 +2,7 @@
 
 import type { Item } from "../../src/protocol";
 import type { Actions } from "../actions";
+import { TurnLine } from "../conversation/turnChanges";
 import { makeAssistantView, makeNoticeView, makeThinkingView, makeUserView } from "./texts";
 import { makeCompactionView } from "./compaction";
 import { type ItemView, type MarkedView, Marking } from "./itemView";
@@ -15,6 +16,7 @@ export function makeItemView(item: Item, actions: Actions): MarkedView {
   const view = makeView(item, actions);
   view.element.dataset.itemId = item.id;
   view.element.dataset.kind = item.kind;
+  let line: TurnLine | undefined;
   const marking = MARKED.has(item.kind) ? new Marking(view.element, item, actions) : undefined;
   return {
     element: view.element,
@@ -25,6 +27,16 @@ export function makeItemView(item: Item, actions: Actions): MarkedView {
     mark: (mark) => {
       marking?.show(mark);
       view.showAbout?.(mark.about);
+    },
+    changed: (_began, ended) => {
+      if (line === undefined && ended !== undefined) {
+        line = new TurnLine(actions);
+        view.element.append(line.element);
+      }
+      line?.update(ended);
+      if (line !== undefined) {
+        line.element.hidden = ended === undefined;
+      }
     },
   };
 }

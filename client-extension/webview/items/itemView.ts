@@ -3,7 +3,7 @@
  * became of it.
  */
 
-import type { Item } from "../../src/protocol";
+import type { Item, TurnChanges } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, iconButton, setChildren } from "../dom";
 import { EXCLUDED, FATES, type Mark, NO_MARK } from "../history/fates";
@@ -19,6 +19,8 @@ export interface ItemView<Kind extends Item = Item> {
 /** The same with what became of the item. */
 export interface MarkedView extends ItemView {
   mark(mark: Mark): void;
+  /** Whether it is the prompt of a turn that changed files, and what a turn changed that ended with it. */
+  changed(began: boolean, ended: TurnChanges | undefined): void;
 }
 
 export type MakeItemView<Kind extends Item> = (item: Kind, actions: Actions) => ItemView<Kind>;

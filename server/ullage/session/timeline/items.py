@@ -52,7 +52,7 @@ class UserItem:
     media: tuple[ShownMedia, ...] = ()
     """Those of the attachments that are images or PDFs."""
     steering: bool = False
-    """Whether it waits for the running turn, which it joins, before all that wait for a turn of their own."""
+    """Whether it joined the turn that ran, or waits for that: before all that wait for a turn of their own."""
 
 
 @dataclass(frozen=True, slots=True)

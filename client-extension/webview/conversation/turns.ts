@@ -1,0 +1,43 @@
+/** Which item a turn ended with, of those that changed files. Pure. */
+
+import type { Item, TurnChanges } from "../../src/protocol";
+
+/** The turns that changed files, by the ids of their prompts. */
+export type Turns = ReadonlyMap<string, TurnChanges>;
+
+export const NO_TURNS: Turns = new Map();
+
+/**
+ * The last item of each turn that changed files, by its id. Of the turn that runs there is none yet.
+ *
+ * A prompt that joined a running turn begins none. Thinking is folded, so the line stands at what is above it.
+ */
+export function endsOf(items: readonly Item[], turns: Turns, isIdle: boolean): Turns {
+  if (turns.size === 0) {
+    return NO_TURNS;
+  }
+  const ends = new Map<string, TurnChanges>();
+  let turn: TurnChanges | undefined;
+  let last: Item | undefined;
+  const end = () => {
+    if (turn !== undefined && last !== undefined) {
+      ends.set(last.id, turn);
+    }
+  };
+  for (const item of items) {
+    if (item.kind === "user") {
+      if (item.steering === true || item.queued) {
+        continue;
+      }
+      end();
+      turn = turns.get(item.id);
+      last = undefined;
+    } else if (item.kind === "assistant" || item.kind === "toolCall" || item.kind === "notice") {
+      last = item;
+    }
+  }
+  if (isIdle) {
+    end();
+  }
+  return ends;
+}
