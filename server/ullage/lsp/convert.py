@@ -36,6 +36,7 @@ def snapshot_to_wire(snapshot: session.Snapshot) -> protocol.Snapshot:
         model=_model(snapshot.model),
         retry=_retry(snapshot.retry),
         pins=_pins(snapshot.pins),
+        modes=None if is_foreign(snapshot.session_id) else _modes(snapshot.mode),
         forked_from=_fork_origin(snapshot.forked_from),
         store_folder=snapshot.store_folder,
         foreign=is_foreign(snapshot.session_id) or None,
@@ -80,10 +81,18 @@ def update_to_wire(update: session.Update) -> protocol.Update:
             return protocol.TitleUpdate(update.title)
         case session.ModelChanged():
             return protocol.ModelUpdate(_model(update.model))
+        case session.ModeChanged():
+            return protocol.ModeUpdate(update.mode)
         case session.PinsChanged():
             return protocol.PinsUpdate(_pins(update.pins))
         case session.ChangesChanged():
             return protocol.ChangesUpdate(open_changes_to_wire(update.changes))
+
+
+def _modes(current: session.ModeId) -> protocol.SessionModes:
+    from ullage.session.turns.modes import MODES
+
+    return protocol.SessionModes(current, [protocol.SessionMode(mode.id, mode.name, mode.description) for mode in MODES])
 
 
 def _attachment(ref: Ref) -> protocol.AttachmentRef:
@@ -142,6 +151,7 @@ def _tool_call(item: session.ToolCallItem) -> wire.ToolCallItem:
         failure=item.failure,
         seconds=item.seconds,
         locations=[wire.Location(place.path, place.line) for place in item.locations] or None,
+        document=item.document,
     )
 
 

@@ -117,6 +117,7 @@ class ToolCallItem:
     failure: Literal["refused", "not_found"] | None = None
     seconds: float | None = None
     locations: list[Location] | None = None
+    document: str | None = None
 
 
 @attrs.frozen

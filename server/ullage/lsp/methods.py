@@ -131,6 +131,11 @@ async def _set_effort(sessions: Sessions, params: wire.SetEffortParams) -> wire.
     return _NOTHING
 
 
+def _set_mode(sessions: Sessions, params: wire.SetModeParams) -> wire.Nothing:
+    sessions.get(params.session_id).set_mode(params.mode_id)
+    return _NOTHING
+
+
 def _respond(sessions: Sessions, params: wire.RespondParams) -> wire.Nothing:
     session = sessions.get(params.session_id)
     session.answer_permission(params.tool_call_id, params.option_id, params.reason or "", permission_id=params.permission_id)
@@ -215,6 +220,7 @@ AT_ONCE: dict[str, Callable[[Sessions, Any], object]] = {
     wire.CONTINUE: _resume,
     wire.COMPACT: _compact,
     wire.POSTPONE_COMPACTION: _postpone_compaction,
+    wire.SET_MODE: _set_mode,
     wire.RESPOND: _respond,
 }
 """What answers the methods that wait for nothing. The functions raise `SessionError`."""

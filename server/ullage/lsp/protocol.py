@@ -47,6 +47,7 @@ SEARCH = "ullage/workspace/search"
 IMPORT = "ullage/workspace/import"
 IMPORTABLE = "ullage/workspace/importable"
 SET_MODEL = "ullage/session/setModel"
+SET_MODE = "ullage/session/setMode"
 SET_EFFORT = "ullage/session/setEffort"
 RESPOND = "ullage/permission/respond"
 ALLOWED = "ullage/permission/list"
@@ -60,6 +61,9 @@ DIAGNOSTICS = "ullage/editor/diagnostics"
 
 REQUEST_FAILED = -32050
 """The code of every error that a session answers with; `data.reason` says which."""
+
+
+ModeId: TypeAlias = Literal["ask", "plan", "act"]
 
 
 # Params and results
@@ -257,6 +261,14 @@ class SetEffortParams:
 
 
 @attrs.frozen
+class SetModeParams:
+    """Params of `setMode`."""
+
+    session_id: Id
+    mode_id: ModeId
+
+
+@attrs.frozen
 class RespondParams:
     """Params of `ullage/permission/respond`; `permission_id` is of the question that was shown, `reason` is the user's, for a refusal."""
 
@@ -332,6 +344,23 @@ class ImportResult:
 
 
 @attrs.frozen
+class SessionMode:
+    """A mode that can be chosen."""
+
+    id: ModeId
+    name: str
+    description: str
+
+
+@attrs.frozen
+class SessionModes:
+    """What the agent may do, and what it could be allowed."""
+
+    current_mode_id: ModeId
+    available_modes: list[SessionMode]
+
+
+@attrs.frozen
 class ForkOrigin:
     """The session that a fork comes from, with its title of then."""
 
@@ -354,6 +383,7 @@ class Snapshot:
     model: ModelInfo
     retry: Retry | None = None
     pins: history.Pins | None = None
+    modes: SessionModes | None = None
     forked_from: ForkOrigin | None = None
     store_folder: str | None = None
     foreign: bool | None = None
@@ -550,6 +580,13 @@ class ChangesUpdate:
     changes: file_changes.OpenChanges
 
 
+@attrs.frozen
+class ModeUpdate:
+    """Which mode is in force now."""
+
+    current_mode_id: ModeId
+
+
 Update: TypeAlias = (
     ItemUpdate
     | AppendUpdate
@@ -561,6 +598,7 @@ Update: TypeAlias = (
     | ModelUpdate
     | PinsUpdate
     | ChangesUpdate
+    | ModeUpdate
 )
 UPDATE_KINDS: dict[type[Any], str] = {
     ItemUpdate: "item",
@@ -573,6 +611,7 @@ UPDATE_KINDS: dict[type[Any], str] = {
     ModelUpdate: "model",
     PinsUpdate: "pins",
     ChangesUpdate: "changes",
+    ModeUpdate: "mode",
 }
 
 

@@ -45,6 +45,8 @@ from ullage.session.timeline.items import (
     EndedTurn,
     Gauge,
     Item,
+    ModeChanged,
+    ModeId,
     ModelChanged,
     NoticeItem,
     PinsChanged,
@@ -56,6 +58,7 @@ from ullage.session.timeline.items import (
 from ullage.session.timeline.shown_entries import title_of
 from ullage.session.turns.approvals import Approvals
 from ullage.session.turns.calls import Calls
+from ullage.session.turns.modes import ModeInForce
 from ullage.session.turns.turn import FileNotices
 from ullage.session.turns.turns import SURELY_FITS, PromptQueue, Turns, Work, close_what_is_open, is_unfinished, refuse_too_long
 from ullage.store.errors import StoreFailed
@@ -95,6 +98,7 @@ class Session:
         self._tools = dict(renewed())
         self._model = ModelInUse(model, self._model_changed)
         self._spending = Spending(entries)
+        self._mode = ModeInForce(record.id, entries, surroundings.store)
         self._left_over = LeftOver()
         self._forked_from = fork_origin(entries)
         self._conversation = Conversation(
@@ -137,9 +141,12 @@ class Session:
             self._controller, lambda: not self.busy, lambda: self._work.begin(_well(self._controller.while_idle()))
         )
         self._cooling = Cooling(self._controller, lambda: not self.busy, lambda: self._work.begin(_well(self._controller.in_pause())))
-        self._approvals = Approvals(timeline, surroundings.remembered)
+        self._approvals = Approvals(timeline, surroundings.remembered, self._mode.refusal)
         self._recording = Recording(self._conversation, surroundings)
-        calls = Calls(self._conversation, self._tools, self._approvals, surroundings, self._policy, self._recording)
+        calls = Calls(
+            *(self._conversation, self._tools, self._approvals, surroundings, self._policy, self._recording),
+            self._plan_accepted,
+        )
         self._turns = Turns(
             self._conversation,
             surroundings,
@@ -151,6 +158,7 @@ class Session:
             calls,
             self._notices,
             self._rules,
+            self._mode,
             lambda: self._work.ending,
             lambda retry: self._display.set_state("running", retry),
             self._display.turn_ended,
@@ -190,9 +198,8 @@ class Session:
         pins = pinned_items(self._conversation.projection)
         shown = self._display.snapshot(self._conversation.timeline, self._gauge(), self._model.info, pins, limit)
         folder = self._surroundings.store_folder
-        return replace(
-            shown, forked_from=self._forked_from, store_folder=None if folder is None else str(folder), changes=self.reviewing.shown
-        )
+        kept = None if folder is None else str(folder)
+        return replace(shown, mode=self._mode.id, forked_from=self._forked_from, store_folder=kept, changes=self.reviewing.shown)
 
     def items_before(self, item_id: str, limit: int) -> tuple[tuple[Item, ...], int]:
         """Older items, and how many precede them. Raises `SessionError`."""
@@ -327,6 +334,17 @@ class Session:
         if title != self._display.title:
             self._display.set_title(title)
 
+    def set_mode(self, mode: ModeId) -> None:
+        """What the agent may do from its next call on. Raises `StoreFailed`."""
+        if mode != self._mode.id:
+            self._mode.choose(mode)
+            self._display.tell(ModeChanged(mode))
+
+    def _plan_accepted(self, seq: int) -> None:
+        """The plan in that result is carried out now, and no compaction takes it out of view."""
+        self._conversation.append(EntryPinned(seq, True))
+        self.set_mode("act")
+
     def use_model(self, model: Model) -> None:
         """Another model answers from the next call on."""
         self._model.use(model)
@@ -388,6 +406,7 @@ class Session:
 
     def _appended(self, logged: Logged) -> None:
         self._spending.add(logged.entry)
+        self._mode.see(logged.entry)
         if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
             self._controller.making.ahead.give_up()
         if isinstance(logged.entry, EntryPinned | FilePinned):

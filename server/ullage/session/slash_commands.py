@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ullage.session.errors import SessionError
+from ullage.session.turns.modes import MODES
 
 if TYPE_CHECKING:  # they are given to it
     from ullage.session.session import Session
@@ -38,6 +39,7 @@ COMMANDS = (
     Command("search", "Search all sessions of this workspace", "[words]"),
     Command("context", "Show what the context is made of"),
     Command("model", "Choose the model of this session", "[name]"),
+    Command("mode", "Choose what the agent may do: ask, plan or act", "[mode]"),
     Command("fork", "Continue in a copy of this session"),
     Command("new", "Start a new session"),
     Command("help", "Show commands and keys"),
@@ -136,6 +138,18 @@ async def _model(sessions: Sessions, session: Session, name: str) -> Answer:
     return Answer(f"{model.display_name or model.name} answers.{'' if name else ' /model NAME chooses another one.'}")
 
 
+async def _mode(_: Sessions, session: Session, name: str) -> Answer:
+    chosen = next((mode for mode in MODES if name.lower() in (mode.id, mode.name.lower())), None)
+    if name and chosen is None:
+        raise SessionError("invalid", f"There is no mode {name}. The modes are: {', '.join(mode.id for mode in MODES)}")
+    if chosen is not None:
+        session.set_mode(chosen.id)
+        return Answer(f"{chosen.name} mode. {chosen.description}")
+    now = session.snapshot(0).mode
+    lines = [f"- `/mode {mode.id}`{' (now)' if mode.id == now else ''}: {mode.description}" for mode in MODES]
+    return Answer("\n".join(lines))
+
+
 async def _fork(sessions: Sessions, session: Session, _: str) -> Answer:
     made = (await sessions.fork(session.id)).session
     return Answer(f"Forked as “{made.title}” ({made.id}). This session stays as it is.", made.id)
@@ -159,6 +173,7 @@ _WAYS: dict[str, Callable[[Sessions, Session, str], Awaitable[Answer]]] = {
     "search": _search,
     "context": _context,
     "model": _model,
+    "mode": _mode,
     "fork": _fork,
     "new": _new,
     "help": _help,

@@ -28,7 +28,7 @@ RESULTS, MEDIA, TRANSCRIPTS = "tool-results", "media", "transcripts"
 READABLE = frozenset({RESULTS, MEDIA, TRANSCRIPTS})
 """What the agent may read there: plain copies of what it was told. The database it gets at with `recall` only."""
 
-_LOCKS, _UNFINISHED, _NEWS = "locks", "unfinished", "news"
+_LOCKS, _UNFINISHED, _NEWS, _PLANS = "locks", "unfinished", "news", "plans"
 
 _OWNER_ONLY = 0o700
 
@@ -37,7 +37,7 @@ def prepare(folder: Path) -> Path:
     """Makes the folder and what lies around it, for its user alone; gives its path. Raises `StoreFailed`."""
     try:
         make_private(folder)
-        for name in (*sorted(READABLE), _LOCKS, _UNFINISHED, _NEWS):
+        for name in (*sorted(READABLE), _LOCKS, _UNFINISHED, _NEWS, _PLANS):
             _refuse_link(folder / name)
     except OSError as error:
         raise StoreFailed(f"Cannot write to {folder}: {error.strerror or error}. Make the folder writable, or open another one.") from error
@@ -101,6 +101,16 @@ def transcripts(folder: Path) -> Path:
 def transcript(folder: Path, session_id: str, number: int) -> Path:
     """Those before one summary of a session. Raises `UnknownSession` for what is no id."""
     return transcripts(folder) / f"{_checked(session_id)}-{number}.jsonl"
+
+
+def plan(folder: Path, session_id: str, name: str) -> Path:
+    """The document of a plan. Raises `UnknownSession` for what is no id."""
+    return folder / _PLANS / f"{_checked(session_id)}-{name}.md"
+
+
+def plans_of(folder: Path, session_id: str) -> list[Path]:
+    """All documents of a session's plans. Raises `UnknownSession` for what is no id."""
+    return sorted((folder / _PLANS).glob(f"{_checked(session_id)}-*.md"))
 
 
 def _checked(session_id: str) -> str:

@@ -90,6 +90,33 @@ class ResultFiles:
             return
 
 
+class PlanFiles:
+    """The documents of one session's plans, which the user may edit. Without a folder there are none."""
+
+    def __init__(self, folder: Path | None, session_id: str) -> None:
+        self._folder = folder
+        self._session_id = session_id
+
+    def path(self, tool_use_id: str) -> Path | None:
+        """Where the document of that call lies; None without a folder."""
+        return None if self._folder is None else ullage_folder.plan(self._folder, self._session_id, safe_name(tool_use_id))
+
+    def write(self, tool_use_id: str, plan: str) -> Path | None:
+        """Makes it, for its user alone; gives its path. Raises `StoreFailed`, and no half file is left then."""
+        path = self.path(tool_use_id)
+        if path is not None:
+            write_whole(path, plan)
+        return path
+
+    def read(self, tool_use_id: str) -> str | None:
+        """Its text; None where it is gone or no text any more."""
+        path = self.path(tool_use_id)
+        try:
+            return None if path is None else path.read_bytes().decode("utf-8")
+        except (OSError, UnicodeDecodeError):
+            return None
+
+
 def _within(folder: Path, full_output: str) -> Path:
     """Only the name counts: a damaged log must not lead out of the folder, and the folder may have been another one when it was kept."""
     return folder / Path(full_output).name

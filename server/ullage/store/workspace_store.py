@@ -122,6 +122,8 @@ def erase_session(session_id: str, folder: Path | None, log: LogStore, index: Se
         for each in shown - log.shown_media():  # another session may have been shown the same
             media.remove(each)
     if folder is not None:
+        for document in ullage_folder.plans_of(folder, session_id):
+            document.unlink(missing_ok=True)
         for name in transcripts:
             if is_id(name.removesuffix(".jsonl")):  # a damaged lineage must not lead out of the folder
                 (ullage_folder.transcripts(folder) / name).unlink(missing_ok=True)

@@ -14,6 +14,7 @@ from ullage.tools.edit_file import EditFile
 from ullage.tools.list_files import ListFiles
 from ullage.tools.media import Shelf
 from ullage.tools.memory import MemoryTool
+from ullage.tools.propose_plan import Plans, ProposePlan
 from ullage.tools.read_file import ReadFile
 from ullage.tools.recall import Recall, RecallTool
 from ullage.tools.sandbox.sandbox import Sandbox, SandboxFinder, SandboxWanted
@@ -35,6 +36,8 @@ class ToolDependencies:
     editor: Editor
     reads: FileReads
     recall: Recall
+    plans: Plans
+    """Where plans lie while the user reads them."""
     bash_timeout: float = 120.0
     """Seconds after which a command is ended when the model names no timeout."""
     sandbox: SandboxWanted = "auto"
@@ -71,6 +74,7 @@ def _reading(dependencies: ToolDependencies) -> list[Tool]:
         SearchFiles(dependencies.folders, dependencies.editor),
         Diagnostics(dependencies.folders, dependencies.editor),
         Todo(),
+        ProposePlan(dependencies.plans, dependencies.editor),
         RecallTool(dependencies.recall, dependencies.shelf),
         Compact(),
     ]

@@ -36,7 +36,7 @@ class PermissionNeed:
     that there is nothing to remember. `description` says to the user what is about to happen.
     """
 
-    action: Literal["edit", "command", "host", "outside"]
+    action: Literal["edit", "command", "host", "outside", "plan"]
     pattern: str
     description: str
     parts: tuple[str, ...] = ()
@@ -77,6 +77,8 @@ class ToolOutcome:
     """Where an edit begins (counted from 1), for the list of recently edited files."""
     media: tuple[Media, ...] = ()
     """Images and documents that the model is shown with it; their bytes are kept by then."""
+    accepts_plan: bool = False
+    """Set where the user accepted a plan, which stands in `content`."""
     complete: bool = True
     """False where `content` holds only parts of what there was, and says so."""
 
@@ -132,6 +134,15 @@ class ShowsBefore(Protocol):
 
     async def foresee(self, input: Mapping[str, Json], target: Path) -> FileDiff | ToolOutcome:
         """The change of that file as it would be made now; the outcome where the call would be refused anyway."""
+        ...
+
+
+@runtime_checkable
+class LaysOpen(Protocol):
+    """A tool that lays a document before the user while they are asked."""
+
+    async def lay_open(self, call_id: str, input: Mapping[str, Json]) -> Path | None:
+        """Where the document lies; None where there is none. Raises `StoreFailed`."""
         ...
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from tests.unit.workspace.editors import MemoryEditor
 from ullage.context.blocks import Json, Media
 from ullage.store.folder import READABLE
+from ullage.store.plain_files import PlanFiles
 from ullage.tools.recall import RecallHit
 from ullage.tools.registry import ToolDependencies, build_tools
 from ullage.tools.sandbox.sandbox import SandboxWanted
@@ -48,10 +49,9 @@ class Workplace:
         self.reads = FileReads()
         self.recall = ListRecall()
         files = WorkspaceFiles(self.folders, self.editor, OwnWrites())
-        self.tools = build_tools(
-            ToolDependencies(self.folders, files, self.editor, self.reads, self.recall, bash_timeout, _wanted(sandbox)),
-            trusted=trusted,
-        )
+        plans = PlanFiles(None, "s")
+        needed = ToolDependencies(self.folders, files, self.editor, self.reads, self.recall, plans, bash_timeout, _wanted(sandbox))
+        self.tools = build_tools(needed, trusted=trusted)
         self.output: list[str] = []
 
     @property

@@ -3,7 +3,8 @@
 "Edited, not checked, not committed" is the most useful line that a summary can have. All of it is told by the text of commands and of what
 they printed: good enough to tell the reader, never to act on.
 
-The list of tasks is told as the agent last wrote it: all at once, or task by task. The tools of several programs are known.
+The list of tasks is told as the agent last wrote it: all at once, task by task, or as the steps of a plan that the user accepted. The tools
+of several programs are known.
 """
 
 from __future__ import annotations
@@ -269,6 +270,14 @@ LIST_TOOLS = ("todo", "TodoWrite", "update_plan", "todo_write", "todowrite", "wr
 """Ullage's; Claude Code's; Codex'; of others. Each call has the whole list."""
 CREATING, UPDATING, SHOWING = "TaskCreate", "TaskUpdate", "TaskList"
 """Claude Code's newer ones: a task a call, and the list as it stands, which others may have written on meanwhile."""
+PROPOSING = "propose_plan"
+"""Ullage's. Its result has the plan where the user accepted it."""
+PLAN_ACCEPTED = "The user accepted this plan."
+"""How such a result begins. The plan follows after the first empty line."""
+STEP = re.compile(r"^(?:\d{1,3}[.)]|[-*+] \[[ xX]\])\s+(\S.*)$", re.MULTILINE)
+"""A numbered line or a box to tick, not indented. What is indented below it belongs to it."""
+POINT = re.compile(r"^[-*+]\s+(\S.*)$", re.MULTILINE)
+STEP_CHARACTERS = 200
 NUMBERED = re.compile(r"#(\d+)")
 SHOWN = re.compile(r"^[^\w\n]*#(\d+) \[(\w+)\] (.+)$", re.MULTILINE)
 MOST_TASKS = 200
@@ -312,6 +321,10 @@ class TaskHistory:
 
     def add(self, call: Call) -> None:
         """The next call that has its result."""
+        if not call.returned.is_error and call.returned.tool == PROPOSING:
+            steps = steps_of_result(call.returned.content)
+            self._tasks = {str(number): Task(step, "pending") for number, step in enumerate(steps, 1)}
+            return
         if call.returned.is_error or call.returned.tool not in (CREATING, UPDATING, SHOWING):
             return
         if call.returned.tool == SHOWING:
@@ -343,3 +356,14 @@ def _read(input: Mapping[str, Json]) -> Iterator[Task]:
         status = todo.get("status") if isinstance(todo, dict) else None
         if isinstance(content, str) and content.strip():
             yield Task(" ".join(content.split()), status if isinstance(status, str) else "pending")
+
+
+def steps_of_result(content: str) -> tuple[str, ...]:
+    """The steps of the plan in a result of `propose_plan`; none where no plan was accepted."""
+    return steps_in(content.partition("\n\n")[2]) if content.startswith(PLAN_ACCEPTED) else ()
+
+
+def steps_in(plan: str) -> tuple[str, ...]:
+    """The steps of a plan in Markdown: its numbered lines and boxes to tick; where it has none, its points."""
+    found = STEP.findall(plan) or POINT.findall(plan)
+    return tuple(" ".join(step.replace("**", "").split())[:STEP_CHARACTERS] for step in found[:MOST_TASKS])

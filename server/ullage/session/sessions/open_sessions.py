@@ -26,6 +26,7 @@ from ullage.session.timeline.items import Update
 from ullage.session.timeline.shown_entries import title_of_fork
 from ullage.store.errors import ForeignSession, UnknownSession
 from ullage.store.origins import is_foreign
+from ullage.store.plain_files import PlanFiles
 from ullage.store.statements import SessionRecord, damage_in_words
 from ullage.store.workspace_store import WorkspaceStore
 from ullage.tools.media import Shelf
@@ -170,6 +171,7 @@ class OpenSessions:
             around.editor,
             reads,
             recall,
+            PlanFiles(around.store_folder, session_id),
             settings.bash_timeout,
             settings.bash_sandbox,
             self._sandbox_finder,

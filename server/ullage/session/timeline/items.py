@@ -83,6 +83,9 @@ class PermissionOption:
     kind: OptionKind
 
 
+ModeId: TypeAlias = Literal["ask", "plan", "act"]
+"""What the agent may do; `turns/modes.py` says what each means."""
+
 Failure: TypeAlias = Literal["refused", "not_found"]
 """The user said no, or the file that was named is not there."""
 
@@ -108,6 +111,8 @@ class ToolCallItem:
     """Of this very question; an answer names it."""
     permission_reason: str = ""
     """What is asked, in words."""
+    document: str | None = None
+    """While the call waits for an approval: the absolute path of the document that it is about, which the user may edit."""
     media: tuple[ShownMedia, ...] = ()
     """What the model is shown with the output."""
     failure: Failure | None = None
@@ -331,6 +336,13 @@ class ChangesChanged:
     changes: OpenChanges
 
 
+@dataclass(frozen=True, slots=True)
+class ModeChanged:
+    """Another mode is in force."""
+
+    mode: ModeId
+
+
 Update: TypeAlias = (
     ItemUpdated
     | TextAppended
@@ -342,6 +354,7 @@ Update: TypeAlias = (
     | ModelChanged
     | PinsChanged
     | ChangesChanged
+    | ModeChanged
 )
 
 
@@ -369,6 +382,8 @@ class Snapshot:
     gauge: Gauge
     model: ModelInfo
     pins: PinnedItems
+    mode: ModeId = "act"
+    """The mode in force."""
     forked_from: ForkOrigin | None = None
     store_folder: str | None = None
     """The absolute path of the folder that is kept for the workspace; None where everything is in memory."""

@@ -22,6 +22,7 @@ from typing import Literal, TypeAlias
 from ullage.context.blocks import Json, Text, Thinking, ToolUse
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, FetchedAgain
 from ullage.context.entries import AssistantReply, Clipped, Forked, Logged, ToolReturned, TurnEnded, UserPrompt
+from ullage.context.summary.state_of_work import PROPOSING, steps_of_result
 from ullage.session.locations import Locate, Location, nowhere
 from ullage.session.long_work import weakly
 from ullage.session.timeline.items import (
@@ -314,6 +315,8 @@ class Timeline:
             item = self.call_item(ToolUse(result.tool_use_id, result.tool, {}), at)
         elif result.tool == "todo" and not result.is_error:
             self._set_plan(plan_of(json.loads(item.input)))
+        elif result.tool == PROPOSING and not result.is_error:
+            self._set_plan(tuple(PlanEntry(step, "pending") for step in steps_of_result(result.content)))
         cancelled = item.status == "cancelled"
         self.put(
             replace(
@@ -326,6 +329,7 @@ class Timeline:
                 permission=(),
                 permission_id="",
                 permission_reason="",
+                document=None,
                 failure=failure_of(result),
                 began=result.began,
                 seconds=None if result.began is None else max(0.0, at - result.began),
@@ -387,7 +391,7 @@ class Timeline:
         for call_id in reversed(tuple(self._open_calls)):
             item = self._items[call_id]
             if isinstance(item, ToolCallItem):
-                self.put(replace(item, status="cancelled", diff=None, permission=(), permission_id="", permission_reason=""))
+                self.put(replace(item, status="cancelled", diff=None, permission=(), permission_id="", permission_reason="", document=None))
 
     def _log_end(self, end: TurnEnded, seq: int, at: float) -> None:
         self.close_calls()

@@ -10,7 +10,7 @@ is remembered until the process ends.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -22,7 +22,7 @@ from ullage.session.timeline.items import PermissionOption, ToolCallItem, new_id
 from ullage.session.timeline.timeline import Timeline
 from ullage.store.user_state import UserState
 from ullage.tools.permission import Allowed, hosts_need, patterns_of, shown_approval
-from ullage.tools.tool import PermissionNeed, ShowsBefore, Tool, ToolOutcome
+from ullage.tools.tool import LaysOpen, PermissionNeed, ShowsBefore, Tool, ToolOutcome
 
 CHANGED = "It has changed since you were asked. "
 """Before a question that is asked once more."""
@@ -84,9 +84,11 @@ class Question:
 class Approvals:
     """The open questions of one session, by tool call id. A call has one at most."""
 
-    def __init__(self, timeline: Timeline, remembered: Remembered) -> None:
+    def __init__(self, timeline: Timeline, remembered: Remembered, refusal: Callable[[PermissionNeed], str] = lambda need: "") -> None:
+        """`refusal` says why a call may not run at all, in words for the model; empty where it may."""
         self._timeline = timeline
         self._remembered = remembered
+        self.refusal = refusal
         self._waiting: dict[str, Question] = {}
 
     def allows(self, need: PermissionNeed) -> bool:
@@ -97,8 +99,9 @@ class Approvals:
         new = [host for host in need.hosts if not self._remembered.allows(hosts_need((host,)))]
         return hosts_need(new) if new else None
 
-    async def ask(self, call_id: str, need: PermissionNeed, *, again: bool = False) -> Refused | None:
-        """Waits for the user's answer. None means: go ahead. `again` says that it is not what they were asked before."""
+    async def ask(self, call_id: str, need: PermissionNeed, *, again: bool = False, document: Path | None = None) -> Refused | None:
+        """Waits for the user's answer. None means: go ahead. `again` says that it is not what they were asked before, `document` where
+        what they are asked about lies open for them."""
         item = self._timeline.get(call_id)
         if not isinstance(item, ToolCallItem):
             raise SessionError("no_such_item", f"There is no tool call {call_id} to ask about")
@@ -110,6 +113,7 @@ class Approvals:
                 item,
                 status="awaiting_permission",
                 diff=need.diff,
+                document=None if document is None else str(document),
                 permission=question.options,
                 permission_id=question.id,
                 permission_reason=visible_line(f"{why}{need.description}"),
@@ -140,6 +144,11 @@ def options(need: PermissionNeed) -> tuple[PermissionOption, ...]:
 
     Of a command that would connect to new hosts these come first: the command itself is remembered when it is asked for with known ones.
     """
+    if need.action == "plan":
+        return (
+            PermissionOption("allow_once", "Carry out the plan", "allow_once"),
+            PermissionOption("reject_once", "Keep planning", "reject_once"),
+        )
     once = PermissionOption("allow_once", "Allow once", "allow_once")
     refuse = PermissionOption("reject_once", "Refuse", "reject_once")
     if not need.pattern:
@@ -150,12 +159,17 @@ def options(need: PermissionNeed) -> tuple[PermissionOption, ...]:
 async def permit(call: ToolUse, tool: Tool, approvals: Approvals) -> PermissionNeed | ToolOutcome | None:
     """What was allowed, None where the call is free; the outcome where it is not to be run. Raises `BadToolInput`."""
     need = await _need(call, tool)
+    refusal = approvals.refusal(need) if isinstance(need, PermissionNeed) else ""
+    if refusal:
+        return ToolOutcome(refusal, is_error=True)
+    document = await tool.lay_open(call.id, call.input) if isinstance(tool, LaysOpen) else None
     again = False
     while isinstance(need, PermissionNeed) and not approvals.allows(need):
-        answer = await approvals.ask(call.id, need, again=again)
+        answer = await approvals.ask(call.id, need, again=again, document=document)
         if isinstance(answer, Refused):
             said = f" They said: {answer.reason}" if answer.reason else ""
-            return ToolOutcome(f"The user refused this call; it was not run.{said}", is_error=True, refusal=answer.reason)
+            what = "does not accept this plan yet" if need.action == "plan" else "refused this call; it was not run"
+            return ToolOutcome(f"The user {what}.{said}", is_error=True, refusal=answer.reason)
         now = await _need(call, tool)
         if now == need:
             break

@@ -6,7 +6,7 @@ A result is durable as soon as its call is done, so that a crash loses only what
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -62,13 +62,16 @@ class Calls:
         surroundings: Surroundings,
         policy: PolicyInUse,
         recording: Recording,
+        plan_accepted: Callable[[int], None],
     ) -> None:
+        """`plan_accepted` is called with the seq of the result that has the plan."""
         self._conversation = conversation
         self._tools = tools
         self._approvals = approvals
         self._surroundings = surroundings
         self._policy = policy
         self._recording = recording
+        self._plan_accepted = plan_accepted
         self._in_view = InView()
         self._few_at_once = asyncio.Semaphore(MOST_AT_ONCE)
 
@@ -127,6 +130,8 @@ class Calls:
         logged = self._conversation.append(entry)
         self._recording.logged(call.id)
         self._note_edits(entry)
+        if outcome.accepts_plan:
+            self._plan_accepted(logged.seq)
         return Returned(logged.seq, entry, outcome.content, outcome)
 
     def _note_edits(self, result: ToolReturned) -> None:
@@ -164,7 +169,7 @@ class Calls:
         if isinstance(item, ToolCallItem):
             began = self._conversation.clock()
             self._conversation.timeline.put(
-                replace(item, status=status, permission=(), permission_id="", permission_reason="", began=began)
+                replace(item, status=status, permission=(), permission_id="", permission_reason="", document=None, began=began)
             )
 
     def _stream(self, call_id: str, text: str) -> None:

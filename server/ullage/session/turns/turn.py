@@ -31,6 +31,7 @@ from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import NoticeItem, RetryInfo, new_id
 from ullage.session.turns.calls import Calls
 from ullage.session.turns.incoming import InARow, Incoming, KeptMeanwhile, cut_to_most_calls
+from ullage.session.turns.modes import ModeInForce
 from ullage.store.plain_files import UnfinishedReply, unfinished_file
 from ullage.workspace.folders import OutsideWorkspace
 from ullage.workspace.text_file import NotText, TooLarge
@@ -107,6 +108,7 @@ class Turn:
         calls: Calls,
         notices: FileNotices,
         rules: RulesInForce,
+        mode: ModeInForce,
         take_steering: Callable[[], bool],
         retrying: Callable[[RetryInfo | None], None],
     ) -> None:
@@ -117,6 +119,7 @@ class Turn:
         self._calls = calls
         self._notices = notices
         self._rules = rules
+        self._mode = mode
         self._take_steering = take_steering
         self._retrying = retrying
         self._asked: Wanted | None = None
@@ -124,11 +127,14 @@ class Turn:
         self._calls_left_out = 0
 
     async def make_room(self) -> None:
-        """Before a model call: says which files changed, and compacts at the threshold. Raises `ContextFull`."""
+        """Before a model call: says which files changed and which mode is in force, and compacts at the threshold. Raises `ContextFull`."""
         await ROUND.has_room()
         for notice in await self._notices.take():
             self._conversation.append(notice)
         await self._controller.before_call()
+        mode = self._mode.notice()  # a compaction may have taken away what the model was told of it
+        if mode is not None:
+            self._conversation.append(mode)
 
     async def ask(self) -> AssistantReply:
         """One model call; its reply is logged. Where the prompt is too long it compacts and asks once more."""

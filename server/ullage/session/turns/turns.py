@@ -34,6 +34,7 @@ from ullage.session.timeline.items import EndedTurn, NoticeItem, RetryInfo, Stop
 from ullage.session.timeline.shown_entries import of_prompt
 from ullage.session.turns.calls import Calls
 from ullage.session.turns.incoming import take_unfinished
+from ullage.session.turns.modes import ModeInForce
 from ullage.session.turns.turn import FileNotices, Turn, run_turn
 from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
@@ -172,6 +173,7 @@ class Turns:
         calls: Calls,
         notices: FileNotices,
         rules: RulesInForce,
+        mode: ModeInForce,
         ending: Callable[[], Literal["cancelled", "interrupted"]],
         show_running: Callable[[RetryInfo | None], None],
         show_ended: Callable[[EndedTurn], None],
@@ -188,7 +190,7 @@ class Turns:
         self._show_running = show_running
         self._show_ended = show_ended
         self._make_turn = lambda: Turn(
-            conversation, surroundings, model, controller, calls, notices, rules, queue.start_steering, show_running
+            conversation, surroundings, model, controller, calls, notices, rules, mode, queue.start_steering, show_running
         )
         self.running: Turn | None = None
         """The turn that asks the model now."""

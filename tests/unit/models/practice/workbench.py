@@ -15,6 +15,7 @@ from ullage.context.view.projection import Projection
 from ullage.context.view.request import Request, build_request
 from ullage.models.model import Model, Reply
 from ullage.session.prelude import make_prelude
+from ullage.store.plain_files import PlanFiles
 from ullage.tools.recall import RecallHit
 from ullage.tools.registry import ToolDependencies, build_tools
 from ullage.tools.tool import ToolCall, ToolOutcome
@@ -53,7 +54,7 @@ class Workbench:
         folders, editor = Folders((folder,)), NoEditor()
         self._reads = FileReads()
         files = WorkspaceFiles(folders, editor, OwnWrites())
-        needed = ToolDependencies(folders, files, editor, self._reads, NothingToRecall(), sandbox="off")
+        needed = ToolDependencies(folders, files, editor, self._reads, NothingToRecall(), PlanFiles(None, "s"), sandbox="off")
         self._tools = build_tools(needed, trusted=trusted)
         self.log(make_prelude(folders, self._tools))
 
