@@ -2,7 +2,9 @@
 
 import * as vscode from "vscode";
 import { randomBytes } from "node:crypto";
-import { PANEL_COMMANDS, PASS_THROUGH, type PanelView, type ToHost, type ToPanel } from "../webview/messages";
+import { PANEL_COMMANDS, PASS_THROUGH, type PanelView, type PassThroughMethod, type ToHost, type ToPanel } from "../webview/messages";
+import type { ParamsOf } from "./protocol";
+import type { PlanDocuments } from "./session/planDocuments";
 import type { ActiveSession } from "./session/activeSession";
 import type { ServerConnection } from "./server/connection";
 import { reasonOf } from "./server/answers";
@@ -30,6 +32,7 @@ export class ChatView implements vscode.WebviewViewProvider {
     private readonly connection: ServerConnection,
     private readonly session: ActiveSession,
     private readonly proposed: ProposedChanges,
+    private readonly plans: PlanDocuments,
     private readonly log: vscode.LogOutputChannel,
     subscriptions: vscode.Disposable[],
   ) {
@@ -148,7 +151,7 @@ export class ChatView implements vscode.WebviewViewProvider {
         return this.sendSnapshot();
       case "request":
         if (PASS_THROUGH.includes(message.method)) {
-          return this.answer(message.id, this.session.pass(message.method, message.params));
+          return this.answer(message.id, this.session.pass(message.method, this.withPlanComments(message)));
         }
         return;
       case "findFiles":
@@ -175,6 +178,11 @@ export class ChatView implements vscode.WebviewViewProvider {
         await vscode.env.clipboard.writeText(message.text);
         return;
     }
+  }
+
+  /** An answer to a plan takes along what was said about its lines. */
+  private withPlanComments({ method, params }: Extract<ToHost, { type: "request" }>): ParamsOf<PassThroughMethod> {
+    return method === "ullage/permission/respond" ? this.plans.answered(params as ParamsOf<typeof method>) : params;
   }
 
   private async sendSnapshot(): Promise<void> {

@@ -14,7 +14,7 @@ import type { ServerConnection } from "./server/connection";
 import type { ActiveSession } from "./session/activeSession";
 import { showAllowed } from "./session/approvalPrompts";
 import { type CompactionNotice, undoOrRedo } from "./session/indicators";
-import { forkSession, importSessions, pickSession, searchSessions } from "./session/pickers";
+import { forkSession, importSessions, pickMode, pickSession, searchSessions } from "./session/pickers";
 import { labelText } from "./visible";
 
 export interface CommandParts {
@@ -60,6 +60,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.stop": () => session.request("ullage/session/cancel", {}),
     "ullage.selectModel": () => pickModel(connection, session),
     "ullage.selectEffort": () => pickEffort(session),
+    "ullage.selectMode": () => pickMode(session),
     "ullage.setUpModel": () => setUpModel({ connection, session, apiKey }),
     "ullage.takeTour": () => takeTour(session, chat),
     "ullage.setApiKey": () => setUpKey({ connection, session, apiKey }),

@@ -14,6 +14,7 @@ import { startReview } from "./review/commands";
 import { ActiveSession } from "./session/activeSession";
 import { bindApprovals } from "./session/approvalPrompts";
 import { bindContextKeys, bindGauge, CompactionNotice } from "./session/indicators";
+import { PlanDocuments } from "./session/planDocuments";
 import { sentence } from "./visible";
 
 let connection: ServerConnection | undefined;
@@ -25,7 +26,8 @@ export function activate(context: vscode.ExtensionContext): void {
   connection = new ServerConnection(new Launch(context, apiKey, log), log);
   const session = new ActiveSession(connection, context.workspaceState);
   const proposed = new ProposedChanges();
-  const chat = new ChatView(context.extensionUri, connection, session, proposed, log, subscriptions);
+  const plans = new PlanDocuments(session);
+  const chat = new ChatView(context.extensionUri, connection, session, proposed, plans, log, subscriptions);
   connection.warnings.isPanelVisible = () => chat.isVisible;
   const review = startReview(session);
   const notice = new CompactionNotice(session, subscriptions);
@@ -35,6 +37,7 @@ export function activate(context: vscode.ExtensionContext): void {
     session,
     proposed,
     review,
+    plans,
     vscode.window.registerWebviewViewProvider(ChatView.id, chat),
     bindGauge(connection, session),
     bindContextKeys(connection, session),

@@ -101,6 +101,8 @@ export interface ToolCallItem {
   seconds?: Optional<number>;
   /** The files that it is at work in, so that an editor can follow along. */
   locations?: Optional<Location[]>;
+  /** While it waits for an approval: the absolute path of the document that it is about, which the user may edit. */
+  document?: Optional<string>;
 }
 
 export interface RestoredFile {
@@ -340,6 +342,21 @@ export interface RetryInfo {
   reason: string;
 }
 
+export type ModeId = "ask" | "plan" | "act";
+
+/** A mode that can be chosen. */
+export interface SessionMode {
+  id: ModeId;
+  name: string;
+  description: string;
+}
+
+/** What the agent may do, and what it could be allowed. */
+export interface SessionModes {
+  currentModeId: ModeId;
+  availableModes: SessionMode[];
+}
+
 export interface Snapshot {
   sessionId: string;
   seq: number;
@@ -353,6 +370,8 @@ export interface Snapshot {
   gauge: Gauge;
   model: ModelInfo;
   pins?: Optional<Pins>;
+  /** Absent where it can only be read. */
+  modes?: Optional<SessionModes>;
   forkedFrom?: Optional<ForkOrigin>;
   /** The folder, outside of the workspace, in which what belongs to its sessions is kept. Absent where that is only in memory. */
   storeFolder?: Optional<string>;
@@ -458,7 +477,8 @@ export type Update =
   | { kind: "title"; title: string }
   | { kind: "model"; model: ModelInfo }
   | { kind: "pins"; pins: Pins }
-  | { kind: "changes"; changes: OpenChanges };
+  | { kind: "changes"; changes: OpenChanges }
+  | { kind: "mode"; currentModeId: ModeId };
 
 export interface UpdateParams {
   sessionId: string;
@@ -569,6 +589,7 @@ export interface ClientRequests {
   "ullage/workspace/search": [{ query: string; limit?: Optional<number> }, { hits: SearchHit[] }];
   "ullage/session/setModel": [OfSession & { model: string }, Nothing];
   "ullage/session/setEffort": [OfSession & { effort: Effort | "default" }, Nothing];
+  "ullage/session/setMode": [OfSession & { modeId: ModeId }, Nothing];
   "ullage/permission/respond": [
     OfSession & { toolCallId: string; permissionId: string; optionId: string; reason?: Optional<string> },
     Nothing,
@@ -629,6 +650,7 @@ export const METHODS = {
     "ullage/workspace/search": true,
     "ullage/session/setModel": true,
     "ullage/session/setEffort": true,
+    "ullage/session/setMode": true,
     "ullage/permission/respond": true,
     "ullage/permission/list": true,
     "ullage/permission/forget": true,

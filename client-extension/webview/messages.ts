@@ -22,6 +22,7 @@ export const PASS_THROUGH = [
   "ullage/session/keepChanges",
   "ullage/session/undoChanges",
   "ullage/session/setModel",
+  "ullage/session/setMode",
   "ullage/permission/respond",
 ] as const satisfies readonly ClientMethod[];
 
@@ -37,6 +38,7 @@ export const PANEL_COMMANDS = [
   "ullage.showTimeline",
   "ullage.selectModel",
   "ullage.selectEffort",
+  "ullage.selectMode",
   "ullage.setApiKey",
   "ullage.setUpModel",
   "ullage.openSettings",

@@ -15,6 +15,7 @@ import type { PanelView } from "./messages";
 import { PinsView, PlanView, QueueView } from "./dock/trays";
 import { PreviewSheet } from "./history/previewSheet";
 import { Sheet } from "./history/sheet";
+import { isModeId } from "./dock/modes";
 import type { SlashCommand } from "./dock/slashCommands";
 import { StartScreen } from "./startScreen";
 import type { Attachment } from "./dock/attachments";
@@ -224,6 +225,13 @@ export class Panel {
           this.actions.runCommand("ullage.selectModel");
         } else {
           void this.actions.send("ullage/session/setModel", { model: command.model });
+        }
+        return;
+      case "mode":
+        if (isModeId(command.mode)) {
+          void this.actions.send("ullage/session/setMode", { modeId: command.mode });
+        } else {
+          this.actions.runCommand("ullage.selectMode");
         }
         return;
       case "context":

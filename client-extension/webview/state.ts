@@ -18,6 +18,7 @@ import type {
   Pins,
   PlanEntry,
   RetryInfo,
+  SessionModes,
   SessionState,
   Snapshot,
   TurnChanges,
@@ -41,6 +42,8 @@ export interface SessionView {
   gauge: Gauge;
   model: ModelInfo;
   pins: Pins;
+  /** What the agent may do; undefined where the session can only be read. */
+  modes: SessionModes | undefined;
   /** The session that this one was forked from. */
   forkedFrom?: ForkOrigin | null;
   /** Somebody else may have written it: it can only be read. */
@@ -120,11 +123,11 @@ export function reduce(state: PanelState, message: PanelMessage): PanelState {
 }
 
 function takeSnapshot(state: PanelState, snapshot: Snapshot): PanelState {
-  const { retry, pins, ...rest } = snapshot;
+  const { retry, pins, modes, ...rest } = snapshot;
   const isSame = state.session?.sessionId === snapshot.sessionId;
   const history = isSame ? state.session?.history : undefined;
   const turns = (isSame ? state.session?.turns : undefined) ?? NO_TURNS;
-  const session = { ...rest, retry: retry ?? undefined, pins: pins ?? NOTHING_PINNED, history, turns };
+  const session = { ...rest, retry: retry ?? undefined, pins: pins ?? NOTHING_PINNED, modes: modes ?? undefined, history, turns };
   const fresh: PanelState = { ...state, session, isFromBefore: false, resyncing: false, waiting: [] };
   return state.waiting.reduce(takeUpdate, fresh);
 }
@@ -182,6 +185,8 @@ function applyUpdate(session: SessionView, update: Update): SessionView {
       return { ...session, title: update.title };
     case "model":
       return { ...session, model: update.model };
+    case "mode":
+      return { ...session, modes: session.modes && { ...session.modes, currentModeId: update.currentModeId } };
     case "pins":
       return { ...session, pins: update.pins };
     case "changes":

@@ -9,7 +9,14 @@ import type { Item } from "../../client-extension/src/protocol";
 import { assistant, snapshot, user } from "./samples";
 
 function session(state: SessionView["state"], items: Item[]): SessionView {
-  return { ...snapshot({ state, items }), retry: undefined, pins: { itemIds: [], paths: [] }, history: undefined, turns: new Map() };
+  return {
+    ...snapshot({ state, items }),
+    retry: undefined,
+    pins: { itemIds: [], paths: [] },
+    modes: undefined,
+    history: undefined,
+    turns: new Map(),
+  };
 }
 
 test("an answer is said when it is whole, and is gone from the page soon after", () => {

@@ -13,6 +13,7 @@ import type {
   ForkPrompt,
   Gauge,
   ModelInfo,
+  SessionModes,
   ParamsOf,
   ResultOf,
   SessionState,
@@ -33,6 +34,8 @@ export interface SessionHead {
   state: SessionState;
   gauge: Gauge;
   model: ModelInfo;
+  /** Undefined where the session can only be read. */
+  modes: SessionModes | undefined;
   /** Tool calls that wait for the user's answer, oldest first. */
   approvals: readonly ToolCallItem[];
 }
@@ -136,7 +139,8 @@ export class ActiveSession implements vscode.Disposable {
 
   private replace(snapshot: Snapshot): void {
     const { sessionId, title, state, gauge, model } = snapshot;
-    this.head = { sessionId, title, state, gauge, model, approvals: approvalsIn(snapshot.items) };
+    const modes = snapshot.modes ?? undefined;
+    this.head = { sessionId, title, state, gauge, model, modes, approvals: approvalsIn(snapshot.items) };
     void this.memory.update(REMEMBERED_SESSION, sessionId);
     void this.memory.update(STORE_FOLDER, snapshot.storeFolder ?? undefined);
     this.changed.fire();
@@ -166,6 +170,8 @@ function withUpdate(head: SessionHead, update: UpdateParams["update"]): SessionH
       return { ...head, title: update.title };
     case "model":
       return { ...head, model: update.model };
+    case "mode":
+      return { ...head, modes: head.modes && { ...head.modes, currentModeId: update.currentModeId } };
     default: {
       const approvals = approvalsAfter(head.approvals, update);
       return approvals === head.approvals ? head : { ...head, approvals };

@@ -213,3 +213,22 @@ async function isSure({ mine, fromGone }: Chosen, { brought, tracked }: Importab
   }
   return confirm("Are all of these sessions yours, and yours alone?", importQuestion(brought, tracked), "They are mine");
 }
+
+/** Lets the user choose what the agent may do in this session. */
+export async function pickMode(session: ActiveSession): Promise<void> {
+  const modes = session.current?.modes;
+  if (modes === undefined) {
+    void tell("This session can only be read");
+    return;
+  }
+  const picks = modes.availableModes.map(({ id, name, description }) => ({
+    label: labelText(name),
+    description: id === modes.currentModeId ? "current" : "",
+    detail: labelText(description),
+    id,
+  }));
+  const chosen = await vscode.window.showQuickPick(picks, { title: "Ullage: mode of this session", placeHolder: "What the agent may do" });
+  if (chosen !== undefined) {
+    await session.request("ullage/session/setMode", { modeId: chosen.id });
+  }
+}

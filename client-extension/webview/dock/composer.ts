@@ -1,12 +1,13 @@
 /** The prompt box: writing, sending, stopping, commands after `/`, attachments after `@`, earlier prompts with the arrow keys. */
 
 import { effortLabel } from "../../src/model/choices";
-import type { ForkPrompt } from "../../src/protocol";
+import type { ForkPrompt, ModeId, SessionModes } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, iconButton } from "../dom";
 import type { SessionView } from "../state";
 import { type Attachment, Attachments } from "./attachments";
 import { ContextMeter } from "./cards";
+import { modeAfter } from "./modes";
 import { matchSlashCommands, parseSlashCommand, type SlashCommand } from "./slashCommands";
 import { type Completion, CompletionMenu, PromptHistory } from "./typing";
 
@@ -20,6 +21,8 @@ export interface ComposerHost {
   refuse(message: string): void;
   remember(draft: string, attached: readonly Attachment[]): void;
 }
+
+const MODE_ICONS: Record<ModeId, string> = { ask: "comment-discussion", plan: "checklist", act: "edit" };
 
 const MENTION = /(^|\s)@([^\s@]*)$/;
 
@@ -35,6 +38,7 @@ export class Composer {
   private readonly menu = new CompletionMenu(this.box);
   private readonly history = new PromptHistory();
   private readonly meter: ContextMeter;
+  private readonly mode = element("button", { type: "button", className: "mode-button" });
   private readonly model = element("button", { type: "button", className: "model-button" });
   private readonly effort = element("button", { type: "button", className: "effort-button" });
   private readonly stop: HTMLButtonElement;
@@ -57,6 +61,7 @@ export class Composer {
       (message) => host.refuse(message),
     );
     this.meter = new ContextMeter(() => host.showContext());
+    this.mode.addEventListener("click", () => actions.runCommand("ullage.selectMode"));
     this.model.addEventListener("click", () => actions.runCommand("ullage.selectModel"));
     this.effort.addEventListener("click", () => actions.runCommand("ullage.selectEffort"));
     this.stop = iconButton({
@@ -72,6 +77,7 @@ export class Composer {
       "div",
       { className: "composer-bar" },
       attach,
+      this.mode,
       this.model,
       this.effort,
       this.meter.element,
@@ -110,6 +116,7 @@ export class Composer {
       this.drawModel(session.model.displayName || session.model.name);
       this.drawEffort(effortLabel(session.model));
     }
+    this.drawMode(session?.modes);
     this.meter.element.hidden = session === undefined;
     this.model.hidden = session === undefined;
     this.effort.hidden = session === undefined || this.effort.textContent === "";
@@ -120,6 +127,24 @@ export class Composer {
     if (this.model.textContent !== name) {
       this.model.replaceChildren(name, icon("chevron-down"));
       this.model.title = `${name} – choose the model of this session`;
+    }
+  }
+
+  private drawMode(modes: SessionModes | undefined): void {
+    const current = modes?.availableModes.find(({ id }) => id === modes.currentModeId);
+    this.mode.hidden = current === undefined;
+    if (current !== undefined && this.mode.textContent !== current.name) {
+      this.mode.replaceChildren(icon(MODE_ICONS[current.id]), current.name, icon("chevron-down"));
+      this.mode.dataset.mode = current.id;
+      this.mode.title = `${current.name} mode. ${current.description} Shift+Tab in the prompt box chooses the next one.`;
+      this.mode.setAttribute("aria-label", `Mode: ${current.name}`);
+    }
+  }
+
+  private nextMode(): void {
+    const modes = this.session?.modes;
+    if (modes !== undefined && this.online) {
+      void this.host.actions.send("ullage/session/setMode", { modeId: modeAfter(modes) });
     }
   }
 
@@ -209,6 +234,9 @@ export class Composer {
     } else if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       void this.submit(this.busy && (event.ctrlKey || event.metaKey) ? "steer" : "queue");
+    } else if (event.key === "Tab" && event.shiftKey && !event.altKey && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      this.nextMode();
     } else if (plain && (event.key === "ArrowUp" || event.key === "ArrowDown") && this.walkHistory(event.key)) {
       event.preventDefault();
     }

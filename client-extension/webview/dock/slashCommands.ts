@@ -10,6 +10,7 @@ export type SlashCommand =
   | { name: "fork" }
   | { name: "new" }
   | { name: "model"; model: string }
+  | { name: "mode"; mode: string }
   | { name: "context" }
   | { name: "help" };
 
@@ -30,6 +31,7 @@ export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
   { name: "search", argument: "[words]", summary: "Search all sessions of this workspace" },
   { name: "context", summary: "Show what the context is made of" },
   { name: "model", argument: "[name]", summary: "Choose the model of this session" },
+  { name: "mode", argument: "[mode]", summary: "Choose what the agent may do: ask, plan or act" },
   { name: "fork", summary: "Continue in a copy of this session" },
   { name: "new", summary: "Start a new session" },
   { name: "help", summary: "Show commands and keys" },
@@ -54,6 +56,8 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
       return { name, focus: argument };
     case "model":
       return { name, model: argument };
+    case "mode":
+      return { name, mode: argument };
     case "search":
       return { name, words: argument };
     case "undo":

@@ -3,6 +3,7 @@
 import type { PermissionOption, ToolCallItem } from "../../src/protocol";
 import { APPROVAL_KEYS } from "../../src/session/approvals";
 import type { Actions } from "../actions";
+import { PROPOSE_PLAN } from "./toolText";
 import { element, keyHere, textButton, withCode } from "../dom";
 
 /** For the tooltips. */
@@ -19,11 +20,12 @@ function questionOf({ permissionReason, title }: ToolCallItem): string {
 /** The buttons of an approval, and a field for the reason of a refusal. */
 export function drawApproval(item: ToolCallItem, actions: Actions): HTMLElement {
   const options = item.permission ?? [];
+  const isPlan = item.name === PROPOSE_PLAN;
   const reason = element("input", {
     type: "text",
     className: "approval-reason",
-    placeholder: "Reason for refusing (optional)",
-    attributes: { "aria-label": "Reason for refusing" },
+    placeholder: isPlan ? "What should be different (optional)" : "Reason for refusing (optional)",
+    attributes: { "aria-label": isPlan ? "What should be different" : "Reason for refusing" },
   });
   const root = element("div", { className: "approval", attributes: { role: "group", "aria-label": `Approval: ${item.title}` } });
   const respond = async (option: PermissionOption) => {

@@ -5,11 +5,12 @@ import type { Actions } from "../actions";
 import { element, growText, icon, setChildren } from "../dom";
 import { drawApproval } from "./approval";
 import { changedLine, drawDiff, showFirstChange } from "./diff";
+import { MarkdownView } from "../markdown/view";
 import type { ItemView } from "./itemView";
 import { drawMedia } from "./texts";
 import { visibleLine, visibleText } from "../../src/visible";
 import { durationInWords } from "../../src/format";
-import { commandOf, describeInput, isWhole, plainOutput, proposedDiff } from "./toolText";
+import { acceptedPlan, commandOf, describeInput, isWhole, plainOutput, planOf, PROPOSE_PLAN, proposedDiff } from "./toolText";
 
 const KIND_ICONS: Record<ToolKind, string> = {
   read: "file",
@@ -85,6 +86,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
   });
   private readonly outputText = document.createTextNode("");
   private readonly inputText = document.createTextNode("");
+  private readonly plan: MarkdownView;
   private readonly diff = element("div", { className: "tool-diff" });
   private readonly links = element("div", { className: "tool-links" });
   private readonly approval = element("div");
@@ -94,6 +96,8 @@ class ToolCallView implements ItemView<ToolCallItem> {
     private readonly actions: Actions,
   ) {
     this.item = item;
+    this.plan = new MarkdownView(actions);
+    this.plan.element.classList.add("tool-plan");
     this.output.append(this.outputText);
     this.output.addEventListener("scroll", () => {
       this.followsOutput = this.output.scrollHeight - this.output.scrollTop - this.output.clientHeight < 20;
@@ -101,7 +105,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.input.append(this.inputText);
     this.header.append(icon("chevron-right", "fold-mark"), this.kindIcon, this.title, this.changes, this.duration, this.statusIcon);
     this.header.addEventListener("click", () => this.toggle());
-    this.body.append(this.input, this.diff, this.output, this.links, this.approval);
+    this.body.append(this.input, this.plan.element, this.diff, this.output, this.links, this.approval);
     this.element = element("article", { className: "item tool" }, this.header, this.media, this.body);
     this.update(item);
   }
@@ -112,7 +116,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.isDrawn = true;
     this.item = item;
     if (!this.chosen) {
-      this.open = UNFOLDED.has(item.status) || (item.status === "completed" && item.diff != null);
+      this.open = UNFOLDED.has(item.status) || (item.status === "completed" && (item.diff != null || item.name === PROPOSE_PLAN));
     }
     if (isNews) {
       this.drawHeader();
@@ -159,6 +163,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.drawDiff();
     this.body.hidden = !this.open;
     if (this.open) {
+      this.drawPlan();
       this.drawInput();
       this.drawOutput();
       this.drawLinks();
@@ -166,18 +171,27 @@ class ToolCallView implements ItemView<ToolCallItem> {
     this.drawApproval();
   }
 
+  /** As it was proposed; once it is accepted, as that was. */
+  private drawPlan(): void {
+    const { name, input, output, status } = this.item;
+    const plan = name !== PROPOSE_PLAN ? undefined : status === "completed" ? acceptedPlan(output) : planOf(input);
+    this.plan.element.hidden = plan === undefined;
+    this.plan.update(plan ?? "");
+  }
+
   /** A diff says all that the input says; a command is shown as one would type it, unless the title has all of it. */
   private drawInput(): void {
     const command = commandOf(this.item.input);
     const text = visibleText(command === undefined ? describeInput(this.item.input) : `$ ${command}`);
     const inTitle = text === this.item.title && this.item.status !== "awaiting_permission"; // which may be cut where the card is narrow
-    this.input.hidden = this.drawnDiff !== undefined || text === "" || text === "{}" || inTitle;
+    this.input.hidden = this.drawnDiff !== undefined || !this.plan.element.hidden || text === "" || text === "{}" || inTitle;
     growText(this.inputText, text);
   }
 
   private drawOutput(): void {
     const text = plainOutput(this.item.output);
-    this.output.hidden = text.trim() === "" || (this.item.diff != null && this.item.status === "completed");
+    const isShown = this.item.diff != null || !this.plan.element.hidden;
+    this.output.hidden = text.trim() === "" || (isShown && this.item.status === "completed");
     growText(this.outputText, text.replace(/\n$/, ""));
     if (this.followsOutput && this.item.status === "running") {
       // When all of the frame is drawn: where it is scrolled to has the page laid out.
@@ -213,9 +227,9 @@ class ToolCallView implements ItemView<ToolCallItem> {
   }
 
   private drawLinks(): void {
-    const { fullOutput } = this.item;
+    const { fullOutput, document } = this.item;
     const diff = this.drawnDiff;
-    const drawn = JSON.stringify([diff?.path, fullOutput, diff !== undefined && this.isToBeMade(diff)]);
+    const drawn = JSON.stringify([diff?.path, fullOutput, document, diff !== undefined && this.isToBeMade(diff)]);
     if (drawn === this.drawnLinks) {
       return;
     }
@@ -223,6 +237,7 @@ class ToolCallView implements ItemView<ToolCallItem> {
     setChildren(
       this.links,
       diff !== undefined && !this.isToBeMade(diff) && this.fileLink(`Open ${diff.path}`, diff.path, changedLine(diff)),
+      document != null && this.fileLink("Open the plan to edit it or to comment on its lines", document),
       fullOutput != null && this.fileLink("Open the whole output", fullOutput),
     );
   }

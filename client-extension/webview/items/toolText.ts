@@ -36,6 +36,20 @@ export function proposedDiff(input: string): FileDiff | undefined {
   return undefined;
 }
 
+export const PROPOSE_PLAN = "propose_plan";
+
+/** The plan that a call proposes, as far as it is written. */
+export function planOf(input: string): string {
+  const plan = (parseObject(input) ?? (input.length < MOST_READ_ANEW ? parseBeginning(input) : undefined))?.plan;
+  return typeof plan === "string" ? plan : "";
+}
+
+/** The plan as it was accepted: what follows the first empty line of the result. */
+export function acceptedPlan(output: string): string {
+  const start = output.indexOf("\n\n");
+  return start < 0 ? output : output.slice(start + 2);
+}
+
 /** Text without terminal control sequences, and without what a carriage return overwrote. */
 export function plainOutput(output: string): string {
   // oxlint-disable-next-line no-control-regex -- these are the control characters that are taken out

@@ -16,7 +16,7 @@ from ullage.session.turns.modes import MODES
 from ullage.tools.tool import PlanEntry
 
 PLAN = "# Read the tanks in parallel\n\nFaster by half.\n\n1. Split `read` in two\n2. Test it\n"
-TOLD = {mode.id: mode.told for mode in MODES}
+TOLD: dict[ModeId, str] = {mode.id: mode.told for mode in MODES}
 
 
 @pytest.fixture
