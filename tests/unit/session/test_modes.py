@@ -44,7 +44,7 @@ def results(here: Stage) -> list[tuple[str, bool]]:
 def told(here: Stage, request: int = -1) -> list[ModeId]:
     """The modes that a request tells the model of, in their order."""
     said = str(here.fake.requests[request].body["messages"])
-    found = sorted((said.find(words), mode) for mode, words in TOLD.items() if words in said)
+    found: list[tuple[int, ModeId]] = sorted((said.find(words), mode) for mode, words in TOLD.items() if words in said)
     return [mode for _, mode in found]
 
 
