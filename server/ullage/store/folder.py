@@ -105,12 +105,12 @@ def transcript(folder: Path, session_id: str, number: int) -> Path:
 
 def plan(folder: Path, session_id: str, name: str) -> Path:
     """The document of a plan. Raises `UnknownSession` for what is no id."""
-    return folder / _PLANS / f"{_checked(session_id)}-{name}.md"
+    return folder / _PLANS / f"{_checked(session_id)}-{name}" / "plan.md"
 
 
 def plans_of(folder: Path, session_id: str) -> list[Path]:
     """All documents of a session's plans. Raises `UnknownSession` for what is no id."""
-    return sorted((folder / _PLANS).glob(f"{_checked(session_id)}-*.md"))
+    return sorted((folder / _PLANS).glob(f"{_checked(session_id)}-*/plan.md"))
 
 
 def _checked(session_id: str) -> str:

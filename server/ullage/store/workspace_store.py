@@ -124,6 +124,8 @@ def erase_session(session_id: str, folder: Path | None, log: LogStore, index: Se
     if folder is not None:
         for document in ullage_folder.plans_of(folder, session_id):
             document.unlink(missing_ok=True)
+            with suppress(OSError):  # the user may keep something of their own beside it
+                document.parent.rmdir()
         for name in transcripts:
             if is_id(name.removesuffix(".jsonl")):  # a damaged lineage must not lead out of the folder
                 (ullage_folder.transcripts(folder) / name).unlink(missing_ok=True)
