@@ -9,8 +9,8 @@ import {
   keyProblem,
   LOCAL_SERVERS,
   offerInWords,
+  findModels,
 } from "../../client-extension/src/model/choices";
-import { findModels } from "../../client-extension/src/model/finding";
 import { USER_ERROR_CODE } from "../../client-extension/src/protocol";
 
 for (const [typed, fits] of [

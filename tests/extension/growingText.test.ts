@@ -4,7 +4,7 @@ import "./dom";
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { textOf } from "../../client-extension/webview/markdown/blocks";
-import { GrowingText } from "../../client-extension/webview/markdown/growingText";
+import { GrowingText } from "../../client-extension/webview/markdown/view";
 import { drawText } from "../../client-extension/webview/markdown/text";
 
 const HOST = { openLink() {}, openFile() {}, copy() {}, insert() {}, apply() {}, readImage: () => Promise.reject(new Error("none")) };

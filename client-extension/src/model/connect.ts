@@ -4,8 +4,7 @@
  */
 
 import * as vscode from "vscode";
-import { addressProblem, changeEndpoint, keyProblem, LOCAL_SERVERS, refusalOfKey } from "./choices";
-import { findModels, type Found } from "./finding";
+import { addressProblem, changeEndpoint, findModels, type Found, keyProblem, LOCAL_SERVERS, refusalOfKey } from "./choices";
 import { chooseModel } from "./picker";
 import { askFor, confirm, tell } from "../notify";
 import type { OfferedModel } from "../protocol";
