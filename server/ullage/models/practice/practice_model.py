@@ -25,8 +25,7 @@ from ullage.models.model import (
     ToolUseStarted,
 )
 from ullage.models.practice import looking_around
-from ullage.models.practice.scenario import Scenario, Step
-from ullage.models.practice.situation import Mark, Situation, situation_of
+from ullage.models.practice.scenario import Mark, Scenario, Situation, Step, situation_of
 
 NAME = "practice"
 FULL_AT = 38_000

@@ -1,6 +1,6 @@
 """What a command line would have to be allowed as: the names of its commands, or the line exactly as it stands.
 
-It gets names only where every command of it, with all its words, fits a rule of `reading.py` or `running.py`, where every word that
+It gets names only where every command of it, with all its words, fits a rule of `known_commands.py`, where every word that
 could be a path stays in the workspace folder, and where nothing else stands in the line. The same is asked of the line that is to be
 run later, so that no word can be smuggled in behind a name that was allowed.
 """
@@ -12,11 +12,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ullage.tools.command_lines.known_commands import NAMED, READING, RUNNING
 from ullage.tools.command_lines.lookup import Operands, TooMuch, is_of_the_system
 from ullage.tools.command_lines.parsing import NotFollowed, Word, follow
-from ullage.tools.command_lines.reading import READING
 from ullage.tools.command_lines.rules import Effect, Rule, Takes
-from ullage.tools.command_lines.running import NAMED, RUNNING
 
 RULES: Mapping[str, Rule] = {**READING, **RUNNING}
 

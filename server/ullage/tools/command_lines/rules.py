@@ -1,6 +1,6 @@
 """What a command may be given: the form of a rule, and how rules are written down.
 
-The rules themselves stand in `reading.py` (what only reads) and `running.py` (what runs by the will of the folder).
+The rules themselves stand in `known_commands.py`: what only reads, and what runs by the will of the folder.
 """
 
 from __future__ import annotations

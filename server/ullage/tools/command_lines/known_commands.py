@@ -1,7 +1,7 @@
-"""Commands that only read, with the options of each that do no more.
+"""Commands that are known, with what each may be given: those that only read, and those that run what the folder says.
 
-A list of what is safe: a program, option or value that nobody thought of is not on it. Two kinds stand here. What `reads` does the
-same whatever the folder holds. What `consults` (git, above all) changes nothing by itself, but a config or a hook in the folder can
+A list of what is safe: a program, option or value that nobody thought of is not on it. Two kinds of commands only read. What `reads` does
+the same whatever the folder holds. What `consults` (git, above all) changes nothing by itself, but a config or a hook in the folder can
 make it run programs, and no list of options closes that; so it counts as harmless only where a sandbox gives it nothing.
 
 Left out on purpose: all that follows links within folders (`grep -R`, `find -L`, `ls -L`, `du -L`; `diff` of folders), names files
@@ -10,12 +10,19 @@ in a file (`--files0-from`, `md5sum -c`, `du -X`), writes (`sort -o`, `find -fpr
 `printenv`, `man`, `less`, `python -m pip`.
 
 An option's value may stand as its own word only where a place in the workspace could stand: systems differ in which options take one.
+
+What `runs` (tests, builds, linters with their plugins, hooks of git) is never harmless. But the user can allow it by its name, as they
+would allow "run the tests"; what it may be given after that is judged, so that the words of a line cannot make more of it: no other config,
+no plugin by name, no other folder. Left out there: `pytest -p`, `-c`, `-o`, `--rootdir`, `--basetemp`, `--junitxml` and `-W`,
+`mypy --python-executable`, `eslint -f`, `go test -exec` and `-o`, `cargo --config`, `npm --prefix`, what a script is given
+(`npm test -- x`), `git commit --amend`.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ullage.tools.command_lines.rules import Rule, letters, options, under
 
@@ -238,3 +245,102 @@ READING: Mapping[str, Rule] = {
     "pip show": Rule("consults", options("-f --files"), operands="text"),
 }
 """By the words that a command has to begin with."""
+
+# Commands that run what the folder says
+
+
+def _runs(*texts: str) -> Rule:
+    return Rule("runs", options(*texts))
+
+
+def _runs_here(*texts: str) -> Rule:
+    return Rule("runs", options(*texts), here=True)
+
+
+def _runs_here_alone(*texts: str) -> Rule:
+    return Rule("runs", options(*texts), operands="none", here=True)
+
+
+_CARGO = options(
+    letters("qv"),
+    "--quiet --verbose --release --all --workspace --lib --bins --tests --benches --examples --all-targets --all-features "
+    "--no-default-features --offline --locked --frozen --no-run --no-fail-fast --keep-going -j= --jobs= -p= --package= --bin= --test= "
+    "--example= --bench= --features= --message-format= --color= --no-deps --doc --nocapture --test-threads= --ignored "
+    "--include-ignored --exact --show-output --skip=",
+)
+_GO = (
+    "-v -race -short -failfast -json -cover -benchmem -a -x -run: -skip: -bench: -list: -count= -timeout= -parallel= -cpu= -tags= "
+    "-benchtime= -covermode="
+)
+_SCRIPT = _runs_here_alone()
+"""What a project's script does with an operand or an option nobody knows (`npm run clean src`)."""
+_NPM_SCRIPT = _runs_here_alone("-s --silent")
+_MAKE = _runs_here_alone(letters("jksB"))
+
+_PYTHON_TOOLS: Mapping[str, Rule] = {
+    "black": _runs("-q -v --check --diff --quiet --verbose --color --no-color -l= --line-length="),
+    "mypy": _runs("--strict --pretty --no-error-summary --show-error-codes --ignore-missing-imports -p= -m= --package="),
+    "pyright": _runs("--outputjson --stats --verbose --warnings"),
+    "pytest": _runs(
+        letters("qvxsl"),
+        "-ra -rA -rf -rs -rx -rfE -k: -m: -n= --lf --last-failed --ff --failed-first --nf --new-first --sw --stepwise --co "
+        "--collect-only --no-header --no-summary --durations= --maxfail= --tb= --capture= --color= --deselect= --ignore= --quiet "
+        "--verbose --exitfirst --strict-markers --showlocals --disable-warnings --runxfail --setup-show --fixtures --markers "
+        "--timeout= --cov[=] --no-cov --cov-report=term --cov-report=term-missing",
+    ),
+    "ruff check": _runs(
+        "-q -v -n --quiet --verbose --diff --select= --ignore= --no-cache --statistics --output-format= --preview --show-fixes --exit-zero"
+    ),
+    "ruff format": _runs("-q -v -n --quiet --verbose --check --diff --no-cache --preview --line-length="),
+}
+_UNITTEST = {"unittest": _runs("-v -q -f -b --verbose --quiet --failfast --buffer -k: -s= -t= -p:")}
+
+_SCRIPT_TOOLS: Mapping[str, Rule] = {
+    "eslint": _runs_here("--quiet --max-warnings= --ext= --no-color --color --no-error-on-unmatched-pattern"),
+    "jest": _runs_here("-i -t: --testNamePattern: --runInBand --verbose --silent --bail --ci --no-coverage --passWithNoTests --forceExit"),
+    "prettier --check": _runs_here(),
+    "tsc": _runs_here_alone("--noEmit --pretty --strict --skipLibCheck -b -p= --project="),
+    "vitest run": _runs_here("-t: --testNamePattern: --silent --bail= --passWithNoTests --no-color"),
+}
+_INSTALLED_TOOLS = {name: replace(rule, installed=name.split()[0]) for name, rule in _SCRIPT_TOOLS.items()}
+
+RUNNING: Mapping[str, Rule] = {
+    **_PYTHON_TOOLS,
+    **_SCRIPT_TOOLS,
+    **under("python -m, python3 -m, uv run python -m, uv run python3 -m", {**_PYTHON_TOOLS, **_UNITTEST}),
+    **under("uv run, poetry run", _PYTHON_TOOLS),
+    **under("npx, pnpm exec, yarn exec", _INSTALLED_TOOLS),
+    **under("cargo", {name: Rule("runs", _CARGO, here=True) for name in ("bench", "build", "check", "clippy", "doc", "test")}),
+    "bun test": _runs_here("-t: --test-name-pattern: --bail[=] --timeout="),
+    "bundle exec rspec": _runs_here("-f= -e: --fail-fast --no-color --format="),
+    "cargo fmt": _runs_here_alone("--all --check"),
+    "cargo tree": Rule("runs", _CARGO, operands="none", here=True),
+    "dotnet build": _runs_here_alone("--no-restore --nologo"),
+    "dotnet test": _runs_here_alone("--no-build --no-restore --nologo --filter:"),
+    "git add": _runs_here(letters("AuvnN"), "--all --update --verbose --dry-run --intent-to-add"),
+    "git commit": _runs_here_alone(letters("aqvs"), "-m: --message: --all --quiet --verbose --signoff"),
+    "go build": _runs_here(_GO),
+    "go test": _runs_here(_GO),
+    "go vet": _runs_here(_GO),
+    "gradle build": _SCRIPT,
+    "gradle check": _SCRIPT,
+    "gradle test": _SCRIPT,
+    "make": _MAKE,
+    "mvn package": _runs_here_alone("-q -B -o"),
+    "mvn test": _runs_here_alone("-q -B -o"),
+    "mvn verify": _runs_here_alone("-q -B -o"),
+    "npm test": _NPM_SCRIPT,
+    "pnpm test": _SCRIPT,
+    "rspec": _runs_here("-f= -e: --fail-fast --no-color --format="),
+    "swift build": _runs_here_alone("-v"),
+    "swift test": _runs_here_alone("-v --parallel --filter:"),
+    "tox": _runs_here_alone("-q -v"),
+    "uv pip check": _runs_here_alone(),
+    "uv pip freeze": _runs_here_alone(),
+    "uv pip list": _runs_here_alone("--format="),
+    "yarn test": _SCRIPT,
+}
+"""By the words that a command has to begin with."""
+
+NAMED: Mapping[str, Rule] = {"npm run": _NPM_SCRIPT, "pnpm run": _SCRIPT, "yarn run": _SCRIPT, "make": _MAKE}
+"""Commands whose next word is a name that the project defines: it belongs to what is allowed."""
