@@ -121,6 +121,26 @@ export interface FetchedAgain {
   cost?: Optional<number>;
 }
 
+/** Of so many things that were used, those that were in view. */
+export interface Held {
+  inView: number;
+  used: number;
+}
+
+/** What some of the newest messages used of what stood before them, and how much of that a compaction leaves in view without them. */
+export interface Checked {
+  messages: number;
+  /** They came since it was planned; else they are those that it keeps. */
+  ahead: boolean;
+  paths: Held;
+  names: Held;
+  hashes: Held;
+  /** Of text that came from tools again. */
+  characters: Held;
+  /** Paths, names and hashes that were put into the summary for that. They count as in view. */
+  added: number;
+}
+
 export interface CompactionItem {
   kind: "compaction";
   id: string;
@@ -149,6 +169,7 @@ export interface CompactionItem {
   /** About how many dollars one that was made before the threshold was to save. */
   saves?: Optional<number>;
   fetchedAgain?: Optional<FetchedAgain>;
+  checked?: Optional<Checked>;
   error: string;
 }
 

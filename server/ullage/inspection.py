@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Json, Text, ToolUse
 from ullage.context.compaction.forgotten import all_fetched_again
-from ullage.context.compaction_entries import MessageCounts
+from ullage.context.compaction_entries import Checked, MessageCounts
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
 from ullage.context.view.fates import Fate, fates, is_message
 from ullage.context.view.pins import pins
@@ -124,10 +124,23 @@ def _epoch_lines(epoch: EpochInfo) -> Iterator[str]:
     yield from (f"  excluded: {file.path}" for file in made.without_files)
     yield from (f"  {'read again' if file.is_read else 'not read again'}: {file.path} ({file.note})" for file in made.restored)
     yield from (f"  tried before: {reason}" for reason in made.skipped)
+    if made.checked is not None:
+        yield f"  {_checked(made.checked)}"
     again = epoch.fetched_again
     if again is not None:
         files = f": {', '.join(again.files)}" if again.files else ""
         yield f"  read again after it, though it was known: {again.tokens:,} tokens{_dollars(', ', again.cost)}{files}"
+
+
+def _checked(checked: Checked) -> str:
+    """In the words of the panel's card."""
+    which = "since it was planned" if checked.ahead else "that it keeps"
+    kinds = ((checked.paths, "path"), (checked.names, "name"), (checked.hashes, "hash"))
+    held = (f"{each.in_view} of {_counted(each.used, word)}" for each, word in kinds if each.used)
+    told = ", ".join(held)
+    added = f", {checked.added} of them added" if checked.added else ""
+    what = f"{told} in view{added}" if told else "nothing that stood before was used in them"
+    return f"checked against the {_counted(checked.messages, 'message')} {which}: {what}"
 
 
 def _taken_from_view(counts: MessageCounts) -> Iterator[str]:
@@ -188,6 +201,7 @@ def _epoch_json(epoch: EpochInfo) -> Json:
             "files_not_restored": [{"path": file.path, "note": file.note} for file in made.restored if not file.is_read],
             "files_excluded": [file.path for file in made.without_files],
             "tried_before": [*made.skipped],
+            "checked": None if made.checked is None else _checked_json(made.checked),
             "fetched_again": None
             if epoch.fetched_again is None
             else {
@@ -198,6 +212,12 @@ def _epoch_json(epoch: EpochInfo) -> Json:
             },
         },
     }
+
+
+def _checked_json(checked: Checked) -> Json:
+    kinds = {"paths": checked.paths, "names": checked.names, "hashes": checked.hashes, "characters": checked.characters}
+    held: dict[str, Json] = {kind: {"in_view": each.in_view, "used": each.used} for kind, each in kinds.items()}
+    return {"messages": checked.messages, "ahead": checked.ahead, **held, "added": checked.added}
 
 
 def _index(projection: Projection, seq: int) -> int:

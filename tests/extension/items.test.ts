@@ -127,6 +127,32 @@ test("the card says what was read again after the compaction, as that grows, and
   assert.equal(words(), undefined);
 });
 
+function held(inView: number, used: number): { inView: number; used: number } {
+  return { inView, used };
+}
+
+test("the card says in one line what the compaction was checked against, and nothing where nothing was used", () => {
+  const { element, update } = drawn(compaction("c1"));
+  const words = () => element.querySelector(".compaction-checked")?.textContent;
+  const checked = {
+    messages: 14,
+    ahead: true,
+    paths: held(9, 9),
+    names: held(24, 24),
+    hashes: held(0, 0),
+    characters: held(10, 19),
+    added: 1,
+  };
+  assert.equal(words(), undefined);
+  update(compaction("c1", { checked }));
+  assert.equal(words(), "Checked against the 14 messages since it was planned: 9 of 9 paths and 24 of 24 names in view, 1 of them added");
+  assert.match(element.querySelector<HTMLElement>(".compaction-checked")?.title ?? "", /Of 19 characters .* 10 would have been in view$/);
+  update(compaction("c1", { checked: { ...checked, messages: 1, ahead: false, names: held(0, 0), hashes: held(1, 1), added: 0 } }));
+  assert.equal(words(), "Checked against the 1 message that it keeps: 9 of 9 paths and 1 of 1 hash in view");
+  update(compaction("c1", { checked: { ...checked, paths: held(0, 0), names: held(0, 0), added: 0 } }));
+  assert.equal(words(), undefined);
+});
+
 test("a summary that was unfolded stays unfolded when the compaction is undone", () => {
   const { element, update } = drawn(compaction("c1", { summary: "What was said" }));
   const details = element.querySelector("details");

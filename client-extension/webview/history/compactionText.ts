@@ -4,7 +4,16 @@
  */
 
 import { formatChange, formatDollars, formatTokens } from "../../src/format";
-import type { CompactionItem, CompactionRung, CompactionTrigger, FetchedAgain, PreviewLine, RestoredFile } from "../../src/protocol";
+import type {
+  Checked,
+  CompactionItem,
+  CompactionRung,
+  CompactionTrigger,
+  FetchedAgain,
+  Held,
+  PreviewLine,
+  RestoredFile,
+} from "../../src/protocol";
 import { BY_HAND } from "./fates";
 
 /** Why it was done, in words. */
@@ -135,6 +144,27 @@ export function readAgainInWords(files: readonly RestoredFile[]): string {
 export function fetchedAgainInWords({ files, tokens, cost }: FetchedAgain): string {
   const dollars = cost == null ? "" : formatDollars(cost);
   return [counted(files.length, "file", "files"), `${formatTokens(tokens)} tokens`, dollars].filter((words) => words !== "").join(", ");
+}
+
+/** `Checked against the 14 messages since it was planned: 9 of 9 paths and 23 of 23 names in view, 2 of them added`; empty of nothing. */
+export function checkedInWords({ messages, ahead, paths, names, hashes, added }: Checked): string {
+  const held = [share(paths, "path", "paths"), share(names, "name", "names"), share(hashes, "hash", "hashes")].filter(
+    (words) => words !== "",
+  );
+  if (held.length === 0) {
+    return "";
+  }
+  const which = counted(messages, "message", "messages") + (ahead ? " since it was planned" : " that it keeps");
+  const more = added === 0 ? "" : `, ${added} of them added`;
+  return `Checked against the ${which}: ${listed(held)} in view${more}`;
+}
+
+function share({ inView, used }: Held, one: string, many: string): string {
+  return used === 0 ? "" : `${inView} of ${used} ${used === 1 ? one : many}`;
+}
+
+function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
 }
 
 /**

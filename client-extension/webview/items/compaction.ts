@@ -1,10 +1,11 @@
 /** A compaction: why, how, what it saved, what the model keeps of the past, and the way back. */
 
-import type { CompactionItem, CompactionStatus, FetchedAgain, RestoredFile } from "../../src/protocol";
+import type { Checked, CompactionItem, CompactionStatus, FetchedAgain, RestoredFile } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, setChildren, textButton } from "../dom";
 import { MarkdownView } from "../markdown/view";
 import {
+  checkedInWords,
   compactionFacts,
   compactionReason,
   compactionSizes,
@@ -16,6 +17,7 @@ import {
 } from "../history/compactionText";
 import type { MakeItemView } from "./itemView";
 
+const PROVED = "What these messages used of what stood before them, and what the compaction leaves in view of it beside them";
 const FORGOTTEN = "The model had seen this before; the compaction took it out of view";
 
 const ICONS: Record<CompactionStatus, string> = {
@@ -42,6 +44,7 @@ export const makeCompactionView: MakeItemView<CompactionItem> = (item, actions) 
       root,
       drawHead(next, actions),
       element("div", { className: "compaction-reason" }, `${compactionReason(next)} `, link),
+      next.checked != null && drawChecked(next.checked),
       next.fetchedAgain != null && drawFetchedAgain(next.fetchedAgain),
       next.error !== "" && element("div", { className: "compaction-error", textContent: next.error }),
       hasDetails(next) && details,
@@ -76,6 +79,13 @@ function drawFetchedAgain(fetched: FetchedAgain): HTMLElement {
     textContent: `Read again after this compaction: ${fetchedAgainInWords(fetched)}`,
     title: [FORGOTTEN, ...fetched.files].join("\n"),
   });
+}
+
+function drawChecked(checked: Checked): HTMLElement | false {
+  const words = checkedInWords(checked);
+  const { inView, used } = checked.characters;
+  const again = used === 0 ? "" : `\nOf ${used} characters that came from tools again meanwhile, ${inView} would have been in view`;
+  return words !== "" && element("div", { className: "compaction-checked", textContent: words, title: `${PROVED}${again}` });
 }
 
 function wayBack(item: CompactionItem, actions: Actions): HTMLElement | undefined {

@@ -131,6 +131,31 @@ class FetchedAgain:
 
 
 @dataclass(frozen=True, slots=True)
+class Held:
+    """Of so many things that were used, those that were in view."""
+
+    in_view: int = 0
+    used: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What some of the newest messages used of what stood before them, and how much of that the compaction leaves in view without them
+    (`compaction/proof.py`)."""
+
+    messages: int
+    ahead: bool
+    """They came after the draft was planned; else they are those that it keeps."""
+    paths: Held
+    names: Held
+    hashes: Held
+    characters: Held
+    """Of results of tools that were acquired again."""
+    added: int = 0
+    """Paths, names and hashes that were put into the summary for that; they count as in view."""
+
+
+@dataclass(frozen=True, slots=True)
 class Compaction:
     """All edits of one compaction, at once: an epoch boundary. Deletes nothing.
 
@@ -166,6 +191,8 @@ class Compaction:
     """Of one that was made before the threshold to save: about how many dollars, as was announced; None of any other."""
     fetched_again: FetchedAgain | None = None
     """What came again after the compaction before this one; None where nobody counted, or there was none."""
+    checked: Checked | None = None
+    """What it was checked against before it was used; None where the policy does not check it."""
 
     @property
     def message_counts(self) -> MessageCounts:

@@ -226,6 +226,8 @@ class Policy:
     """Whether a summary that no model writes may be drafted before the threshold. Others decide by what there is at the threshold."""
     waits_for_gain: bool = False
     """Whether it waits until there is something to free, where the newest summary left much. Other systems do not."""
+    proves: bool = False
+    """Whether what a summary leaves is checked against what the newest messages needed, and completed (`compaction/proof.py`)."""
     api_summaries: bool = False
     """Whether the API may write the summary itself. The program's part must complete it then."""
 

@@ -16,7 +16,7 @@ from ullage.tools.tool import PlanEntry
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.context.compaction.decide import NextCompaction
-    from ullage.context.compaction_entries import FetchedAgain
+    from ullage.context.compaction_entries import Checked, FetchedAgain, Held
     from ullage.session.attachments import Ref
     from ullage.session.sessions.open_sessions import Fork
     from ullage.session.sessions.sessions import SessionSummary
@@ -186,12 +186,31 @@ def _compaction(item: session.CompactionItem) -> wire.CompactionItem:
         excluded_files=list(item.excluded_files) or None,
         saves=item.saves,
         fetched_again=fetched_again(item.fetched_again),
+        checked=_checked(item.checked),
     )
 
 
 def fetched_again(found: FetchedAgain | None) -> wire.FetchedAgain | None:
     """What came again after a compaction."""
     return None if found is None else wire.FetchedAgain(list(found.files), found.tokens, found.cost)
+
+
+def _checked(checked: Checked | None) -> wire.Checked | None:
+    if checked is None:
+        return None
+    return wire.Checked(
+        messages=checked.messages,
+        ahead=checked.ahead,
+        paths=_held(checked.paths),
+        names=_held(checked.names),
+        hashes=_held(checked.hashes),
+        characters=_held(checked.characters),
+        added=checked.added,
+    )
+
+
+def _held(held: Held) -> wire.Held:
+    return wire.Held(held.in_view, held.used)
 
 
 def _gauge(gauge: session.Gauge) -> wire.Gauge:

@@ -139,6 +139,27 @@ class FetchedAgain:
 
 
 @attrs.frozen
+class Held:
+    """Of so many things that were `used`, those that were `in_view`."""
+
+    in_view: int
+    used: int
+
+
+@attrs.frozen
+class Checked:
+    """What a compaction was checked against before it was used: the messages since it was planned (`ahead`), or those that it keeps."""
+
+    messages: int
+    ahead: bool
+    paths: Held
+    names: Held
+    hashes: Held
+    characters: Held
+    added: int
+
+
+@attrs.frozen
 class CompactionItem:
     """A compaction from its beginning to its end. Sizes are tokens, `cost` is dollars."""
 
@@ -162,6 +183,7 @@ class CompactionItem:
     excluded_files: list[str] | None = None
     saves: float | None = None
     fetched_again: FetchedAgain | None = None
+    checked: Checked | None = None
 
 
 @attrs.frozen

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Usage
-from ullage.context.compaction_entries import CompactionFailed, SpentInVain, Trigger
-from ullage.context.entries import AssistantReply, EntryPinned, FilePinned, Logged, Prelude, TurnEnded, UserPrompt
+from ullage.context.compaction_entries import Trigger
+from ullage.context.entries import AssistantReply, Entry, EntryPinned, FilePinned, Logged, Prelude, TurnEnded, UserPrompt
 
 Source: TypeAlias = Literal["claude-code", "codex", "ullage", "opencode", "gemini-cli", "cline", "pi"]
 """The program that wrote the transcript."""
@@ -86,11 +86,11 @@ ByHand: TypeAlias = RecordedExclusion | RecordedReversal
 
 @dataclass(frozen=True, slots=True)
 class RecordedAside:
-    """An entry that changes nothing but the numbers of those after it: a compaction failed, or something was spent in vain."""
+    """An entry that changes nothing but the numbers of those after it: a compaction that failed, say, or what was spent in vain."""
 
     after_seq: int
     at: float
-    entry: CompactionFailed | SpentInVain
+    entry: Entry
 
 
 Happening: TypeAlias = RecordedCompaction | ByHand | RecordedAside

@@ -7,8 +7,8 @@ from pathlib import Path
 from random import Random
 
 from ullage.context.blocks import Usage
+from ullage.context.compaction.needed import FACT_KINDS, FactKind
 from ullage.context.policies.table import BUILT_IN
-from ullage.replay.measuring.facts import FACT_KINDS, FactKind
 from ullage.replay.measuring.figures import CacheReads, Calls, Figures, Report, Row
 from ullage.replay.measuring.retention import KindRetention, Share
 from ullage.replay.measuring.runs import CompactionPoint, RequestPoint, Retained, Run

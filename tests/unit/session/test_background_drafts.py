@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fake_api import ErrorAfter, Hang, Reply, Say
+from tests.fake_api import Call, ErrorAfter, Hang, Reply, Say
 from tests.patience import PATIENCE
 from tests.unit.session.filling import (
     SUMMARY,
@@ -20,7 +20,10 @@ from tests.unit.session.filling import (
     when_asked_for_a_summary,
 )
 from tests.unit.session.harness import Stage, compactions, stage
+from ullage.context.compaction.proof import Proof
+from ullage.context.compaction_entries import Held, SpentInVain
 from ullage.session.compacting import pauses
+from ullage.session.session import Session
 
 RECORD = Say(f"=== RECORD ===\n{SUMMARY}\n=== END OF RECORD ===")
 
@@ -117,3 +120,80 @@ async def test_a_compaction_that_the_user_asked_for_is_made_though_the_turn_fail
         here.fake.release()
         await here.idle(session)
         assert [(card.id, card.status, card.focus) for card in compactions(session)] == [(compaction_id, "completed", "the units")]
+
+
+# Proved before it is used
+
+
+async def draft_then_look_at(here: Stage, session: Session, *names: str) -> None:
+    """A draft is made, and then the agent speaks of files that it saw before."""
+    await fill_to_the_line(here, session)
+    await until_no_draft_is_in_work()
+    here.fake.enqueue(Say(f"I think of {', '.join(names)}."))
+    await here.say(session, "And?")
+    await until_no_draft_is_in_work()
+
+
+async def test_the_card_says_what_a_draft_was_checked_against(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await draft_then_look_at(here, session, "readings.csv", "readings1.csv", "new.csv")
+        here.fake.enqueue(Say("Answered."))
+        await here.say(session, "word " * 8_000)
+        [card] = compactions(session)
+        assert summary_calls(here) == 1
+        assert card.checked is not None
+        assert (card.checked.ahead, card.checked.paths) == (True, Held(2, 2))
+        assert card.checked.messages >= 2  # the prompt and its answer, at least
+
+
+async def test_what_a_draft_lacks_is_added_to_its_summary(folder: Path) -> None:
+    (folder / "notes.txt").write_text("panel_seven_valve is stuck since 4d5e6f7a\n")
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        here.fake.enqueue(Call("read_file", {"path": "notes.txt"}), Say("Seen."))
+        await here.say(session, "Look at the notes")
+        await draft_then_look_at(here, session, "4d5e6f7a")
+        here.fake.enqueue(Say("Answered."))
+        await here.say(session, "word " * 8_000)
+        [card] = compactions(session)
+        assert card.checked is not None and card.checked.hashes.used == 1
+        assert "4d5e6f7a" in card.summary
+
+
+@pytest.fixture
+def overtaken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A draft that lacks anything lacks too much."""
+    monkeypatch.setattr(Proof, "lacks_much", property(lambda proof: proof.checked.ahead))
+
+
+@pytest.mark.usefixtures("overtaken")
+async def test_a_draft_that_was_overtaken_is_made_anew_at_the_threshold(folder: Path) -> None:
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await draft_then_look_at(here, session, "readings.csv")
+        here.fake.enqueue(Say("Answered."))
+        await here.say(session, "word " * 8_000)
+        [card] = compactions(session)
+        assert card.status == "completed"
+        assert summary_calls(here) == 2
+        assert any(isinstance(logged.entry, SpentInVain) for logged in session.entries)
+
+
+@pytest.mark.usefixtures("overtaken")
+async def test_a_compaction_that_can_wait_waits_where_its_draft_was_overtaken(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pauses, "PAUSE_SECONDS", 0.0)
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await draft_then_look_at(here, session, "readings.csv")
+        here.sessions.document_changed((folder / "tank.py").resolve(), "changed", 1)
+        await until_no_draft_is_in_work()
+        await here.idle(session)
+        assert compactions(session) == []
+        here.fake.enqueue(Say("Answered."))
+        await here.say(session, "word " * 8_000)
+        assert [card.status for card in compactions(session)] == ["completed"]  # the threshold does not wait

@@ -18,6 +18,7 @@ from ullage.context.compaction.drafting import Drafting
 from ullage.context.compaction.forgotten import is_counted
 from ullage.context.compaction.gathering import Gathering, newest_seq
 from ullage.context.compaction.means import Means
+from ullage.context.compaction.proof import Proof, completed, prove
 from ullage.context.compaction.restore import in_room
 from ullage.context.compaction_entries import Compaction
 from ullage.context.moves.plan import spare
@@ -60,7 +61,7 @@ class Making:
         """Makes a compaction. One that does not come about has changed nothing; it is told why, and None is given."""
         try:
             with self._means.being_made(wanted):
-                draft = await self.ahead.take_for(wanted) or await self.drafting.draft(wanted, must=must)
+                draft = await self._taken(wanted) or await self.drafting.draft(wanted, must=must)
                 if not draft.spares(self._means.view):  # something was pinned while it was written
                     self.ahead.discard(draft)
                     draft = await self.drafting.draft(wanted, must=must)
@@ -73,6 +74,21 @@ class Making:
             if not isinstance(error, Exception):
                 raise
             return None
+
+    async def _taken(self, wanted: Wanted) -> Draft | None:
+        """The draft that was made ahead, unless the work has gone on to what it does not hold; None where one has to be made.
+
+        Raises `NothingToCompact` where that can wait: a compaction that is to save, or while the user edits. It is prepared anew then.
+        """
+        draft = await self.ahead.take_for(wanted)
+        if draft is None or not _is_proved(draft):
+            return draft
+        if not (await self._proof(draft.entry(), draft)).lacks_much:
+            return draft
+        self.ahead.discard(draft)
+        if wanted.trigger in ("economy", "idle"):
+            raise NothingToCompact
+        return None
 
     async def keep_up(self) -> Compaction | None:
         """What the policy does before every call; None where that is nothing."""
@@ -110,7 +126,8 @@ class Making:
         spared = self._sparing(entry, draft)
         if spared is None or not draft.spares(means.view):
             raise NothingToCompact
-        return self._fitted(spared if spared is entry else replace(spared, counts=counts(means.view, spared)))
+        fitted = self._fitted(spared if spared is entry else replace(spared, counts=counts(means.view, spared)))
+        return await self._proved(fitted, draft) if _is_proved(draft) else fitted
 
     async def _with_files(self, entry: Compaction, draft: Draft, *, at_work: bool) -> Compaction:
         """With the files that are read again and with how to go on, where the policy has that."""
@@ -142,3 +159,23 @@ class Making:
             entry = replace(entry, restored=entry.restored[:-1])
             after = self._means.weigh(entry)
         return replace(entry, estimated_after=after)
+
+    async def _proved(self, entry: Compaction, draft: Draft) -> Compaction:
+        """With what the newest messages needed and the entry lacks. Restored files give way to that, too. Raises `NothingToCompact`."""
+        while True:
+            proof = await self._proof(entry, draft)
+            proved = completed(entry, proof)
+            after = self._means.weigh(proved)
+            if after < entry.tokens_before or not proof.missing:
+                return replace(proved, estimated_after=after)
+            if not entry.restored:
+                raise NothingToCompact
+            entry = replace(entry, restored=entry.restored[:-1])
+
+    async def _proof(self, entry: Compaction, draft: Draft) -> Proof:
+        view = self._means.view.copy()
+        return await self._means.ask_engine(draft.policy, lambda: prove(view, entry), counts=False)
+
+
+def _is_proved(draft: Draft) -> bool:
+    return draft.policy.proves and draft.plan.summarise_to is not None and not draft.plan.summarise_from

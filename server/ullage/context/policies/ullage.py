@@ -98,5 +98,6 @@ ULLAGE = Policy(
     has_stand_in=False,
     drafts_ahead=True,
     waits_for_gain=True,
+    proves=True,
     api_summaries=True,
 )

@@ -198,6 +198,7 @@ def bare(made: Compaction) -> Compaction:
         usage=None,
         skipped=(),
         fetched_again=None,
+        checked=None,
     )
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ullage.context.blocks import Usage
+from ullage.context.compaction.needed import FactKind
 from ullage.replay.measuring.comparison import Standing
-from ullage.replay.measuring.facts import FactKind
 from ullage.replay.measuring.files_and_names import Named, file_calls, files_read_again, named, tied
 from ullage.replay.measuring.retention import KindRetention, Share, by_kind, judged, recorded_cuts, session_facts
 from ullage.replay.measuring.runs import Places, Retained, Run, Summaries

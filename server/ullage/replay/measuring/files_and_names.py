@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 
 from ullage.context.blocks import Json, ToolUse
 from ullage.context.calls import printing_arguments, strings_of
+from ullage.context.compaction.needed import identifiers_in, paths_in, tail_of, written_text
 from ullage.context.entries import AssistantReply, Logged, ToolReturned
-from ullage.replay.measuring.facts import identifiers_in, paths_in, tail_of
-from ullage.replay.measuring.retention import Cut, Share, entries_after, written_text
+from ullage.replay.measuring.retention import Cut, Share, entries_after
 from ullage.replay.readers.entries import PATCHED
 
 _PATH_KEYS = ("file_path", "path", "notebook_path", "filePath", "absolute_path")

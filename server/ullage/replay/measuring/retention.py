@@ -7,9 +7,8 @@ bind it all the same. Each message is asked for once, at the first compaction af
 A needed fact is still in view, or a search finds it, or it is shown again, or it is lost. Whether names stand beside the file that
 they belong to is known in `files_and_names.py`.
 
-Acquired text is compared as in `context/compaction/forgotten.py`, which counts while a session goes on. Here all counts that stood anywhere
-before, not only what the newest compaction took out of view. A line of a result is known where a block that covers it stood
-somewhere before the compaction. It counts once: what has come up since is not acquired again a second time.
+Facts and acquired text are found and compared as `context/compaction/needed.py` does it. Here all text counts that stood anywhere before,
+not only what the newest compaction took out of view.
 """
 
 from __future__ import annotations
@@ -19,12 +18,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
-from ullage.context.blocks import Text, ToolUse
-from ullage.context.calls import strings_of
-from ullage.context.compaction.forgotten import blocks, covered, texts_of
+from ullage.context.compaction.forgotten import blocks, texts_of
+from ullage.context.compaction.needed import FACT_KINDS, Fact, FactKind, KeptText, facts_in, from_tools, marks_of, quoted, written_text
 from ullage.context.compaction.seen import bare_lines
 from ullage.context.entries import AssistantReply, Entry, Logged, Notice, ToolReturned, UserPrompt
-from ullage.replay.measuring.facts import FACT_KINDS, Fact, FactKind, KeptText, facts_in, quoted
 from ullage.replay.transcript import Transcript
 
 WINDOW_MESSAGES = 60
@@ -59,17 +56,6 @@ def shown_text(entry: Entry) -> str:
             return entry.text
         case _:
             return ""
-
-
-def written_text(reply: AssistantReply) -> str:
-    """What the model wrote for others: its text and its tools' input. Thinking is not counted, since recordings rarely hold it whole."""
-    parts: list[str] = []
-    for block in reply.blocks:
-        if isinstance(block, Text):
-            parts.append(block.text)
-        elif isinstance(block, ToolUse):
-            parts.extend(strings_of(block.input))
-    return "\n".join(parts)
 
 
 SHORT_MESSAGE_CHARACTERS = 1_500
@@ -324,24 +310,8 @@ class Seen:
         return found
 
     def _after(self, window: Sequence[Logged], view: View) -> Acquired:
-        in_view = {block for block in blocks(bare_lines(view.text)) if block is not None}
-        come_up: set[int] = set()
-        results = known = held = 0
-        for logged in window:
-            entry = logged.entry
-            for text in texts_of(entry) if isinstance(entry, AssistantReply | ToolReturned) else ():
-                lines = bare_lines(text)
-                marks = [*blocks(lines)]
-                if isinstance(entry, ToolReturned):
-                    sizes = [len(line) + 1 for line in lines]
-                    of_before = [block is not None and block not in come_up and self._stood(block, view.after_seq) for block in marks]
-                    is_known = covered(of_before, len(lines))
-                    is_held = covered([block in in_view for block in marks], len(lines))
-                    results += sum(sizes)
-                    known += sum(size for size, knew in zip(sizes, is_known, strict=True) if knew)
-                    held += sum(size for size, knew, holds in zip(sizes, is_known, is_held, strict=True) if knew and holds)
-                come_up.update(block for block in marks if block is not None)
-        return Acquired(1, results, Share(held, known), view.beside_summary)
+        found = from_tools((logged.entry for logged in window), lambda block: self._stood(block, view.after_seq), marks_of([view.text]))
+        return Acquired(1, found.results, Share(found.held, found.known), view.beside_summary)
 
     def _stood(self, block: int, after_seq: int) -> bool:
         first = self._first.get(block)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import Usage
+from ullage.context.compaction.needed import FactKind
 from ullage.context.compaction_entries import Rung, Trigger
-from ullage.replay.measuring.facts import FactKind
 from ullage.replay.measuring.files_and_names import Named
 from ullage.replay.measuring.retention import Acquired, KindRetention, Share, by_kind
 from ullage.replay.pricing.cost import Dollars

@@ -31,7 +31,7 @@ from ullage.store.log_store import LogStore, NoLog, open_to_read
 from ullage.store.origins import Lineage, origin_of
 
 _MAGIC = b"SQLite format 3\x00"
-_SPOKEN_OF_ELSEWHERE = (FilesChanged, Forked, Reviewed, Reworded, SizeStated)
+_SPOKEN_OF_ELSEWHERE = (Forked, Reworded)
 
 
 def is_database(path: Path) -> bool:
@@ -119,7 +119,7 @@ class _Parting:
             case CompactionUndone() | CompactionRedone():
                 redo = isinstance(entry, CompactionRedone)
                 self.history[seq] = RecordedReversal(entry.compaction_id, entry.compaction_id, self.log.length, logged.at, redo)
-            case CompactionFailed() | SpentInVain():
+            case CompactionFailed() | SpentInVain() | FilesChanged() | Reviewed() | SizeStated():
                 self.history[seq] = RecordedAside(self.log.length, logged.at, entry)
             case _ if not isinstance(entry, _SPOKEN_OF_ELSEWHERE):
                 moved = _moved(entry, self._places)

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from ullage.context.blocks import Json
+from ullage.context.compaction.needed import FactKind
 from ullage.replay.measuring.comparison import Choice, Standing, choose, compared
-from ullage.replay.measuring.facts import FactKind
 from ullage.replay.measuring.figures import Figures, Report, Row, together
 from ullage.replay.measuring.files_and_names import Named
 from ullage.replay.measuring.projects import BESIDE, MEASURES, ByProject, Estimate, Interval, OfPolicy, by_project

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from operator import add
 
+from ullage.context.compaction.needed import FactKind
 from ullage.replay.measuring.comparison import Choice, Comparison, Standing, choose, compared
-from ullage.replay.measuring.facts import FactKind
 from ullage.replay.measuring.figures import Figures, Report, Row, as_recorded, together
 from ullage.replay.measuring.projects import ByProject, by_project
 from ullage.replay.measuring.retention import Share

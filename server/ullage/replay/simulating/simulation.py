@@ -24,7 +24,7 @@ from ullage.context.compaction.decide import (
 )
 from ullage.context.compaction.draft import Wanted
 from ullage.context.compaction.making import Making
-from ullage.context.compaction_entries import ASKED_FOR, Compaction, CompactionFailed
+from ullage.context.compaction_entries import ASKED_FOR, Compaction, SpentInVain
 from ullage.context.entries import AssistantReply, Entry, EntryPinned, FilePinned, Logged, Notice, TurnEnded, UserPrompt
 from ullage.context.policy import Policy
 from ullage.context.view.projection import Projection
@@ -276,7 +276,7 @@ class _Simulation:
 
     def _aside(self, aside: RecordedAside) -> None:
         """Later entries then have the numbers of the record. What this policy spent in vain where it decides is noted where that is."""
-        if self._settings.at == "recorded" or isinstance(aside.entry, CompactionFailed):
+        if self._settings.at == "recorded" or not isinstance(aside.entry, SpentInVain):
             self._means.timed(self._carried.settle)
             self._carried.log(aside.entry, aside.at)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.compaction.decide import NextCompaction
-from ullage.context.compaction_entries import FetchedAgain, Rung, Trigger
+from ullage.context.compaction_entries import Checked, FetchedAgain, Rung, Trigger
 from ullage.context.entries import Action, FileDiff
 from ullage.context.policy import Measure
 from ullage.models.model import Effort
@@ -168,6 +168,8 @@ class CompactionItem:
     """About how many dollars one that was made before the threshold was to save, as announced."""
     fetched_again: FetchedAgain | None = None
     """What the agent got again since; None where that is nothing, and while it is undone."""
+    checked: Checked | None = None
+    """What it was checked against before it was used; None where that is nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,6 +184,7 @@ def compaction_item(entry: Compaction, at: float, fetched_again: FetchedAgain | 
         excluded_files=tuple(file.path for file in entry.without_files),
         saves=entry.saves,
         fetched_again=fetched_again,
+        checked=entry.checked,
     )
 
 

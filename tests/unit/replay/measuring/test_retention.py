@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.replay.small_sessions import calls, log, notice, prompt, returned, says
+from ullage.context.compaction.needed import FactKind
 from ullage.context.entries import AssistantReply, Attachment, Entry, Logged, TurnEnded, UserPrompt
-from ullage.replay.measuring.facts import FactKind
 from ullage.replay.measuring.retention import (
     Cut,
     Fate,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ullage.replay.measuring.facts import Fact, basenames_in, facts_in, identifiers_in, paths_in, quoted, tail_of
+from ullage.context.compaction.needed import Fact, basenames_in, facts_in, identifiers_in, paths_in, quoted, tail_of
 
 PATHS: list[tuple[str, set[str]]] = [
     ("see server/app/main.py:12.", {"app/main.py"}),

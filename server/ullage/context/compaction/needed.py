@@ -1,15 +1,25 @@
-"""What counts as a fact in a text: paths, identifiers, hashes and error lines. And whether a fact still stands in the text that is left.
+"""What is needed of a conversation, and what of it is in view: facts in texts, and text that the agent gets from its tools again.
 
-All four kinds are found in time that grows with the text alone, so a long result costs no more a character than a short one. The log,
-the assistant's own words and the text kept are searched by the same rules, so a fact that stands in all of a text is found in it.
-The user's messages are facts too (`retention.py`).
+Facts are paths, identifiers, hashes and error lines. All four kinds are found in time that grows with the text alone, so a long result
+costs no more a character than a short one. The log, the assistant's own words and the text kept are searched by the same rules, so a fact
+that stands in all of a text is found in it.
+
+A compaction is proved by these measures before it is used (`proof.py`). A replay measures by them what compactions kept
+(`replay/measuring/`, where the user's messages are facts, too).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
+
+from ullage.context.blocks import Text, ToolUse
+from ullage.context.calls import strings_of
+from ullage.context.compaction.forgotten import blocks, covered, texts_of
+from ullage.context.compaction.seen import bare_lines
+from ullage.context.entries import AssistantReply, Entry, ToolReturned
 
 FactKind: TypeAlias = Literal["path", "identifier", "hash", "error", "user message"]
 
@@ -137,3 +147,57 @@ class KeptText:
                 return fact.text in self._text
             case "error" | "user message":
                 return fact.text in self._one_line
+
+
+def written_text(reply: AssistantReply) -> str:
+    """What the model wrote for others: its text and its tools' input. Thinking is not counted, since recordings rarely hold it whole."""
+    parts: list[str] = []
+    for block in reply.blocks:
+        if isinstance(block, Text):
+            parts.append(block.text)
+        elif isinstance(block, ToolUse):
+            parts.extend(strings_of(block.input))
+    return "\n".join(parts)
+
+
+# Text from tools
+
+
+@dataclass(frozen=True, slots=True)
+class FromTools:
+    """What results held, in characters; a line has one more for its end."""
+
+    results: int
+    """All of it."""
+    known: int
+    """That stood in the conversation before."""
+    held: int
+    """Of what was known, that stood in view."""
+
+
+def marks_of(texts: Iterable[str]) -> set[int]:
+    """The marks of their blocks of lines."""
+    return {block for text in texts for block in blocks(bare_lines(text)) if block is not None}
+
+
+def from_tools(window: Iterable[Entry], was_known: Callable[[int], bool], in_view: Collection[int]) -> FromTools:
+    """Of the results in a window. `was_known` says of the mark of a block whether it stood before, `in_view` are those in view.
+
+    A line is known where a block that covers it was. It counts once: what came up in the window itself is not acquired a second time.
+    """
+    come_up: set[int] = set()
+    results = known = held = 0
+    for entry in window:
+        for text in texts_of(entry) if isinstance(entry, AssistantReply | ToolReturned) else ():
+            lines = bare_lines(text)
+            marks = [*blocks(lines)]
+            if isinstance(entry, ToolReturned):
+                sizes = [len(line) + 1 for line in lines]
+                of_before = [block is not None and block not in come_up and was_known(block) for block in marks]
+                is_known = covered(of_before, len(lines))
+                is_held = covered([block in in_view for block in marks], len(lines))
+                results += sum(sizes)
+                known += sum(size for size, knew in zip(sizes, is_known, strict=True) if knew)
+                held += sum(size for size, knew, holds in zip(sizes, is_known, is_held, strict=True) if knew and holds)
+            come_up.update(block for block in marks if block is not None)
+    return FromTools(results, known, held)
