@@ -12,12 +12,11 @@ from dataclasses import replace
 from functools import partial
 
 from ullage.context.blocks import Json
-from ullage.context.compaction.decide import Fullness, Postponed
+from ullage.context.compaction.decide import Postponed
 from ullage.context.compaction.draft import Wanted
 from ullage.context.compaction_entries import Compaction
 from ullage.context.entries import Clipped, EntryPinned, FilePinned, FileTouch, Logged, UserPrompt
 from ullage.context.quoting import visible_line
-from ullage.context.view.epoch import EpochKey
 from ullage.context.view.fates import touches_in_view
 from ullage.models.model import Model
 from ullage.session.attachments import Ref, SessionShelf, attach, ref_of
@@ -28,7 +27,6 @@ from ullage.session.compacting.means import SessionMeans
 from ullage.session.compacting.pauses import Cooling, WhileEditing
 from ullage.session.compacting.policy_in_use import PolicyInUse
 from ullage.session.compacting.restoring import Restoring
-from ullage.session.compacting.saving import LeftOver
 from ullage.session.conversation import Conversation
 from ullage.session.endpoint_counts import EndpointCounts, keep_size, restate_size
 from ullage.session.errors import SessionError
@@ -39,16 +37,13 @@ from ullage.session.long_work import ROUND
 from ullage.session.models_in_use import ModelInUse
 from ullage.session.prelude import PreludeInUse, RulesInForce
 from ullage.session.surroundings import Surroundings
-from ullage.session.timeline.display import SNAPSHOT_ITEMS, Display, Spending, make_gauge
+from ullage.session.timeline.display import SNAPSHOT_ITEMS, Display, ShownGauge
 from ullage.session.timeline.items import (
     ChangesChanged,
-    EndedTurn,
-    Gauge,
     Item,
     ModeChanged,
     ModeId,
     ModelChanged,
-    NoticeItem,
     PinsChanged,
     SessionState,
     Snapshot,
@@ -97,19 +92,11 @@ class Session:
         renewed = partial(make_tools, record.id, self._reads, lambda: self._conversation.entries, self._shelf)
         self._tools = dict(renewed())
         self._model = ModelInUse(model, self._model_changed)
-        self._spending = Spending(entries)
         self._mode = ModeInForce(record.id, entries, surroundings.store)
-        self._left_over = LeftOver()
         self._forked_from = fork_origin(entries)
         self._conversation = Conversation(
-            record.id,
-            surroundings.store,
-            entries,
-            self._describe,
-            self._display.tell,
-            surroundings.clock,
-            self._appended,
-            locating(surroundings.folders),
+            *(record.id, surroundings.store, entries, self._describe, self._display.tell, surroundings.clock),
+            *(self._appended, locating(surroundings.folders)),
         )
         timeline = self._conversation.timeline
         self._queue = PromptQueue(self._conversation, surroundings.store)
@@ -121,18 +108,13 @@ class Session:
         self._endpoint_counts = EndpointCounts(self._conversation, surroundings, self._model, lambda: self.busy, self._size_counted)
         self._means = SessionMeans(
             *(self._conversation, surroundings, self._policy, self._model, restoring),
-            *(self._display.as_compacting, self._prelude.renew, self._show_gauge),
+            *(self._display.as_compacting, self._prelude.renew, lambda: self._gauge.show()),
         )
         self._controller = CompactionController(self._conversation, surroundings, self._policy, self._model, self._means)
+        self._gauge = ShownGauge(self._display, self._conversation, surroundings, self._model, self._controller)
         self.history = History(
-            self._conversation,
-            surroundings,
-            self._means,
-            self._model,
-            self._controller,
-            lambda: self.busy,
-            self._epoch_changed,
-            self._foretold,
+            *(self._conversation, surroundings, self._means, self._model, self._controller),
+            *(lambda: self.busy, self._epoch_changed, self._gauge.foretold),
         )
         self.reviewing = Reviewing(
             self._conversation, surroundings, entries, lambda changes: self._display.tell(ChangesChanged(changes)), self._notices.changed
@@ -148,17 +130,8 @@ class Session:
             self._plan_accepted,
         )
         self._turns = Turns(
-            self._conversation,
-            surroundings,
-            self._queue,
-            self._prelude,
-            self._policy,
-            self._model,
-            self._controller,
-            calls,
-            self._notices,
-            self._rules,
-            self._mode,
+            *(self._conversation, surroundings, self._queue, self._prelude, self._policy, self._model, self._controller),
+            *(calls, self._notices, self._rules, self._mode),
             lambda: self._work.ending,
             lambda retry: self._display.set_state("running", retry),
             self._display.turn_ended,
@@ -189,14 +162,14 @@ class Session:
 
     def _model_changed(self) -> None:
         self._display.tell(ModelChanged(self._model.info))
-        self._show_gauge()
+        self._gauge.show()
 
     # What the user sees
 
     def snapshot(self, limit: int = SNAPSHOT_ITEMS) -> Snapshot:
         """All that a panel needs; later updates have a higher `seq`."""
         pins = pinned_items(self._conversation.projection)
-        shown = self._display.snapshot(self._conversation.timeline, self._gauge(), self._model.info, pins, limit)
+        shown = self._display.snapshot(self._conversation.timeline, self._gauge.now(), self._model.info, pins, limit)
         folder = self._surroundings.store_folder
         kept = None if folder is None else str(folder)
         return replace(shown, mode=self._mode.id, forked_from=self._forked_from, store_folder=kept, changes=self.reviewing.shown)
@@ -232,14 +205,6 @@ class Session:
     def busy(self) -> bool:
         """Whether anything is being done for it; prompts wait then."""
         return self._work.is_running
-
-    def _gauge(self) -> Gauge:
-        full, policy = self._controller.fullness(), self._surroundings.policy
-        frees = self._left_over.would_free(full, policy, self._conversation.projection)
-        return make_gauge(full, self._spending, self._model.card, policy, frees, self._controller.next_compaction(full))
-
-    def _show_gauge(self) -> None:
-        self._display.set_gauge(self._gauge())
 
     def _describe(self, name: str, input: Mapping[str, Json]) -> tuple[str, ToolKind]:
         tool = self._tools.get(name)
@@ -277,10 +242,7 @@ class Session:
 
     def answer_command(self, text: str) -> str:
         """Shows what a command that was typed did; gives the id of that notice. It is not kept, and the model never sees it."""
-        shown = NoticeItem(new_id("a"), self._surroundings.clock(), "info", text, "none")
-        self._conversation.timeline.put(shown)
-        self._display.command_ended(EndedTurn(shown.id, "end_turn"))
-        return shown.id
+        return self._display.command_answered(self._conversation.timeline, self._surroundings.clock(), text)
 
     def unqueue(self, prompt_id: str) -> tuple[Ref, ...]:
         """Takes a waiting prompt back, and gives what was attached to it, to be attached again. Raises `SessionError`."""
@@ -318,7 +280,7 @@ class Session:
     def postpone_compaction(self, until: Postponed) -> None:
         """Makes no compaction to save for so long; `none` takes that back. At the threshold it compacts all the same."""
         self._controller.postpone(until)
-        self._show_gauge()
+        self._gauge.show()
 
     def answer_permission(self, tool_call_id: str, option_id: str, reason: str = "", *, permission_id: str | None = None) -> None:
         """The user's answer to that question about a call; without an id, to the one that is asked now. Raises `SessionError`."""
@@ -355,11 +317,11 @@ class Session:
         """The user changed settings that the tools, the policy or the gauge depend on."""
         self._prelude.settings_changed()
         self._controller.settings_changed()
-        self._show_gauge()
+        self._gauge.show()
 
     def tokens_counted(self) -> None:
         """More is known of how many tokens the texts take."""
-        self._show_gauge()
+        self._gauge.show()
 
     def file_changed(self, name: str) -> None:
         """A file of the workspace was changed by somebody else than this session's tools."""
@@ -400,12 +362,12 @@ class Session:
         self._cooling.begin()
 
     def _size_counted(self) -> None:
-        self._show_gauge()
+        self._gauge.show()
         if not self.busy:  # else a reply may still tell more
             keep_size(self._conversation, self._surroundings, self._model.card)
 
     def _appended(self, logged: Logged) -> None:
-        self._spending.add(logged.entry)
+        self._gauge.logged(logged.entry)
         self._mode.see(logged.entry)
         if isinstance(logged.entry, Compaction) and logged.entry.trigger != "upkeep":
             self._controller.making.ahead.give_up()
@@ -417,15 +379,11 @@ class Session:
         self._means.reading.look()
         self._means.show_fetched_again()
         self._endpoint_counts.look()
-        self._show_gauge()
+        self._gauge.show()
 
     def _epoch_changed(self, in_view: Sequence[FileTouch]) -> None:
         self._controller.making.ahead.give_up()
         self._reads.keep_only(in_view)
-
-    def _foretold(self, key: EpochKey, full: Fullness, left: int) -> None:
-        self._left_over.foretold(key, full, self._surroundings.policy, left)
-        self._show_gauge()
 
 
 async def _well(compacting: Coroutine[None, None, object]) -> bool:

@@ -15,13 +15,20 @@ from ullage.context.compaction_entries import Compaction, SpentInVain
 from ullage.context.counting.gauge import level
 from ullage.context.entries import AssistantReply, Entry, Forked, Logged
 from ullage.context.policy import Policy
+from ullage.context.view.epoch import EpochKey
 from ullage.models.model import ModelCard
+from ullage.session.compacting.controller import CompactionController
+from ullage.session.compacting.saving import LeftOver
+from ullage.session.conversation import Conversation
+from ullage.session.models_in_use import ModelInUse
+from ullage.session.surroundings import Surroundings
 from ullage.session.timeline.items import (
     Category,
     EndedTurn,
     Gauge,
     GaugeChanged,
     ModelInfo,
+    NoticeItem,
     PinnedItems,
     RetryInfo,
     SessionState,
@@ -29,6 +36,7 @@ from ullage.session.timeline.items import (
     StateChanged,
     TitleChanged,
     Update,
+    new_id,
 )
 from ullage.session.timeline.timeline import Timeline
 
@@ -65,9 +73,12 @@ class Display:
         """Told with what the session does next: nothing, or the next turn."""
         self._ended = ended
 
-    def command_ended(self, ended: EndedTurn) -> None:
-        """A command that was typed is done; told at once, beside what the session does."""
-        self.tell(StateChanged(self.state, self._retry, ended))
+    def command_answered(self, timeline: Timeline, at: float, text: str) -> str:
+        """Shows what a command that was typed did, and tells at once that it is done, whatever the session does; gives the notice's id."""
+        shown = NoticeItem(new_id("a"), at, "info", text, "none")
+        timeline.put(shown)
+        self.tell(StateChanged(self.state, self._retry, EndedTurn(shown.id, "end_turn")))
+        return shown.id
 
     @contextmanager
     def as_compacting(self) -> Generator[None]:
@@ -141,6 +152,45 @@ class Spending:
     def cache_hit_rate(self) -> float | None:
         """Share of all that was sent that came from the cache, 0 to 1; None before the first call."""
         return self._read_from_cache / self._sent if self._sent else None
+
+
+class ShownGauge:
+    """The gauge of one session as it is now. `display` is told where it is another one than before."""
+
+    def __init__(
+        self,
+        display: Display,
+        conversation: Conversation,
+        surroundings: Surroundings,
+        model: ModelInUse,
+        controller: CompactionController,
+    ) -> None:
+        self._display = display
+        self._conversation = conversation
+        self._surroundings = surroundings
+        self._model = model
+        self._controller = controller
+        self._spending = Spending(conversation.entries)
+        self._left_over = LeftOver()
+
+    def now(self) -> Gauge:
+        """Worked out from what the trigger compares."""
+        full, policy = self._controller.fullness(), self._surroundings.policy
+        frees = self._left_over.would_free(full, policy, self._conversation.projection)
+        return make_gauge(full, self._spending, self._model.card, policy, frees, self._controller.next_compaction(full))
+
+    def show(self) -> None:
+        """Something that it depends on may be different."""
+        self._display.set_gauge(self.now())
+
+    def logged(self, entry: Entry) -> None:
+        """An entry was logged: it may have cost something. Shows nothing yet."""
+        self._spending.add(entry)
+
+    def foretold(self, key: EpochKey, full: Fullness, left: int) -> None:
+        """A preview said that a compaction would leave so many tokens."""
+        self._left_over.foretold(key, full, self._surroundings.policy, left)
+        self.show()
 
 
 def make_gauge(full: Fullness, spending: Spending, card: ModelCard, policy: Policy, frees: int, following: NextCompaction) -> Gauge:
