@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { ChatView } from "./chatView";
 import type { ProposedChanges } from "./files/applyCode";
-import { isAttachable, nameInUri } from "./files/fileFacts";
+import { addTerminalSelection, addToChat } from "./editor/adding";
 import { nameOfFile } from "./files/places";
 import { type ApiKey, setUpKey, setUpModel } from "./model/connect";
 import { pickEffort, pickModel } from "./model/picker";
@@ -50,7 +50,9 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     },
     "ullage.openSession": (id) => (typeof id === "string" ? session.open(id) : pickSession(connection, session, chat)),
     "ullage.forkSession": (itemId) => forkSession(session, chat, undefined, typeof itemId === "string" ? itemId : undefined),
-    "ullage.attachEditor": () => attachEditor(chat),
+    "ullage.attachEditor": () => addToChat(chat),
+    "ullage.addToChat": (...given) => addToChat(chat, ...given),
+    "ullage.addTerminalSelection": () => addTerminalSelection(chat),
     "ullage.searchSessions": (words) => searchSessions(connection, session, chat, typeof words === "string" ? words : ""),
     "ullage.importSessions": () => importSessions(connection, session, chat),
     "ullage.allow": () => chat.answerApproval(true),
@@ -136,20 +138,6 @@ function filesMeant(clicked: unknown, chosen: unknown, verb: "pin" | "exclude"):
     throw new Error(`Only files of this workspace can be ${verb === "pin" ? "pinned" : "excluded"}`);
   }
   return names;
-}
-
-/** Attaches it and shows the panel; says why where it cannot be. */
-async function attachEditor(chat: ChatView): Promise<void> {
-  const uri = vscode.window.activeTextEditor?.document.uri.toString();
-  if (uri === undefined) {
-    void warn("No editor is active: open the file or the new document that is to be attached");
-    return;
-  }
-  if (!isAttachable(uri)) {
-    void warn(`${nameInUri(uri)} is no file, so it cannot be attached`);
-    return;
-  }
-  await chat.show({ kind: "prompt", prompt: { text: "", attachments: [{ kind: "file", uri }] } });
 }
 
 const TOUR = "Take the tour";

@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import { ChatView } from "./chatView";
 import { registerCommands } from "./commands";
+import { bindProblemActions } from "./editor/problemActions";
 import { ProposedChanges } from "./files/applyCode";
 import { ApiKey } from "./model/connect";
 import { bindUnknownModel } from "./model/picker";
@@ -42,6 +43,7 @@ export function activate(context: vscode.ExtensionContext): void {
     bindGauge(connection, session),
     bindContextKeys(connection, session),
     bindApprovals(session, chat),
+    bindProblemActions(session, chat),
     bindUnknownModel(connection, session),
     registerCommands({ connection, session, chat, apiKey, notice, proposed, review, log }),
     ...followChanges(connection, session, apiKey, log),

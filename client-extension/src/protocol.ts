@@ -508,7 +508,19 @@ export interface UpdateParams {
 }
 
 /** `data` is the base64 of an image that was pasted. */
-export type AttachmentRef = { kind: "file"; uri: string } | { kind: "problems" } | { kind: "pasted"; data: string };
+/** The first and the last line, counted from 1. */
+export interface LineRange {
+  first: number;
+  last: number;
+}
+
+export type AttachmentRef =
+  /** A file, a folder, or a document that was never saved. */
+  | { kind: "file"; uri: string; lines?: Optional<LineRange> }
+  /** A text that is in no file; `name` says where it is from. */
+  | { kind: "text"; name: string; text: string }
+  | { kind: "problems" }
+  | { kind: "pasted"; data: string };
 
 export interface Problem {
   uri: string;

@@ -1,6 +1,6 @@
 /** What the panel and the extension host say to each other. Shared by both: no VS Code and no DOM in here. */
 
-import type { ClientMethod, ForkPrompt, ParamsOf, Snapshot, UpdateParams } from "../src/protocol";
+import type { ClientMethod, ForkPrompt, LineRange, ParamsOf, Snapshot, UpdateParams } from "../src/protocol";
 import type { ServerStatus } from "../src/server/answers";
 
 /** Requests that the host passes on to the server as they are. */
@@ -54,13 +54,18 @@ export const PANEL_COMMANDS = [
 
 export type PanelCommand = (typeof PANEL_COMMANDS)[number];
 
-/** A file of the workspace, offered after `@`. */
+/** A file of the workspace, a folder, or lines of a file, offered after `@`. */
 export interface FileSuggestion {
   uri: string;
   /** Relative to its workspace folder. */
   path: string;
   /** Open in an editor. */
   open: boolean;
+  kind?: "folder" | "selection" | "symbol";
+  /** Of a symbol, and how a selection is called. */
+  name?: string;
+  /** Only these lines are meant. */
+  lines?: LineRange;
 }
 
 /** An image that the panel may draw. */

@@ -3,6 +3,8 @@
  * and no DOM in here.
  */
 
+import type { LineRange } from "../protocol";
+
 /** The scheme of documents that were never saved. */
 export const UNTITLED = "untitled";
 
@@ -20,6 +22,14 @@ export function nameInUri(uri: string): string {
   } catch {
     return name; // a sign that stands for itself
   }
+}
+
+/** `tank.py:10-20`, as the server names lines of a file. */
+export function withLines(name: string, lines: LineRange | undefined): string {
+  if (lines === undefined) {
+    return name;
+  }
+  return lines.first === lines.last ? `${name}:${lines.first}` : `${name}:${lines.first}-${lines.last}`;
 }
 
 interface Rankable {

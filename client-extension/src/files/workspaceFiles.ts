@@ -2,7 +2,9 @@
 
 import * as vscode from "vscode";
 import { resolve } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import type { FileSuggestion, ImageFile } from "../../webview/messages";
+import { linesOf } from "../editor/words";
 import { warn } from "../notify";
 import { imageType, lineWith, nameInUri, rankFiles, UNTITLED } from "./fileFacts";
 import { isInside, isReallyInside, type Place } from "./places";
@@ -10,6 +12,11 @@ import { isInside, isReallyInside, type Place } from "./places";
 const MOST_FILES = 20_000;
 const MOST_SUGGESTIONS = 20;
 const FRESH_MILLISECONDS = 10_000;
+const MOST_SYMBOLS = 6;
+/** Of a name, before language servers are asked for it. */
+const FEWEST_LETTERS = 3;
+/** Milliseconds: the menu follows the fingers. */
+const SYMBOL_PATIENCE = 400;
 /** Bytes of the largest image that the panel shows: what a user pastes or drops is far below, and the page has to hold it. */
 const LARGEST_IMAGE = 20_000_000;
 const IMAGE_OR_PDF = /\.(png|jpe?g|gif|webp|pdf)$/i;
@@ -19,13 +26,18 @@ export class WorkspaceFiles {
   private listed: Promise<FileSuggestion[]> | undefined;
   private listedAt = 0;
 
-  /** The best matches for what was typed after `@`, unsaved new documents among them; open editors first. */
+  /** The best matches for what was typed after `@`: the selection, files and folders, unsaved new documents among them, and symbols. */
   async find(query: string): Promise<FileSuggestion[]> {
     if (this.listed === undefined || Date.now() - this.listedAt > FRESH_MILLISECONDS) {
       this.listed = listFiles();
       this.listedAt = Date.now();
     }
-    return rankFiles(query, [...newDocuments(), ...(await this.listed)], MOST_SUGGESTIONS);
+    const files = await this.listed;
+    const [ranked, symbols] = [
+      rankFiles(query, [...newDocuments(), ...files, ...foldersOf(files)], MOST_SUGGESTIONS),
+      await symbolsFor(query),
+    ];
+    return [...selectionFor(query), ...ranked.slice(0, MOST_SUGGESTIONS - symbols.length), ...symbols];
   }
 }
 
@@ -36,14 +48,63 @@ function newDocuments(): FileSuggestion[] {
     .map(({ uri }) => ({ uri: uri.toString(), path: nameInUri(uri.toString()), open: true }));
 }
 
+/** The folders that the files lie in. */
+function foldersOf(files: readonly FileSuggestion[]): FileSuggestion[] {
+  const folders = new Map<string, FileSuggestion>();
+  for (const { path, uri } of files) {
+    for (
+      let end = path.lastIndexOf("/"), at = uri.lastIndexOf("/");
+      end > 0;
+      end = path.lastIndexOf("/", end - 1), at = uri.lastIndexOf("/", at - 1)
+    ) {
+      const folder = path.slice(0, end);
+      if (folders.has(folder)) {
+        break;
+      }
+      folders.set(folder, { uri: uri.slice(0, at), path: folder, open: false, kind: "folder" });
+    }
+  }
+  return [...folders.values()];
+}
+
+function selectionFor(query: string): FileSuggestion[] {
+  const editor = vscode.window.activeTextEditor;
+  const lines = editor && !editor.document.isUntitled ? linesOf(editor.selection.start, editor.selection.end) : undefined;
+  if (editor === undefined || lines === undefined || !"selection".startsWith(query.toLowerCase())) {
+    return [];
+  }
+  const { uri } = editor.document;
+  return [{ uri: uri.toString(), path: vscode.workspace.asRelativePath(uri), open: true, kind: "selection", name: "selection", lines }];
+}
+
+/** What language servers know by that name; nothing where none answers soon. */
+async function symbolsFor(query: string): Promise<FileSuggestion[]> {
+  if (query.length < FEWEST_LETTERS || /[/.]/.test(query)) {
+    return [];
+  }
+  const asked = vscode.commands.executeCommand<vscode.SymbolInformation[]>("vscode.executeWorkspaceSymbolProvider", query);
+  const found = await Promise.race([Promise.resolve(asked).catch(() => []), delay(SYMBOL_PATIENCE, [])]);
+  return found
+    .filter(({ location: { uri } }) => uri.scheme === "file" && vscode.workspace.getWorkspaceFolder(uri) !== undefined)
+    .slice(0, MOST_SYMBOLS)
+    .map(({ name, location: { uri, range } }) => ({
+      uri: uri.toString(),
+      path: vscode.workspace.asRelativePath(uri),
+      open: false,
+      kind: "symbol",
+      name,
+      lines: { first: range.start.line + 1, last: range.end.line + 1 },
+    }));
+}
+
 async function listFiles(): Promise<FileSuggestion[]> {
   const open = new Set(vscode.workspace.textDocuments.map((document) => document.uri.toString()));
   const found = await vscode.workspace.findFiles("**/*", "**/{.git,node_modules,.venv,.ullage,__pycache__}/**", MOST_FILES);
   return found.map((uri) => ({ uri: uri.toString(), path: vscode.workspace.asRelativePath(uri), open: open.has(uri.toString()) }));
 }
 
-/** What the server keeps that the user may look at: whole outputs, images, transcripts. */
-const KEPT = ["tool-results", "media", "transcripts"];
+/** What the server keeps that the user may look at: whole outputs, images, transcripts, plans. */
+const KEPT = ["tool-results", "media", "transcripts", "plans"];
 
 /**
  * Shows a file of the workspace, or one that is kept of its sessions in `storeFolder`, in an editor. A path that leads elsewhere is refused:

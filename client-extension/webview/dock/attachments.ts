@@ -1,11 +1,11 @@
 /** What is attached to the prompt that is being written, as chips; and what of a paste or a drop can be attached. */
 
-import { isAttachable, nameInUri } from "../../src/files/fileFacts";
+import { isAttachable, nameInUri, withLines } from "../../src/files/fileFacts";
 import type { AttachmentRef } from "../../src/protocol";
 import { visibleLine } from "../../src/visible";
 import { element, icon, iconButton, setChildren } from "../dom";
 
-const ICONS: Record<AttachmentRef["kind"], string> = { file: "file", problems: "warning", pasted: "file-media" };
+const ICONS: Record<AttachmentRef["kind"], string> = { file: "file", text: "note", problems: "warning", pasted: "file-media" };
 
 export interface Attachment {
   name: string;
@@ -44,7 +44,7 @@ export class Attachments {
 
   /** Attaches what was attached to a prompt of before. */
   addAgain(ref: AttachmentRef): void {
-    this.add(ref.kind === "file" ? nameInUri(ref.uri) : ref.kind === "pasted" ? PASTED : "problems", ref);
+    this.add(nameOf(ref), ref);
   }
 
   /**
@@ -101,6 +101,19 @@ export class Attachments {
 
 /** What an image is called that was pasted. */
 const PASTED = "pasted image";
+
+function nameOf(ref: AttachmentRef): string {
+  switch (ref.kind) {
+    case "file":
+      return withLines(nameInUri(ref.uri), ref.lines ?? undefined);
+    case "text":
+      return ref.name;
+    case "pasted":
+      return PASTED;
+    case "problems":
+      return "problems";
+  }
+}
 
 const TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
 

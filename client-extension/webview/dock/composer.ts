@@ -1,7 +1,8 @@
 /** The prompt box: writing, sending, stopping, commands after `/`, attachments after `@`, earlier prompts with the arrow keys. */
 
 import { effortLabel } from "../../src/model/choices";
-import type { ForkPrompt, ModeId, SessionModes } from "../../src/protocol";
+import { withLines } from "../../src/files/fileFacts";
+import type { AttachmentRef, ForkPrompt, ModeId, SessionModes } from "../../src/protocol";
 import type { Actions } from "../actions";
 import { element, icon, iconButton } from "../dom";
 import type { SessionView } from "../state";
@@ -23,6 +24,8 @@ export interface ComposerHost {
 }
 
 const MODE_ICONS: Record<ModeId, string> = { ask: "comment-discussion", plan: "checklist", act: "edit" };
+
+const MENTION_ICONS = { file: "file", folder: "folder", selection: "selection", symbol: "symbol-method" } as const;
 
 const MENTION = /(^|\s)@([^\s@]*)$/;
 
@@ -315,11 +318,15 @@ export class Composer {
       icon: "warning",
       accept: () => this.acceptMention("problems", () => this.attachments.add("problems", { kind: "problems" })),
     };
-    const found = files.map(({ path, uri, open }): Completion => {
-      const name = path.slice(path.lastIndexOf("/") + 1);
-      const folder = path.slice(0, -name.length - 1);
-      const accept = () => this.acceptMention(path, () => this.attachments.add(name, { kind: "file", uri }));
-      return { label: name, detail: [folder, open ? "open" : ""].filter(Boolean).join(" · "), icon: "file", accept };
+    const found = files.map((file): Completion => {
+      const { path, uri, open, kind, lines } = file;
+      const last = path.slice(path.lastIndexOf("/") + 1);
+      const folder = path.slice(0, -last.length - 1);
+      const name = file.name ?? last;
+      const ref: AttachmentRef = { kind: "file", uri, ...(lines === undefined ? {} : { lines }) };
+      const accept = () => this.acceptMention(file.name ?? path, () => this.attachments.add(withLines(last, lines), ref));
+      const detail = file.name === undefined ? [folder, open ? "open" : ""].filter(Boolean).join(" · ") : withLines(path, lines);
+      return { label: name, detail, icon: MENTION_ICONS[kind ?? "file"], accept };
     });
     return "problems".startsWith(typed.toLowerCase()) ? [problems, ...found] : found;
   }

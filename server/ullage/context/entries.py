@@ -34,6 +34,10 @@ class Prelude:
     tools: tuple[ToolSpec, ...]
 
 
+NO_FILE = "text:"
+"""How the name of an attachment begins whose text is in no file: no path of a workspace begins so."""
+
+
 @dataclass(frozen=True, slots=True)
 class Attachment:
     """A file (or the editor's problems) that the user put into a prompt with `@`. `text` is what the model reads.
@@ -44,6 +48,16 @@ class Attachment:
     name: str
     text: str
     media: Media | None = None
+    lines: tuple[int, int] | None = None
+    """The first and the last line (from 1) where only these were attached of a file."""
+
+    @property
+    def title(self) -> str:
+        """The name for people and for the model, with the lines: `src/tank.py:10-20`."""
+        if self.lines is None:
+            return self.name.removeprefix(NO_FILE)
+        first, last = self.lines
+        return f"{self.name}:{first}" if first == last else f"{self.name}:{first}-{last}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,13 +96,17 @@ def _modes(current: session.ModeId) -> protocol.SessionModes:
 
 
 def _attachment(ref: Ref) -> protocol.AttachmentRef:
-    from ullage.session.attachments import FileRef, NewDocumentRef, PastedRef
+    from ullage.session.attachments import FileRef, NewDocumentRef, PastedRef, TextRef
 
     if isinstance(ref, PastedRef):
         return protocol.PastedAttachment(base64.b64encode(ref.data).decode("ascii"))
     if isinstance(ref, NewDocumentRef):
         return protocol.FileAttachment(ref.uri)
-    return protocol.FileAttachment(ref.path.as_uri()) if isinstance(ref, FileRef) else protocol.ProblemsAttachment()
+    if isinstance(ref, TextRef):
+        return protocol.TextAttachment(ref.name, ref.text)
+    if isinstance(ref, FileRef):
+        return protocol.FileAttachment(ref.path.as_uri(), ref.lines and protocol.LineRange(*ref.lines))
+    return protocol.ProblemsAttachment()
 
 
 def _fork_origin(origin: session.ForkOrigin | None) -> protocol.ForkOrigin | None:

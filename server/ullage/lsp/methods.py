@@ -195,7 +195,7 @@ async def _import(sessions: Sessions, params: wire.ImportParams) -> wire.ImportR
 
 
 def _ref(attachment: wire.AttachmentRef) -> Ref:
-    from ullage.session.attachments import FileRef, NewDocumentRef, PastedRef, ProblemsRef
+    from ullage.session.attachments import FileRef, NewDocumentRef, PastedRef, ProblemsRef, TextRef
 
     if isinstance(attachment, wire.ProblemsAttachment):
         return ProblemsRef()
@@ -204,12 +204,14 @@ def _ref(attachment: wire.AttachmentRef) -> Ref:
             return PastedRef(base64.b64decode(attachment.data, validate=True))
         except ValueError:
             raise SessionError("invalid", "What was pasted is no base64") from None
+    if isinstance(attachment, wire.TextAttachment):
+        return TextRef(attachment.name, attachment.text)
     if is_new(attachment.uri):
         return NewDocumentRef(attachment.uri)
     path = path_of(attachment.uri)
     if path is None:
         raise SessionError("invalid", f"{attachment.uri} is no file, so it cannot be attached")
-    return FileRef(path)
+    return FileRef(path, None if attachment.lines is None else (attachment.lines.first, attachment.lines.last))
 
 
 AT_ONCE: dict[str, Callable[[Sessions, Any], object]] = {

@@ -122,10 +122,27 @@ class RenameParams:
 
 
 @attrs.frozen
+class LineRange:
+    """The first and the last line, counted from 1."""
+
+    first: int
+    last: int
+
+
+@attrs.frozen
 class FileAttachment:
-    """A file that is put into a prompt, or an open document that was never saved (`untitled:`)."""
+    """A file or a folder that is put into a prompt, or an open document that was never saved (`untitled:`)."""
 
     uri: str
+    lines: LineRange | None = None
+
+
+@attrs.frozen
+class TextAttachment:
+    """A text that is in no file; `name` says where it is from."""
+
+    name: str
+    text: str
 
 
 @attrs.frozen
@@ -140,8 +157,13 @@ class PastedAttachment:
     data: str
 
 
-AttachmentRef: TypeAlias = FileAttachment | ProblemsAttachment | PastedAttachment
-ATTACHMENT_KINDS: dict[type[Any], str] = {FileAttachment: "file", ProblemsAttachment: "problems", PastedAttachment: "pasted"}
+AttachmentRef: TypeAlias = FileAttachment | TextAttachment | ProblemsAttachment | PastedAttachment
+ATTACHMENT_KINDS: dict[type[Any], str] = {
+    FileAttachment: "file",
+    TextAttachment: "text",
+    ProblemsAttachment: "problems",
+    PastedAttachment: "pasted",
+}
 
 
 @attrs.frozen

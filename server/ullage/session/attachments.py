@@ -1,18 +1,21 @@
-"""What a user puts into a prompt with `@`: files as the editor has them, images and PDFs, and the editor's problems.
+"""What a user puts into a prompt: files as the editor has them, whole or some lines, folders, images and PDFs, the editor's problems, and
+texts that are in no file, such as what a terminal shows.
 
 And the shelf from which tools and attachments show images: what the model of one session can still be shown, and where the bytes of it go.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
 from ullage.context.blocks import Media, Message
 from ullage.context.counting.media import Weight, shown_in, weight_of
-from ullage.context.entries import Attachment
+from ullage.context.entries import NO_FILE, Attachment
 from ullage.models.model import ModelCard
 from ullage.session.errors import SessionError
 from ullage.store.errors import StoreFailed
@@ -20,6 +23,7 @@ from ullage.store.plain_files import MediaFiles, shown_path
 from ullage.tools.media import NotShown, Shelf, Sight, show, show_bytes
 from ullage.workspace.files import NEW_DOCUMENT, Diagnostic, Editor, WorkspaceFiles
 from ullage.workspace.folders import Folders, OutsideWorkspace
+from ullage.workspace.ignore import IgnoreRules, walk_files
 from ullage.workspace.media_file import DamagedMedia
 from ullage.workspace.text_file import NotText, TooLarge
 
@@ -32,15 +36,27 @@ PROBLEMS_NAME = "problems"
 PASTED_NAME = "pasted image"
 """What an image is called that was pasted."""
 
+LISTED_FILES = 300
+"""Of a folder that is attached. The agent can list the rest."""
+
 PROBLEMS = 100
 """Most problems that are put into a prompt."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileRef:
-    """A file of the workspace."""
+    """A file of the workspace, or a folder. `lines` are the first and the last line (from 1) where only these are meant."""
 
     path: Path
+    lines: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextRef:
+    """A text that is in no file. `name` says where it is from, such as `terminal`."""
+
+    name: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +78,7 @@ class PastedRef:
     data: bytes
 
 
-Ref: TypeAlias = FileRef | NewDocumentRef | ProblemsRef | PastedRef
+Ref: TypeAlias = FileRef | TextRef | NewDocumentRef | ProblemsRef | PastedRef
 
 
 async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Editor, shelf: Shelf) -> Attachment:
@@ -74,9 +90,13 @@ async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Edit
         return await _pasted(ref.data, shelf)
     if isinstance(ref, NewDocumentRef):
         return _new_document(ref.uri, editor)
+    if isinstance(ref, TextRef):
+        return Attachment(f"{NO_FILE}{ref.name}", _cut(ref.text, "text"))
     name = folders.show(ref.path)
     try:
         path = folders.resolve(str(ref.path))
+        if await asyncio.to_thread(path.is_dir):
+            return Attachment(f"{name.rstrip('/')}/", await asyncio.to_thread(_listing, path, folders))
         shown = await show(path, shelf)
         if shown is not None:
             return Attachment(name, shown.words, shown.media)
@@ -85,7 +105,25 @@ async def attach(ref: Ref, folders: Folders, files: WorkspaceFiles, editor: Edit
         raise SessionError("invalid", f"{name} cannot be attached: there is no such file") from None
     except (OutsideWorkspace, NotText, DamagedMedia, NotShown, StoreFailed, TooLarge, OSError) as error:
         raise SessionError("invalid", f"{name} cannot be attached: {error}") from error
-    return Attachment(name, _cut(text))
+    return Attachment(name, _cut(text)) if ref.lines is None else _some_lines(name, text, ref.lines)
+
+
+def _some_lines(name: str, text: str, lines: tuple[int, int]) -> Attachment:
+    """With their numbers, so that the agent knows where they stand. Raises `SessionError` where the file has fewer."""
+    all_lines = text.split("\n")
+    first, last = lines[0], min(lines[1], len(all_lines))
+    if not 1 <= first <= last:
+        raise SessionError("invalid", f"{name} cannot be attached: it has no lines {lines[0]} to {lines[1]}")
+    shown = "\n".join(f"{number:>6}\t{line}" for number, line in enumerate(all_lines[first - 1 : last], first))
+    return Attachment(name, _cut(shown), lines=(first, last))
+
+
+def _listing(folder: Path, folders: Folders) -> str:
+    """The files in a folder that are not ignored, by path."""
+    found = list(islice(walk_files(folder, IgnoreRules(folders.roots)), LISTED_FILES + 1))
+    names = [folders.show(path) for path in found[:LISTED_FILES]]
+    more = ["... and more; list_files shows the rest"] if len(found) > LISTED_FILES else []
+    return "\n".join([*names, *more]) or "(no files)"
 
 
 def _new_document(uri: str, editor: Editor) -> Attachment:
@@ -95,10 +133,10 @@ def _new_document(uri: str, editor: Editor) -> Attachment:
     return Attachment(uri, _cut(text))
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, what: str = "file") -> str:
     if len(text) <= ATTACHED_CHARACTERS:
         return text
-    return f"{text[:ATTACHED_CHARACTERS]}\n[cut here: the file has {len(text):,} characters]"
+    return f"{text[:ATTACHED_CHARACTERS]}\n[cut here: the {what} has {len(text):,} characters]"
 
 
 async def _pasted(data: bytes, shelf: Shelf) -> Attachment:
@@ -117,10 +155,12 @@ def ref_of(attachment: Attachment, folders: Folders) -> Ref | None:
         return ProblemsRef()
     if attachment.name.startswith(NEW_DOCUMENT):
         return NewDocumentRef(attachment.name)
+    if attachment.name.startswith(NO_FILE):
+        return TextRef(attachment.name.removeprefix(NO_FILE), attachment.text)
     pasted = attachment.media if attachment.name == PASTED_NAME else None
     try:
         if pasted is None:
-            return FileRef(folders.resolve(attachment.name))
+            return FileRef(folders.resolve(attachment.name), attachment.lines)
         return None if folders.kept is None else FileRef(folders.resolve(str(folders.kept.folder / shown_path(pasted))))
     except OutsideWorkspace:
         return None

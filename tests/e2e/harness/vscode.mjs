@@ -14,7 +14,17 @@ import { copyWorkspace } from "../../../scripts/lib/workspace.mjs";
 const GRACE = 10;
 
 /** What comes with VS Code and is needed here: how things look, and how a file of the sample project is shown. The rest starts for nothing. */
-const BUILT_IN = ["theme-defaults", "theme-seti", "python", "json", "markdown-basics", "media-preview", "git-base", "git"];
+const BUILT_IN = [
+  "theme-defaults",
+  "theme-seti",
+  "python",
+  "json",
+  "json-language-features",
+  "markdown-basics",
+  "media-preview",
+  "git-base",
+  "git",
+];
 
 /**
  * @typedef {object} OpenVsCode

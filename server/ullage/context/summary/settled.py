@@ -261,7 +261,7 @@ def typed(prompt: UserPrompt) -> str:
 
 
 def _attached(attachment: Attachment) -> str:
-    name = in_a_line(attachment.name)
+    name = in_a_line(attachment.title)
     return name if attachment.media is None else f"{name}: {in_words(attachment.media)}"
 
 

@@ -273,7 +273,7 @@ def _blocks_of(attachment: Attachment) -> tuple[UserBlock, ...]:
 def _enclosed(attachment: Attachment) -> str:
     """The attachment between tags that nothing inside it can close, so that a file cannot pass for the user's words."""
     text = _CLOSING_TAG.sub("&lt;", attachment.text)
-    name = escape(" ".join(attachment.name.split()))
+    name = escape(" ".join(attachment.title.split()))
     return f'<attachment name="{name}">\n{text}\n</attachment>'
 
 

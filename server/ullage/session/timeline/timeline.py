@@ -220,7 +220,7 @@ class Timeline:
         if isinstance(entry, UserPrompt):
             # A queued prompt moves to the end of the timeline, where its turn begins.
             self.remove(entry.id)
-            names = tuple(a.name for a in entry.attachments)
+            names = tuple(a.title for a in entry.attachments)
             self.put(UserItem(entry.id, at, entry.text, names, False, of_prompt(entry), entry.steering))
         elif isinstance(entry, AssistantReply):
             self._log_reply(entry, at)

@@ -130,7 +130,7 @@ class PromptQueue:
         return bool(joining)
 
     def _show(self, prompt: UserPrompt) -> None:
-        names = tuple(attachment.name for attachment in prompt.attachments)
+        names = tuple(attachment.title for attachment in prompt.attachments)
         at = self._conversation.clock()
         self._conversation.timeline.put(UserItem(prompt.id, at, prompt.text, names, True, of_prompt(prompt), prompt.steering))
 

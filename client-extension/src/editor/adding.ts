@@ -1,0 +1,99 @@
+/**
+ * *Add to Ullage* from wherever something is chosen: files and folders, the selection of an editor, changes of the source control, failures of
+ * tests, the selection of a terminal. It stands in the prompt box then, and the user says what is wanted.
+ */
+
+import * as vscode from "vscode";
+import type { ChatView } from "../chatView";
+import { isAttachable, nameInUri } from "../files/fileFacts";
+import type { AttachmentRef } from "../protocol";
+import { linesOf } from "./words";
+
+/** Characters of a terminal's selection or a test's message: what is longer is a log, which the agent reads better from a file. */
+const LONGEST_TEXT = 30_000;
+
+/**
+ * Adds what the place gives that the command was chosen from; without any, what the active editor shows.
+ *
+ * @throws Error with a message for the user.
+ */
+export async function addToChat(chat: ChatView, ...given: unknown[]): Promise<void> {
+  const attachments = textsIn(given) ?? filesIn(given) ?? fromEditor();
+  await chat.show({ kind: "prompt", prompt: { text: "", attachments } });
+}
+
+/** Adds what is selected in the active terminal. @throws Error with a message for the user. */
+export async function addTerminalSelection(chat: ChatView): Promise<void> {
+  const before = await vscode.env.clipboard.readText();
+  await vscode.env.clipboard.writeText("");
+  let selected: string;
+  try {
+    await vscode.commands.executeCommand("workbench.action.terminal.copySelection"); // there is no other way to learn what is selected
+    selected = await vscode.env.clipboard.readText();
+  } finally {
+    await vscode.env.clipboard.writeText(before);
+  }
+  if (selected.trim() === "") {
+    throw new Error("Select something in the terminal first");
+  }
+  await chat.show({ kind: "prompt", prompt: { text: "", attachments: [textOf("terminal", selected)] } });
+}
+
+function textOf(name: string, text: string): AttachmentRef {
+  return { kind: "text", name, text: text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}\n[cut here]` : text };
+}
+
+/** The message of a test that failed, and the file that it is in. */
+function textsIn([given]: readonly unknown[]): AttachmentRef[] | undefined {
+  const { test, message } = (typeof given === "object" && given !== null ? given : {}) as {
+    test?: vscode.TestItem;
+    message?: vscode.TestMessage;
+  };
+  if (test?.label === undefined || message?.message === undefined) {
+    return undefined;
+  }
+  const said = typeof message.message === "string" ? message.message : message.message.value;
+  const expected =
+    message.expectedOutput === undefined ? "" : `\nExpected:\n${message.expectedOutput}\nActual:\n${message.actualOutput ?? ""}`;
+  const file: AttachmentRef[] = test.uri === undefined ? [] : [{ kind: "file", uri: test.uri.toString() }];
+  return [textOf(`test ${test.label}`, `${test.label}\n${said}${expected}`), ...file];
+}
+
+/** Files and folders of the explorer (the one that was clicked, or all that are chosen), of a tab, or of the source control. */
+function filesIn(given: readonly unknown[]): AttachmentRef[] | undefined {
+  const [clicked, chosen] = given;
+  const all = Array.isArray(chosen) && chosen.length > 0 ? chosen : clicked instanceof vscode.Uri ? [clicked] : given;
+  const uris = all.map(uriOf).filter((uri) => uri !== undefined);
+  const selected = selectionIn(uris);
+  return uris.length === 0 ? undefined : (selected ?? uris.map((uri) => ({ kind: "file", uri: uri.toString() })));
+}
+
+function uriOf(given: unknown): vscode.Uri | undefined {
+  const uri = given instanceof vscode.Uri ? given : (given as { resourceUri?: unknown } | undefined)?.resourceUri;
+  return uri instanceof vscode.Uri && isAttachable(uri.toString()) ? uri : undefined;
+}
+
+/** The selected lines, where the only file is the one in the active editor. */
+function selectionIn(uris: readonly vscode.Uri[]): AttachmentRef[] | undefined {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined || uris.length !== 1 || editor.document.uri.toString() !== uris[0]?.toString()) {
+    return undefined;
+  }
+  return editor.selection.isEmpty ? undefined : fromEditor();
+}
+
+function fromEditor(): AttachmentRef[] {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) {
+    throw new Error("No editor is active: open the file or the new document that is to be added");
+  }
+  const uri = editor.document.uri.toString();
+  if (!isAttachable(uri)) {
+    throw new Error(`${nameInUri(uri)} is no file, so it cannot be added`);
+  }
+  const lines = linesOf(editor.selection.start, editor.selection.end);
+  if (lines !== undefined && editor.document.isUntitled) {
+    return [textOf(nameInUri(uri), editor.document.getText(editor.selection))];
+  }
+  return [{ kind: "file", uri, ...(lines === undefined ? {} : { lines }) }];
+}

@@ -1,0 +1,56 @@
+/** What is asked and attached from places of the editor, in words. No VS Code in here. */
+
+import type { AttachmentRef, LineRange } from "../protocol";
+
+/** A problem of a file, as a language server reports it. */
+export interface ReportedProblem {
+  uri: string;
+  /** As the user knows the file. */
+  path: string;
+  lines: LineRange;
+  message: string;
+  /** Who reports it, and by which code; empty where that is not known. */
+  source: string;
+}
+
+export type Wish = "fix" | "explain";
+
+/** Lines around a problem that go with it. */
+const AROUND = 20;
+
+/**
+ * What is asked about problems of one file. Their words come from programs that read the workspace: so they are attached, and never among what
+ * the user says.
+ */
+export function askAbout(wish: Wish, problems: readonly ReportedProblem[]): { text: string; attachments: AttachmentRef[] } {
+  const [first] = problems;
+  if (first === undefined) {
+    return { text: "", attachments: [] };
+  }
+  const places = problems.map(({ path, lines }) => `${path}:${lines.first}`);
+  const what = problems.length === 1 ? "this problem" : "these problems";
+  const text = wish === "fix" ? `Fix ${what} at ${places.join(", ")}.` : `Explain ${what} at ${places.join(", ")}, and how to solve it.`;
+  const told = problems.map(
+    ({ path, lines, message, source }) => `${path}:${lines.first}: ${message}${source === "" ? "" : ` [${source}]`}`,
+  );
+  const around = {
+    first: Math.max(1, Math.min(...problems.map(({ lines }) => lines.first)) - AROUND),
+    last: Math.max(...problems.map(({ lines }) => lines.last)) + AROUND,
+  };
+  return {
+    text,
+    attachments: [
+      { kind: "file", uri: first.uri, lines: around },
+      { kind: "text", name: problems.length === 1 ? "problem" : "problems found here", text: told.join("\n") },
+    ],
+  };
+}
+
+/** The lines of a selection, counted from 1; undefined where nothing is selected. A last line of which nothing is selected does not count. */
+export function linesOf(start: { line: number; character: number }, end: { line: number; character: number }): LineRange | undefined {
+  if (start.line === end.line && start.character === end.character) {
+    return undefined;
+  }
+  const last = end.character === 0 && end.line > start.line ? end.line - 1 : end.line;
+  return { first: start.line + 1, last: last + 1 };
+}
