@@ -39,6 +39,10 @@ class RecordedCompaction:
     """Why it was made; None where the transcript does not tell more than `automatic`."""
     focus: str = ""
     """What the summary was to favour, by the words of whoever asked for it."""
+    saves: float | None = None
+    """Of one that was made to save: about how many dollars, as was announced."""
+    by_program: bool = False
+    """Of such a one: no model was asked, since the cache was cold."""
     id: str = ""
     """By which the user's undo and redo name it; empty where the transcript has none."""
     planned_after: int | None = None

@@ -183,5 +183,7 @@ def _recorded(compaction: Compaction, after_seq: int, at: float) -> RecordedComp
         usage=used,
         trigger=compaction.trigger,
         focus=compaction.focus,
+        saves=compaction.saves,
+        by_program=compaction.trigger == "economy" and compaction.rung in ("digest", "tail") and not compaction.skipped,
         id=compaction.id,
     )

@@ -321,7 +321,7 @@ class _Simulation:
             means.measures.refused(means.request.model, compaction.tokens_before)
         means.told = compaction.told
         trigger = compaction.trigger or ("threshold" if compaction.automatic else "manual")
-        wanted = Wanted(means.new_id(), trigger, compaction.focus)
+        wanted = Wanted(means.new_id(), trigger, compaction.focus, compaction.by_program, compaction.saves)
         made = self._attempt(wanted, at_work=at_work)
         if made is None and trigger not in ASKED_FOR:
             made = self._attempt(replace(wanted, trigger="manual"), at_work=at_work)

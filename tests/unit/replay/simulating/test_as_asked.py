@@ -30,6 +30,7 @@ from tests.unit.replay.simulating.test_as_it_went import (
     triggers,
     worked,
 )
+from ullage.context.compaction.economy import Economy
 from ullage.context.compaction_entries import ASKED_FOR, Compaction
 from ullage.context.policies.table import BUILT_IN
 from ullage.context.policy import Policy
@@ -119,6 +120,12 @@ def test_whatever_is_compacted_is_so_live_and_at_the_recorded_places(policy: str
 @pytest.mark.parametrize("reversed", REVERSED, ids=lambda doings: ", ".join(doing.what for doing in doings))
 def test_what_is_undone_redone_and_excluded_is_so_at_the_recorded_places(reversed: Sequence[Doing]) -> None:
     assert "threshold" in triggers(check(BUILT_IN["ullage"], [*worked()[:9], *reversed, *worked()[:6], LAST], at="recorded"))
+
+
+@pytest.mark.parametrize(("economy", "pauses"), [("cheapest", (40.0, 290.0)), ("balanced", (40.0, 40.0, 4_000.0))], ids=["warm", "cold"])
+def test_what_saves_is_compacted_the_same_at_the_recorded_places(economy: Economy, pauses: Sequence[float]) -> None:
+    work = [Doing("read" if turn < 3 else "chat", turn, pauses[turn % len(pauses)]) for turn in range(18)]
+    assert "economy" in triggers(check(BUILT_IN["ullage"], [*work, LAST], economy, at="recorded"))
 
 
 def test_what_the_api_refused_is_compacted_the_same_at_the_recorded_places() -> None:
