@@ -1,4 +1,4 @@
-"""How single entries show: images and PDFs, compactions, why a call failed, the work of a policy before each call, and the session's title.
+"""How single entries show: images, PDFs, compactions, calls that are done, the work of a policy before each call, and the session's title.
 
 A policy may do something before every call. A card for each would flood the timeline. So one quiet line counts them, until another kind of
 compaction comes. Where items stand in the timeline is decided in `timeline.py`.
@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 from ullage.context.blocks import Media
 from ullage.context.compaction_entries import Compaction, CompactionFailed, FetchedAgain
 from ullage.context.counting.media import in_words
 from ullage.context.entries import AssistantReply, ToolReturned, UserPrompt
-from ullage.session.timeline.items import CompactionItem, Failure, NoticeItem, RestoredFileItem, ShownMedia
+from ullage.session.timeline.items import CompactionItem, Failure, NoticeItem, RestoredFileItem, ShownMedia, ToolCallItem
 from ullage.store.plain_files import shown_path
 from ullage.tools.file_tools import NOT_FOUND
 
@@ -144,6 +144,25 @@ class FetchedSince:
 
 def _counted(count: int, one: str, many: str) -> str:
     return f"{count} {one if count == 1 else many}" if count else ""
+
+
+def done_call(item: ToolCallItem, result: ToolReturned, at: float) -> ToolCallItem:
+    """The card of a call that has its result: nothing is asked of the user any more. One that was stopped stays so."""
+    return replace(
+        item,
+        status="cancelled" if item.status == "cancelled" else "failed" if result.is_error else "completed",
+        output=result.content,
+        diff=result.diff,
+        full_output=result.full_output,
+        media=of_result(result),
+        permission=(),
+        permission_id="",
+        permission_reason="",
+        document=None,
+        failure=failure_of(result),
+        began=result.began,
+        seconds=None if result.began is None else max(0.0, at - result.began),
+    )
 
 
 def failure_of(result: ToolReturned) -> Failure | None:

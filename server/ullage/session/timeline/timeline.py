@@ -23,7 +23,7 @@ from ullage.context.blocks import Json, Text, Thinking, ToolUse
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, FetchedAgain
 from ullage.context.entries import AssistantReply, Clipped, Forked, Logged, ToolReturned, TurnEnded, UserPrompt
 from ullage.context.summary.state_of_work import PROPOSING, steps_of_result
-from ullage.session.locations import Locate, Location, nowhere
+from ullage.session.locations import Locate, nowhere
 from ullage.session.long_work import weakly
 from ullage.session.timeline.items import (
     AssistantItem,
@@ -47,10 +47,9 @@ from ullage.session.timeline.shown_entries import (
     FetchedSince,
     UpkeepLines,
     compaction_item,
+    done_call,
     failed_compaction_item,
-    failure_of,
     of_prompt,
-    of_result,
     thought_for,
 )
 from ullage.tools.todo import plan_of
@@ -317,30 +316,10 @@ class Timeline:
             self._set_plan(plan_of(json.loads(item.input)))
         elif result.tool == PROPOSING and not result.is_error:
             self._set_plan(tuple(PlanEntry(step, "pending") for step in steps_of_result(result.content)))
-        cancelled = item.status == "cancelled"
-        self.put(
-            replace(
-                item,
-                status="cancelled" if cancelled else "failed" if result.is_error else "completed",
-                output=result.content,
-                diff=result.diff,
-                full_output=result.full_output,
-                media=of_result(result),
-                permission=(),
-                permission_id="",
-                permission_reason="",
-                document=None,
-                failure=failure_of(result),
-                began=result.began,
-                seconds=None if result.began is None else max(0.0, at - result.began),
-                locations=self._located(item, result),
-            )
-        )
-
-    def _located(self, item: ToolCallItem, result: ToolReturned) -> tuple[Location, ...]:
-        """What was read is where it was looked for."""
-        is_known = bool(item.locations) and item.tool_kind == "read"
-        return item.locations if is_known or not result.touched else self._locate(item.tool_kind, {}, result)
+        # What was read is where it was looked for.
+        is_there = not result.touched or (bool(item.locations) and item.tool_kind == "read")
+        locations = item.locations if is_there else self._locate(item.tool_kind, {}, result)
+        self.put(replace(done_call(item, result, at), locations=locations))
 
     def _set_plan(self, entries: tuple[PlanEntry, ...]) -> None:
         if entries != self.plan:
