@@ -42,7 +42,9 @@ class RecordedCompaction:
     saves: float | None = None
     """Of one that was made to save: about how many dollars, as was announced."""
     by_program: bool = False
-    """Of such a one: no model was asked, since the cache was cold."""
+    """No model wrote its summary: of one that was made to save, since the cache was cold, else since models were not asked, or failed."""
+    policy: str = ""
+    """Whose way it was; empty where the transcript does not tell."""
     id: str = ""
     """By which the user's undo and redo name it; empty where the transcript has none."""
     planned_after: int | None = None

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from ullage.context.calls import files_printed, plain
+from ullage.context.compaction.needed import facts_in
 from ullage.context.policies.memory_blocks import FACT
 from ullage.context.policies.token_prune import NUMBERED
 from ullage.context.summary.sentences import ANNOUNCED, ROUTINE
@@ -22,6 +23,7 @@ LENGTH = 1_000_000
 
 USES: dict[str, Callable[[str], object]] = {
     "facts": FACT.findall,
+    "what is used and in view": facts_in,
     "a numbered line": NUMBERED.match,
     "an excuse": EXCUSE.match,
     "hashes": HASH.findall,

@@ -83,7 +83,12 @@ class Making:
         draft = await self.ahead.take_for(wanted)
         if draft is None or not _is_proved(draft):
             return draft
-        if not (await self._proof(draft.entry(), draft)).lacks_much:
+        try:
+            proof = await self._proof(draft.entry(), draft)
+        except BaseException:
+            self.ahead.discard(draft)
+            raise
+        if not proof.lacks_much:
             return draft
         self.ahead.discard(draft)
         if wanted.trigger in ("economy", "idle"):

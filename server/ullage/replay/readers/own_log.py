@@ -184,6 +184,7 @@ def _recorded(compaction: Compaction, after_seq: int, at: float) -> RecordedComp
         trigger=compaction.trigger,
         focus=compaction.focus,
         saves=compaction.saves,
-        by_program=compaction.trigger == "economy" and compaction.rung in ("digest", "tail") and not compaction.skipped,
+        by_program=compaction.rung in ("digest", "tail"),
+        policy=compaction.policy,
         id=compaction.id,
     )

@@ -321,13 +321,21 @@ class _Simulation:
             means.measures.refused(means.request.model, compaction.tokens_before)
         means.told = compaction.told
         trigger = compaction.trigger or ("threshold" if compaction.automatic else "manual")
-        wanted = Wanted(means.new_id(), trigger, compaction.focus, compaction.by_program, compaction.saves)
+        by_program = compaction.by_program and self._is_by_program_here(compaction)
+        wanted = Wanted(means.new_id(), trigger, compaction.focus, by_program, compaction.saves)
         made = self._attempt(wanted, at_work=at_work)
         if made is None and trigger not in ASKED_FOR:
             made = self._attempt(replace(wanted, trigger="manual"), at_work=at_work)
         if made is not None:
             self._hands.has_made(compaction, made)
         means.told = ""
+
+    def _is_by_program_here(self, compaction: RecordedCompaction) -> bool:
+        """Whether what kept a model from writing the recorded summary means anything under this policy. A draft that was made ahead was not
+        waited for, so it says nothing of the model now."""
+        if _was_drafted_ahead(compaction):
+            return False
+        return compaction.trigger == "economy" or compaction.policy == self._policy.name
 
     def _attempt(self, wanted: Wanted, *, at_work: bool) -> Compaction | None:
         must = wanted.trigger == "reactive"

@@ -68,7 +68,9 @@ def test_what_summarises_nothing_is_no_recorded_compaction(tmp_path: Path):
         store.append(session.id, entry, 6.0)
     store.close()
     (transcript,) = read(tmp_path / "ullage.db")
-    assert transcript.compactions == (RecordedCompaction(3, "", False, 0, 6.0, usage=Usage(0, 0), trigger="manual", id="c3"),)
+    assert transcript.compactions == (
+        RecordedCompaction(3, "", False, 0, 6.0, usage=Usage(0, 0), trigger="manual", id="c3", policy="ullage"),
+    )
     assert mended(transcript) == {
         "clearings before a call (upkeep) or by the user's hand": 2,
         "compactions whose summary is not recorded": 1,
@@ -138,7 +140,9 @@ def test_every_session_is_a_transcript_without_its_compactions(database: Path):
     assert [logged.seq for logged in transcript.entries] == list(range(1, 11))
     assert transcript.entries[-1].entry == Clipped(9, "short", "out.txt")
     assert transcript.entries[1].at == 11.0
-    assert transcript.compactions == (RecordedCompaction(4, "So far", True, 0, 14.0, usage=Usage(0, 0), trigger="threshold", id="c1"),)
+    assert transcript.compactions == (
+        RecordedCompaction(4, "So far", True, 0, 14.0, usage=Usage(0, 0), trigger="threshold", by_program=True, policy="ullage", id="c1"),
+    )
     assert mended(transcript) == {"compactions that were undone": 1}
     assert (transcript.source, empty.entries) == ("ullage", ())
 
