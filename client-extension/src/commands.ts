@@ -14,7 +14,7 @@ import type { ServerConnection } from "./server/connection";
 import type { ActiveSession } from "./session/activeSession";
 import { showAllowed } from "./session/approvalPrompts";
 import { type CompactionNotice, undoOrRedo } from "./session/indicators";
-import { forkSession, importSessions, pickMode, pickSession, searchSessions } from "./session/pickers";
+import { exportSession, forkSession, importSessions, pickMode, pickSession, searchSessions } from "./session/pickers";
 import { labelText } from "./visible";
 
 export interface CommandParts {
@@ -54,6 +54,7 @@ export function registerCommands(parts: CommandParts): vscode.Disposable {
     "ullage.addToChat": (...given) => addToChat(chat, ...given),
     "ullage.addTerminalSelection": () => addTerminalSelection(chat),
     "ullage.searchSessions": (words) => searchSessions(connection, session, chat, typeof words === "string" ? words : ""),
+    "ullage.exportSession": () => exportSession(session),
     "ullage.importSessions": () => importSessions(connection, session, chat),
     "ullage.allow": () => chat.answerApproval(true),
     "ullage.refuse": () => chat.answerApproval(false),

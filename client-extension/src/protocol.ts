@@ -622,6 +622,7 @@ export interface ClientRequests {
   "ullage/workspace/search": [{ query: string; limit?: Optional<number> }, { hits: SearchHit[] }];
   "ullage/session/setModel": [OfSession & { model: string }, Nothing];
   "ullage/session/setEffort": [OfSession & { effort: Effort | "default" }, Nothing];
+  "ullage/session/export": [OfSession & { format: "markdown" | "jsonl" }, { text: string }];
   "ullage/session/setMode": [OfSession & { modeId: ModeId }, Nothing];
   "ullage/permission/respond": [
     OfSession & { toolCallId: string; permissionId: string; optionId: string; reason?: Optional<string> },
@@ -683,6 +684,7 @@ export const METHODS = {
     "ullage/workspace/search": true,
     "ullage/session/setModel": true,
     "ullage/session/setEffort": true,
+    "ullage/session/export": true,
     "ullage/session/setMode": true,
     "ullage/permission/respond": true,
     "ullage/permission/list": true,

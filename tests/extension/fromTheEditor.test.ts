@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { askAbout, linesOf, type ReportedProblem } from "../../client-extension/src/editor/words";
 import { withLines } from "../../client-extension/src/files/fileFacts";
+import { fileNameOf } from "../../client-extension/src/session/pickerText";
 
 const PROBLEM: ReportedProblem = {
   uri: "file:///work/tank.py",
@@ -47,4 +48,11 @@ test("lines are named as the server names them", () => {
   assert.equal(withLines("tank.py", undefined), "tank.py");
   assert.equal(withLines("tank.py", { first: 3, last: 3 }), "tank.py:3");
   assert.equal(withLines("tank.py", { first: 3, last: 9 }), "tank.py:3-9");
+});
+
+test("a title becomes a name that every file system takes", () => {
+  assert.equal(fileNameOf("Fix: the “dip” / depth?"), "Fix-the-dip-depth");
+  assert.equal(fileNameOf("修复测试"), "修复测试");
+  assert.equal(fileNameOf("../.."), "session");
+  assert.equal(fileNameOf("x".repeat(200)).length, 60);
 });

@@ -172,3 +172,12 @@ export function counted(number: number, one: string, several: string): string {
 function day(at: number): string {
   return new Date(at * 1000).toISOString().slice(0, 10);
 }
+
+/** A title as the name of a file, without what file systems take amiss. */
+export function fileNameOf(title: string): string {
+  const name = title
+    .replace(/[^\p{Letter}\p{Number}]+/gu, "-")
+    .replace(/^-+|-+$/g, "")
+    .slice(0, 60);
+  return name === "" ? "session" : name;
+}

@@ -7,6 +7,7 @@ import {
   type Chosen,
   counted,
   descriptionOf,
+  fileNameOf,
   hitTexts,
   type Importable,
   NewestOnly,
@@ -231,4 +232,22 @@ export async function pickMode(session: ActiveSession): Promise<void> {
   if (chosen !== undefined) {
     await session.request("ullage/session/setMode", { modeId: chosen.id });
   }
+}
+
+/** Saves the session as Markdown or JSON Lines, where the user says. @throws Error where it cannot be written. */
+export async function exportSession(session: ActiveSession): Promise<void> {
+  const title = fileNameOf(session.current?.title ?? "");
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+  const target = await vscode.window.showSaveDialog({
+    title: "Export session",
+    filters: { Markdown: ["md"], "JSON Lines": ["jsonl"] },
+    ...(folder === undefined ? {} : { defaultUri: vscode.Uri.joinPath(folder, `${title}.md`) }),
+  });
+  if (target === undefined) {
+    return;
+  }
+  const format = target.path.toLowerCase().endsWith(".jsonl") ? "jsonl" : "markdown";
+  const { text } = await session.request("ullage/session/export", { format });
+  await vscode.workspace.fs.writeFile(target, Buffer.from(text, "utf8"));
+  await vscode.window.showTextDocument(target, { preview: false });
 }

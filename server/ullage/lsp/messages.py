@@ -57,6 +57,7 @@ REQUESTS_OF_CLIENT: dict[str, tuple[type[Any], type[Any]]] = {
     wire.SEARCH: (history.SearchParams, history.SearchResult),
     wire.SET_MODEL: (wire.SetModelParams, wire.Nothing),
     wire.SET_EFFORT: (wire.SetEffortParams, wire.Nothing),
+    wire.EXPORT: (wire.ExportParams, wire.ExportResult),
     wire.SET_MODE: (wire.SetModeParams, wire.Nothing),
     wire.RESPOND: (wire.RespondParams, wire.Nothing),
     wire.ALLOWED: (wire.Nothing, wire.AllowedResult),

@@ -131,6 +131,11 @@ async def _set_effort(sessions: Sessions, params: wire.SetEffortParams) -> wire.
     return _NOTHING
 
 
+async def _export(sessions: Sessions, params: wire.ExportParams) -> wire.ExportResult:
+    session = sessions.shown(params.session_id)
+    return wire.ExportResult(await session.history.export(session.title, params.format))
+
+
 def _set_mode(sessions: Sessions, params: wire.SetModeParams) -> wire.Nothing:
     sessions.get(params.session_id).set_mode(params.mode_id)
     return _NOTHING
@@ -238,6 +243,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.PROMPT: _prompt,
     wire.SET_MODEL: _set_model,
     wire.SET_EFFORT: _set_effort,
+    wire.EXPORT: _export,
     wire.ALLOWED: _always_allowed,
     wire.FORGET: _forget,
     wire.MODELS: _models,
@@ -251,7 +257,10 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
 """What answers the others. The functions raise `SessionError`."""
 
 IN_THREADS = frozenset(
-    (wire.LIST, wire.IMPORT, wire.FORK, wire.DELETE, wire.SEARCH, wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES, wire.CHANGES)
+    (
+        *(wire.LIST, wire.IMPORT, wire.FORK, wire.DELETE, wire.EXPORT, wire.SEARCH),
+        *(wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES, wire.CHANGES),
+    )
 )
 """Methods that are mostly done in another thread, whoever asks and however often."""
 

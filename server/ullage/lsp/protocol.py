@@ -47,6 +47,7 @@ SEARCH = "ullage/workspace/search"
 IMPORT = "ullage/workspace/import"
 IMPORTABLE = "ullage/workspace/importable"
 SET_MODEL = "ullage/session/setModel"
+EXPORT = "ullage/session/export"
 SET_MODE = "ullage/session/setMode"
 SET_EFFORT = "ullage/session/setEffort"
 RESPOND = "ullage/permission/respond"
@@ -280,6 +281,21 @@ class SetEffortParams:
 
     session_id: Id
     effort: Literal["default", "low", "medium", "high", "xhigh", "max"]
+
+
+@attrs.frozen
+class ExportParams:
+    """Params of `export`."""
+
+    session_id: Id
+    format: Literal["markdown", "jsonl"]
+
+
+@attrs.frozen
+class ExportResult:
+    """Result of `export`: the whole session as one text."""
+
+    text: str
 
 
 @attrs.frozen

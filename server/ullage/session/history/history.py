@@ -25,6 +25,7 @@ from ullage.session.conversation import Conversation
 from ullage.session.errors import SessionError, refusing
 from ullage.session.history.changes import Changes
 from ullage.session.history.epochs import EpochInfo, FatePage, Group, epochs, fate_page
+from ullage.session.history.export import ExportFormat, exported
 from ullage.session.history.places import NamedFiles, entry_of_item, first_of_item
 from ullage.session.history.preview import ItemFate, Preview, cost_of, fates_of, lines_of
 from ullage.session.models_in_use import ModelInUse
@@ -89,6 +90,10 @@ class History:
             restored=tuple(RestoredFileItem(file.path, file.note, file.is_read) for file in entry.restored),
             cost=await asyncio.to_thread(cost_of, before, entry, rung, card, self._conversation.clock(), full.counted.categories),
         )
+
+    async def export(self, title: str, wanted: ExportFormat) -> str:
+        """The whole session as one text."""
+        return await asyncio.to_thread(exported, title, self._conversation.entries, wanted)
 
     async def epochs(self, since: str | None = None) -> tuple[tuple[EpochInfo, ...], tuple[ItemFate, ...]]:
         """The epochs of the session, and the items that the model does not see as they were: that one and those after it (None: all).
