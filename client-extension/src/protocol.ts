@@ -414,6 +414,12 @@ export interface ForkPrompt {
   attachments: AttachmentRef[];
 }
 
+/** A session that was forked. `prompt` is that of the item where it is one. */
+export interface ForkResult {
+  snapshot: Snapshot;
+  prompt?: Optional<ForkPrompt>;
+}
+
 export interface SessionSummary {
   sessionId: string;
   title: string;
@@ -479,6 +485,25 @@ export interface DecidedFile {
   path: string;
   outcome: "done" | "conflict";
   why?: Optional<string>;
+}
+
+/** A moment that the files can be gone back to: before the turn of a prompt (its id), or `forward` again after that. */
+export interface Checkpoint {
+  turnId: string;
+  title: string;
+  at: number;
+  /** How many files changed then. */
+  files: number;
+  forward?: Optional<boolean>;
+}
+
+/** What would become of a file. With a `conflict` it stays as it is unless it is named in `overwrite`; where it `stays`, in any case. */
+export interface FileBack {
+  path: string;
+  uri: string;
+  action: "write" | "create" | "delete";
+  conflict?: Optional<string>;
+  stays?: Optional<boolean>;
 }
 
 /** All changes, those of a file, one hunk of it, or those of a turn. */
@@ -584,7 +609,7 @@ export interface ClientRequests {
   "ullage/session/open": [{ sessionId?: Optional<string> }, Snapshot];
   "ullage/session/snapshot": [OfSession, Snapshot];
   "ullage/session/items": [OfSession & { before: string; limit: number }, { items: Item[]; earlier: number }];
-  "ullage/session/fork": [OfSession & { itemId?: Optional<string> }, { snapshot: Snapshot; prompt?: Optional<ForkPrompt> }];
+  "ullage/session/fork": [OfSession & { itemId?: Optional<string> }, ForkResult];
   "ullage/session/rename": [OfSession & { title: string }, Nothing];
   "ullage/session/delete": [OfSession, Nothing];
   "ullage/session/close": [OfSession, Nothing];
@@ -619,6 +644,12 @@ export interface ClientRequests {
   "ullage/session/versionText": [OfSession & { path: string; turnId?: Optional<string> }, { text?: Optional<string> }];
   "ullage/session/keepChanges": [OfSession & Decide, { files: DecidedFile[] }];
   "ullage/session/undoChanges": [OfSession & Decide, { files: DecidedFile[] }];
+  "ullage/session/checkpoints": [OfSession, { checkpoints: Checkpoint[] }];
+  "ullage/session/previewRestore": [OfSession & { turnId: string }, { files: FileBack[]; uncovered: { path: string; why: string }[] }];
+  "ullage/session/restore": [
+    OfSession & { turnId: string; what: "files" | "conversation" | "both"; overwrite?: Optional<string[]> },
+    { files: DecidedFile[]; fork?: Optional<ForkResult> },
+  ];
   "ullage/workspace/search": [{ query: string; limit?: Optional<number> }, { hits: SearchHit[] }];
   "ullage/session/setModel": [OfSession & { model: string }, Nothing];
   "ullage/session/setEffort": [OfSession & { effort: Effort | "default" }, Nothing];
@@ -681,6 +712,9 @@ export const METHODS = {
     "ullage/session/versionText": true,
     "ullage/session/keepChanges": true,
     "ullage/session/undoChanges": true,
+    "ullage/session/checkpoints": true,
+    "ullage/session/previewRestore": true,
+    "ullage/session/restore": true,
     "ullage/workspace/search": true,
     "ullage/session/setModel": true,
     "ullage/session/setEffort": true,

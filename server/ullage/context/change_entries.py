@@ -50,6 +50,8 @@ class FilesChanged:
     tool_use_id: str | None
     """None where the user did it."""
     uncovered: tuple[Uncovered, ...] = ()
+    gone_back_to: str = ""
+    """The checkpoint that the user went back to (`changes/checkpoints.py`); empty where they did not."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ullage.context.blocks import AssistantBlock, Media, SystemPart, ToolSpec, Usage
-from ullage.context.change_entries import ChangedFile, FilesChanged, Reviewed, Uncovered
+from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion, Reviewed, Uncovered
 from ullage.context.compaction_entries import Compaction, CompactionFailed, CompactionRedone, CompactionUndone, Reworded, SpentInVain
 
 Outcome: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "interrupted", "error"]
@@ -258,6 +258,16 @@ def media_in(entry: Entry) -> tuple[Media, ...]:
             return tuple(attachment.media for attachment in entry.attachments if attachment.media is not None)
         case _:
             return ()
+
+
+def versions_in(entry: Entry) -> tuple[FileVersion, ...]:
+    """The versions of files that an entry names."""
+    if isinstance(entry, Reviewed):
+        named = (entry.baseline, entry.agents)
+    else:
+        changed = files_changed(entry)
+        named = () if changed is None else tuple(version for each in changed.files for version in (each.before, each.after))
+    return tuple(each for each in named if each is not None)
 
 
 def files_changed(entry: Entry) -> FilesChanged | None:

@@ -121,3 +121,65 @@ class DecidedResult:
     """Result of `keepChanges` and `undoChanges`."""
 
     files: list[DecidedFile]
+
+
+@attrs.frozen
+class Checkpoint:
+    """A moment that can be gone back to; `turn_id` is the id of the prompt that it lies before, or one that leads `forward` again."""
+
+    turn_id: str
+    title: str
+    at: float
+    files: int
+    forward: bool | None = None
+
+
+@attrs.frozen
+class CheckpointsParams:
+    """Params of `checkpoints`."""
+
+    session_id: Id
+
+
+@attrs.frozen
+class CheckpointsResult:
+    """Result of `checkpoints`, the oldest first."""
+
+    checkpoints: list[Checkpoint]
+
+
+@attrs.frozen
+class PreviewRestoreParams:
+    """Params of `previewRestore`."""
+
+    session_id: Id
+    turn_id: Id
+
+
+@attrs.frozen
+class FileBack:
+    """What would become of one file. With a `conflict` it stays as it is unless it is in `overwrite`; where it `stays`, always."""
+
+    path: str
+    uri: str
+    action: Literal["write", "create", "delete"]
+    conflict: str | None = None
+    stays: bool | None = None
+
+
+@attrs.frozen
+class PreviewRestoreResult:
+    """Result of `previewRestore`: files that are as they were then are left out."""
+
+    files: list[FileBack]
+    uncovered: list[Uncovered]
+
+
+@attrs.frozen
+class RestoreParams:
+    """Params of `restore`; `overwrite` are the paths of files in conflict."""
+
+    session_id: Id
+    turn_id: Id
+    what: Literal["files", "conversation", "both"]
+    overwrite: list[str] | None = None

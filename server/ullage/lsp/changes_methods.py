@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ullage.lsp import changes as shapes
 from ullage.lsp import protocol as wire
 from ullage.lsp.documents import path_of
 from ullage.session.errors import SessionError
+from ullage.session.timeline.shown_entries import title_of
 
 if TYPE_CHECKING:  # takes long to import
     from ullage.session.changes.shown import Decided, OpenChanges, ShownFile, ShownTurn
@@ -31,12 +32,28 @@ async def _version_text(sessions: Sessions, params: shapes.VersionTextParams) ->
 
 async def _keep(sessions: Sessions, params: shapes.DecideParams) -> shapes.DecidedResult:
     reviewing = sessions.get(params.session_id).reviewing
-    return _decided(await reviewing.keep(_named_or_all(params.path), params.hunk_id, params.turn_id))
+    return decided_to_wire(await reviewing.keep(_named_or_all(params.path), params.hunk_id, params.turn_id))
 
 
 async def _undo(sessions: Sessions, params: shapes.DecideParams) -> shapes.DecidedResult:
     reviewing = sessions.get(params.session_id).reviewing
-    return _decided(await reviewing.undo(_named_or_all(params.path), params.hunk_id, params.turn_id))
+    return decided_to_wire(await reviewing.undo(_named_or_all(params.path), params.hunk_id, params.turn_id))
+
+
+async def _checkpoints(sessions: Sessions, params: shapes.CheckpointsParams) -> shapes.CheckpointsResult:
+    found = await sessions.shown(params.session_id).going_back.checkpoints()
+    return shapes.CheckpointsResult(
+        [shapes.Checkpoint(each.id, title_of(each.title), each.at, each.files, each.forward or None) for each in found]
+    )
+
+
+async def _preview_restore(sessions: Sessions, params: shapes.PreviewRestoreParams) -> shapes.PreviewRestoreResult:
+    found = await sessions.get(params.session_id).going_back.preview(params.turn_id)
+    files = [
+        shapes.FileBack(each.path, each.where.as_uri(), each.action, each.conflict or None, not each.can_overwrite or None)
+        for each in found.files
+    ]
+    return shapes.PreviewRestoreResult(files, [shapes.Uncovered(each.path, each.why) for each in found.uncovered])
 
 
 CHANGES_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
@@ -44,6 +61,8 @@ CHANGES_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.VERSION_TEXT: _version_text,
     wire.KEEP_CHANGES: _keep,
     wire.UNDO_CHANGES: _undo,
+    wire.CHECKPOINTS: _checkpoints,
+    wire.PREVIEW_RESTORE: _preview_restore,
 }
 """What answers each method. The functions raise `SessionError`."""
 
@@ -62,7 +81,8 @@ def _named_or_all(path: str | None) -> str | None:
     return None if path is None else _named(path)
 
 
-def _decided(files: list[Decided]) -> shapes.DecidedResult:
+def decided_to_wire(files: Sequence[Decided]) -> shapes.DecidedResult:
+    """What came of each file."""
     return shapes.DecidedResult([shapes.DecidedFile(each.path, each.outcome, each.why or None) for each in files])
 
 

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError
 
+from ullage.context.changes.checkpoints import FORWARD
+from ullage.lsp import changes
 from ullage.lsp import protocol as wire
-from ullage.lsp.changes_methods import CHANGES_METHODS
+from ullage.lsp.changes_methods import CHANGES_METHODS, decided_to_wire
 from ullage.lsp.convert import fork_to_wire, item_to_wire, snapshot_to_wire, summary_to_wire, unqueued_to_wire
 from ullage.lsp.documents import is_new, path_of
 from ullage.lsp.history_methods import HISTORY_METHODS
@@ -96,6 +98,15 @@ async def _prompt(sessions: Sessions, params: wire.PromptParams) -> wire.PromptR
         answer = await carry_out(typed, sessions, session)
         return wire.PromptResult(session.answer_command(answer.text), wire.CommandDone(typed.name, answer.session_id))
     return wire.PromptResult(await session.prompt(params.text, refs, steer=params.delivery == "steer"))
+
+
+async def _restore(sessions: Sessions, params: changes.RestoreParams) -> wire.RestoreResult:
+    session, overwrite = sessions.get(params.session_id), params.overwrite or ()
+    if params.what != "files" and params.turn_id.startswith(FORWARD):
+        raise SessionError("invalid", "Going forward again is about files only: the conversation that was left is another session")
+    decided = [] if params.what == "conversation" else await session.restore(params.turn_id, overwrite)
+    fork = None if params.what == "files" else fork_to_wire(await sessions.fork(params.session_id, params.turn_id))
+    return wire.RestoreResult(decided_to_wire(decided).files, fork)
 
 
 def _unqueue(sessions: Sessions, params: wire.UnqueueParams) -> wire.UnqueueResult:
@@ -251,6 +262,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.COMMANDS: _commands,
     wire.IMPORTABLE: _importable,
     wire.IMPORT: _import,
+    wire.RESTORE: _restore,
     **HISTORY_METHODS,
     **CHANGES_METHODS,
 }
@@ -259,7 +271,7 @@ METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
 IN_THREADS = frozenset(
     (
         *(wire.LIST, wire.IMPORT, wire.FORK, wire.DELETE, wire.EXPORT, wire.SEARCH),
-        *(wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES, wire.CHANGES),
+        *(wire.PREVIEW_COMPACTION, wire.EPOCHS, wire.EPOCH_FATES, wire.CHANGES, wire.CHECKPOINTS),
     )
 )
 """Methods that are mostly done in another thread, whoever asks and however often."""

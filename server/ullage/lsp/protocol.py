@@ -43,6 +43,9 @@ CHANGES = "ullage/session/changes"
 VERSION_TEXT = "ullage/session/versionText"
 KEEP_CHANGES = "ullage/session/keepChanges"
 UNDO_CHANGES = "ullage/session/undoChanges"
+CHECKPOINTS = "ullage/session/checkpoints"
+PREVIEW_RESTORE = "ullage/session/previewRestore"
+RESTORE = "ullage/session/restore"
 SEARCH = "ullage/workspace/search"
 IMPORT = "ullage/workspace/import"
 IMPORTABLE = "ullage/workspace/importable"
@@ -442,6 +445,14 @@ class ForkResult:
 
     snapshot: Snapshot
     prompt: ForkPrompt | None = None
+
+
+@attrs.frozen
+class RestoreResult:
+    """Result of `restore`: what became of each file, and the fork where the conversation was gone back, too."""
+
+    files: list[file_changes.DecidedFile]
+    fork: ForkResult | None = None
 
 
 @attrs.frozen

@@ -162,6 +162,21 @@ async def patiently_at_once(call: Callable[[], _T]) -> _T:
     return await patiently(made)
 
 
+async def to_its_end(work: Coroutine[None, None, _T]) -> _T:
+    """Does the work although the task is cancelled meanwhile. The cancel takes effect afterwards."""
+    task = asyncio.ensure_future(work)
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError as error:
+            cancelled = error
+    if cancelled is not None:
+        task.exception()  # it is looked at
+        raise cancelled
+    return task.result()
+
+
 def weakly(method: Callable[[], None]) -> Callable[[], None]:
     """A call of the method that keeps nothing alive: a session that was let go of is not held by a clock."""
     reference = WeakMethod(method)

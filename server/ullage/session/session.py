@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import TypeVar
 
 from ullage.context.blocks import Json
 from ullage.context.compaction.decide import Postponed
@@ -20,8 +21,10 @@ from ullage.context.quoting import visible_line
 from ullage.context.view.fates import touches_in_view
 from ullage.models.model import Model
 from ullage.session.attachments import Ref, SessionShelf, attach, ref_of
+from ullage.session.changes.going_back import GoingBack
 from ullage.session.changes.recording import Recording
 from ullage.session.changes.reviewing import Reviewing
+from ullage.session.changes.shown import Decided
 from ullage.session.compacting.controller import CompactionController
 from ullage.session.compacting.means import SessionMeans
 from ullage.session.compacting.pauses import Cooling, WhileEditing
@@ -63,6 +66,8 @@ from ullage.tools.tool import Tool, ToolKind
 from ullage.workspace.touched import FileReads
 
 logger = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
 
 
 class Session:
@@ -119,6 +124,7 @@ class Session:
         self.reviewing = Reviewing(
             self._conversation, surroundings, entries, lambda changes: self._display.tell(ChangesChanged(changes)), self._notices.changed
         )
+        self.going_back = GoingBack(self._conversation, surroundings, self.file_changed)
         self._while_editing = WhileEditing(
             self._controller, lambda: not self.busy, lambda: self._work.begin(_well(self._controller.while_idle()))
         )
@@ -277,6 +283,14 @@ class Session:
         self._work.begin(_well(self._controller.by_request(wanted, at_work=False)))
         return wanted.id
 
+    async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[Decided]:
+        """Gives the files what they held at a checkpoint; nothing else is done meanwhile. Raises `SessionError`, `StoreFailed`."""
+        if self.busy:
+            raise SessionError("session_busy", "The session is working. Stop it first, then go back")
+        told: asyncio.Future[list[Decided]] = asyncio.get_running_loop().create_future()
+        self._work.begin(_telling(told, self.going_back.restore(checkpoint_id, overwrite)))
+        return await told
+
     def postpone_compaction(self, until: Postponed) -> None:
         """Makes no compaction to save for so long; `none` takes that back. At the threshold it compacts all the same."""
         self._controller.postpone(until)
@@ -389,4 +403,22 @@ class Session:
 async def _well(compacting: Coroutine[None, None, object]) -> bool:
     """Whatever comes of a compaction, the queue goes on after it."""
     await compacting
+    return True
+
+
+async def _telling(told: asyncio.Future[_T], work: Coroutine[None, None, _T]) -> bool:
+    """Whoever asked for it gets what comes of it, once the task has ended. The queue goes on after it."""
+
+    def tell(task: asyncio.Task[_T]) -> None:
+        error = task.exception()
+        if told.done():
+            return
+        if error is not None:
+            told.set_exception(error)
+        else:
+            told.set_result(task.result())
+
+    task = asyncio.ensure_future(work)
+    await asyncio.wait({task})
+    asyncio.get_running_loop().call_soon(tell, task)
     return True

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ullage.session.errors import SessionError
+from ullage.session.timeline.shown_entries import title_of
 from ullage.session.turns.modes import MODES
 
 if TYPE_CHECKING:  # they are given to it
+    from ullage.context.changes.checkpoints import Checkpoint
     from ullage.session.session import Session
     from ullage.session.sessions.sessions import Sessions
 
@@ -40,6 +42,7 @@ COMMANDS = (
     Command("context", "Show what the context is made of"),
     Command("model", "Choose the model of this session", "[name]"),
     Command("mode", "Choose what the agent may do: ask, plan or act", "[mode]"),
+    Command("rewind", "Go back to before a turn that changed files", "[number] [files]"),
     Command("fork", "Continue in a copy of this session"),
     Command("new", "Start a new session"),
     Command("help", "Show commands and keys"),
@@ -150,6 +153,37 @@ async def _mode(_: Sessions, session: Session, name: str) -> Answer:
     return Answer("\n".join(lines))
 
 
+async def _rewind(sessions: Sessions, session: Session, words: str) -> Answer:
+    found = await session.going_back.checkpoints()
+    number, _, what = words.partition(" ")
+    if not number:
+        lines = [f"{index}. {_named(each)} ({_files(each.files)})" for index, each in enumerate(found, 1)]
+        return Answer("\n".join((*lines, "", REWIND)) if lines else "Nothing to go back to: no turn has changed files yet.")
+    if not number.isdecimal() or not 0 < int(number) <= len(found) or what not in ("", "files"):
+        raise SessionError("invalid", f"There is no such checkpoint. {REWIND}")
+    checkpoint = found[int(number) - 1]
+    decided = await session.restore(checkpoint.id)
+    left = [f"- {each.path}: {each.why}" for each in decided if each.outcome == "conflict"]
+    said = [f"Went back: {_files(sum(each.outcome == 'done' for each in decided))} changed."]
+    said += ["Left as they are:", *left] if left else []
+    if what or checkpoint.forward:
+        return Answer("\n".join(said))
+    made = (await sessions.fork(session.id, checkpoint.id)).session
+    return Answer("\n".join((*said, f"The conversation up to there goes on in “{made.title}” ({made.id}).")), made.id)
+
+
+REWIND = "`/rewind NUMBER` goes back to before that turn, in files and conversation; `/rewind NUMBER files` in files alone."
+
+
+def _named(checkpoint: Checkpoint) -> str:
+    title = title_of(checkpoint.title)
+    return f"forward again, as it was before you went back to “{title}”" if checkpoint.forward else f"before “{title}”"
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count:,} files"
+
+
 async def _fork(sessions: Sessions, session: Session, _: str) -> Answer:
     made = (await sessions.fork(session.id)).session
     return Answer(f"Forked as “{made.title}” ({made.id}). This session stays as it is.", made.id)
@@ -174,6 +208,7 @@ _WAYS: dict[str, Callable[[Sessions, Session, str], Awaitable[Answer]]] = {
     "context": _context,
     "model": _model,
     "mode": _mode,
+    "rewind": _rewind,
     "fork": _fork,
     "new": _new,
     "help": _help,

@@ -213,6 +213,10 @@ class LogStore:
         """The images and documents of all sessions, those of waiting prompts among them. Looks through the whole file."""
         return self._reader.shown_media()
 
+    def named_versions(self) -> set[str]:
+        """The hashes of the versions of files that entries of any session name. Looks through the whole file."""
+        return self._reader.named_versions()
+
     # Small things to remember for this workspace
 
     def identity(self) -> str:

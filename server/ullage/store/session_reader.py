@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import suppress
 
 from ullage.context.blocks import Media
-from ullage.context.entries import Logged, media_in
+from ullage.context.entries import Logged, media_in, versions_in
 from ullage.store.encode import DamagedEntry
 from ullage.store.errors import StoreFailed
 from ullage.store.examine import Damage
@@ -36,6 +36,9 @@ PAGE_ROWS = 1_000
 
 _SHOWS_MEDIA = {"image": b'"media_type":', "document": b'"pages":'}
 """What stands in the JSON of an entry that shows any: a quotation mark in a text has a backslash before it."""
+
+_NAMES_VERSION = b'"executable":'
+"""The same of one that names a version of a file."""
 
 
 class SessionReader:
@@ -164,3 +167,16 @@ class SessionReader:
         logged = (logged_or_none(row) for row in rows)
         found = [*(each.entry for each in logged if each is not None), *(readable_prompt(row)[0] for row in waiting)]
         return {media for entry in found for media in media_in(entry)}
+
+    def named_versions(self) -> set[str]:
+        """The hashes of the versions of files that entries of any session name. Looks through the whole file."""
+
+        def read(connection: sqlite3.Connection) -> list[EntryRow]:
+            rows = connection.execute(
+                "SELECT CAST(session_id AS BLOB), seq, at, CAST(body AS BLOB), sum FROM entry WHERE instr(CAST(body AS BLOB), ?)",
+                (_NAMES_VERSION,),
+            )
+            return [EntryRow(*row) for row in rows]
+
+        logged = map(logged_or_none, self._file.read("read the sessions", read))
+        return {version.sha256 for each in logged if each is not None for version in versions_in(each.entry)}

@@ -39,10 +39,17 @@ _UNNEEDED = """
 SELECT sha256 FROM content WHERE NOT named AND kept_at < ? AND sha256 NOT IN
 (SELECT sha256 FROM seen WHERE sha256 IS NOT NULL UNION SELECT sha256 FROM begun WHERE sha256 IS NOT NULL)
 """
+_NO_LONGER_NAMED = """
+SELECT sha256 FROM content WHERE named AND sha256 NOT IN (SELECT sha256 FROM still_named) AND sha256 NOT IN
+(SELECT sha256 FROM seen WHERE sha256 IS NOT NULL UNION SELECT sha256 FROM begun WHERE sha256 IS NOT NULL)
+"""
 _NOT_NEEDED_NEXT = """
 SELECT sha256, length(packed) FROM content WHERE packed IS NOT NULL AND sha256 NOT IN
 (SELECT sha256 FROM seen WHERE sha256 IS NOT NULL UNION SELECT sha256 FROM begun WHERE sha256 IS NOT NULL) ORDER BY kept_at
 """
+
+GOING_BACK = "back to "
+"""In place of a call's id, before that of a checkpoint: the user goes back to it."""
 
 Standing: TypeAlias = Literal["kept", "let go", "damaged", "unknown"]
 
@@ -168,22 +175,20 @@ class Versions:
             return "unknown"
         return "kept" if found[0] else "damaged" if found[1] else "let go"
 
-    def forget_all_but(self, named: Iterable[str]) -> None:
-        """Sessions were deleted: what remains are these hashes, which others name, and what the newest scan found."""
+    def forget_all_but(self, named: Iterable[str], *, keep_scans: bool = True) -> None:
+        """Sessions were deleted: what remains are these hashes, which others name, and what the newest scan found where that is wanted."""
         with self._changing("delete versions of files") as connection:
+            if not keep_scans:
+                connection.execute("DELETE FROM seen")
             connection.execute("CREATE TEMP TABLE IF NOT EXISTS still_named (sha256 BLOB PRIMARY KEY)")
             connection.execute("DELETE FROM still_named")
             connection.executemany("INSERT OR IGNORE INTO still_named VALUES (?)", ((_bytes_of(each),) for each in named))
-            connection.execute("UPDATE content SET named = sha256 IN (SELECT sha256 FROM still_named)")
-            connection.execute("DELETE FROM content WHERE packed IS NULL AND NOT named")
-            self._forget_unneeded(connection, before=self._clock() + 1.0)
+            gone = connection.execute(_NO_LONGER_NAMED).fetchall()
+            self._drop(connection, [sha256 for (sha256,) in gone], is_damaged=False)
+            connection.executemany("DELETE FROM content WHERE sha256 = ?", gone)
+            connection.execute("UPDATE content SET named = 0 WHERE sha256 NOT IN (SELECT sha256 FROM still_named)")
+            self._forget_unneeded(connection, before=self._clock() + (-UNNAMED_SECONDS if keep_scans else 1.0))
         self._shrink()
-
-    def forget_scans(self) -> None:
-        """No session is left: what the newest scan found goes, too."""
-        with self._changing("delete versions of files") as connection:
-            connection.execute("DELETE FROM seen")
-        self.forget_all_but(())
 
     @property
     def size(self) -> int:
@@ -201,15 +206,16 @@ class Versions:
 
     # Calls that run
 
-    def begin(self, begun: Begun) -> None:
-        """Notes that the call is about to run; durable when it returns."""
-        before = begun.before
-        row = (
-            *(begun.session_id, begun.tool_use_id, None if begun.path is None else os.fsencode(begun.path)),
-            *(None if before is None else _bytes_of(before.sha256), before is not None and before.executable),
-        )
+    def begin(self, *begun: Begun) -> None:
+        """Notes that the call is about to run, or that these files are about to be changed; durable when it returns."""
         with self._changing("note a call that begins") as connection:
-            connection.execute("INSERT INTO begun VALUES (?, ?, ?, ?, ?)", row)
+            for each in begun:
+                before = each.before
+                row = (
+                    *(each.session_id, each.tool_use_id, None if each.path is None else os.fsencode(each.path)),
+                    *(None if before is None else _bytes_of(before.sha256), before is not None and before.executable),
+                )
+                connection.execute("INSERT INTO begun VALUES (?, ?, ?, ?, ?)", row)
 
     def begun(self, session_id: str) -> list[Begun]:
         """The calls of a session that were noted and not `ended`."""

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ullage.context.blocks import Media
 from ullage.context.compaction_entries import Compaction
-from ullage.context.entries import Clipped, ToolReturned, media_in
+from ullage.context.entries import Clipped, ToolReturned, media_in, versions_in
 from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreBusy, StoreFailed, UnknownSession
 from ullage.store.folder import advice, goes_with_the_container, prepare_for, store_location, systems_own
@@ -92,7 +92,9 @@ def _around(log: LogStore, folder: Path | None, index_folder: Path | None, warni
     return WorkspaceStore(folder, log, results, MediaFiles(folder), index, Versions.open(folder), warnings)
 
 
-def erase_session(session_id: str, folder: Path | None, log: LogStore, index: SearchIndex, results: ResultFiles, media: MediaFiles) -> None:
+def erase_session(
+    session_id: str, folder: Path | None, log: LogStore, index: SearchIndex, results: ResultFiles, media: MediaFiles, versions: Versions
+) -> None:
     """Raises `SessionInUse` or `UnknownSession`, and has then deleted nothing. The log goes first: what could not be deleted after it is
     never shown again.
 
@@ -113,6 +115,7 @@ def erase_session(session_id: str, folder: Path | None, log: LogStore, index: Se
                 outputs.difference_update(_outputs(log, other))
                 transcripts.difference_update(_transcripts(log, other, of_other))
     shown = _shown(log, session_id)
+    changed_files = any(versions_in(each.entry) for each in log.entries(session_id))
     log.delete(session_id)
     unfinished_file(folder, session_id).remove()
     index.forget(session_id, lineage)
@@ -121,6 +124,10 @@ def erase_session(session_id: str, folder: Path | None, log: LogStore, index: Se
     if shown:
         for each in shown - log.shown_media():  # another session may have been shown the same
             media.remove(each)
+    if changed_files:
+        with suppress(StoreFailed):  # they go with the next session that is deleted
+            versions.ended(session_id)
+            versions.forget_all_but(log.named_versions(), keep_scans=bool(log.sessions()))
     if folder is not None:
         for document in ullage_folder.plans_of(folder, session_id):
             document.unlink(missing_ok=True)

@@ -25,6 +25,7 @@ from ullage.store.log_store import LogStore
 from ullage.store.origins import Holders, fork_of, origin_of
 from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.store.search import SearchIndex
+from ullage.store.versions import Versions
 from ullage.store.workspace_store import erase_session
 
 
@@ -46,7 +47,7 @@ class Workspace:
         return self.log.fork(session_id, through, "Tanks (fork)", 3.0).id
 
     def erase(self, session_id: str) -> None:
-        erase_session(session_id, self.path, self.log, self.index, self.results, MediaFiles(self.path))
+        erase_session(session_id, self.path, self.log, self.index, self.results, MediaFiles(self.path), Versions(None))
 
     def found(self, words: str, preferred: str | None = None) -> list[tuple[str, int]]:
         return sorted((hit.session_id, hit.seq) for hit in self.index.search(words, 50, preferred=preferred))

@@ -12,6 +12,7 @@ from ullage.store.errors import StoreFailed
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import MediaFiles, ResultFiles, shown_path
 from ullage.store.search import SearchIndex
+from ullage.store.versions import Versions
 from ullage.store.workspace_store import erase_session
 
 
@@ -52,9 +53,9 @@ def test_the_images_of_a_session_go_with_it_unless_another_was_shown_them(tmp_pa
     log.append_many(first, [shown], 1.0)
     log.append_many(second, [quoted, UserPrompt("p1", "Look", (Attachment("a.png", "image", WIDE),))], 1.0)
     log.prompts.add(third, UserPrompt("p2", "Look", (Attachment("a.pdf", "PDF", DOCUMENT),)))
-    erase_session(first, tmp_path, log, index, results, media)
+    erase_session(first, tmp_path, log, index, results, media, Versions(None))
     assert (media.read(IMAGE), media.read(WIDE), media.read(DOCUMENT)) == (None, WIDE_PNG, PDF)
-    erase_session(third, tmp_path, log, index, results, media)
+    erase_session(third, tmp_path, log, index, results, media, Versions(None))
     assert (media.read(WIDE), media.read(DOCUMENT)) == (WIDE_PNG, None)
     index.close()
     log.close()

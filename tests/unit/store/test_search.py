@@ -17,6 +17,7 @@ from ullage.store import folder
 from ullage.store.log_store import LogStore
 from ullage.store.plain_files import MediaFiles, ResultFiles
 from ullage.store.search import SearchIndex
+from ullage.store.versions import Versions
 from ullage.store.workspace_store import erase_session
 
 SUMMARY = Compaction("c1", "manual", "model", 3, (), None, Summarised(3, "handoff: the nozzle was replaced"), (), "", "", "ullage", 9, 1)
@@ -206,7 +207,7 @@ def test_an_erased_session_leaves_nothing_behind(tmp_path: Path) -> None:
     (folder.transcripts(tmp_path) / f"{erased}-1.jsonl").write_text("{}")
     (folder.transcripts(tmp_path) / f"{kept}-1.jsonl").write_text("{}")
     assert len(workspace.found("nozzle")) == 2
-    erase_session(erased, tmp_path, workspace.log, workspace.index, workspace.results, MediaFiles(tmp_path))
+    erase_session(erased, tmp_path, workspace.log, workspace.index, workspace.results, MediaFiles(tmp_path), Versions(None))
     assert [record.id for record in workspace.log.sessions()] == [kept]
     assert workspace.found("nozzle") == [(1, "user")]
     assert workspace.found("secret") == []

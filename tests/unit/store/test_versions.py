@@ -152,7 +152,7 @@ def test_with_the_last_session_that_names_it_content_goes_for_good(tmp_path: Pat
     versions.keep_packed([scanned], named=False, seen=[("/a", Seen("1", scanned.sha256))])
     versions.forget_all_but([named.sha256])
     assert [versions.standing(each) for each in (gone.sha256, named.sha256, scanned.sha256)] == ["unknown", "kept", "kept"]
-    versions.forget_scans()
+    versions.forget_all_but([], keep_scans=False)
     assert versions.standing(scanned.sha256) == "unknown"
     assert versions.size == 0
     versions.close()

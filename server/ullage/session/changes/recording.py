@@ -13,18 +13,19 @@ Nothing of this stops a call: what cannot be recorded is named in the entry, wit
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine, Iterable
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion, Uncovered
-from ullage.context.entries import Logged, ToolReturned
+from ullage.context.entries import Logged, ToolReturned, files_changed
 from ullage.session.changes.scanning import IGNORED, LARGEST_BYTES, TOO_LARGE, NotScanned, Scan
 from ullage.session.conversation import Conversation
+from ullage.session.long_work import to_its_end
 from ullage.session.surroundings import Surroundings
 from ullage.store.errors import StoreFailed
-from ullage.store.versions import Begun
+from ullage.store.versions import GOING_BACK, Begun
 from ullage.tools.tool import PermissionNeed, ToolKind
 from ullage.workspace.ignore import IgnoreRules
 from ullage.workspace.text_file import NotEncodable, TooLarge
@@ -115,7 +116,7 @@ class Recording:
             yield
         finally:
             self._surroundings.written.note(target)
-            await _to_its_end(compare())
+            await to_its_end(compare())
 
     async def _version(self, path: Path, begun: str | None = None) -> FileVersion | None:
         """The file as it is now, kept; with it goes a note that this call begins. Raises `NotCovered`."""
@@ -173,7 +174,7 @@ class Recording:
             try:
                 yield
             finally:
-                await _to_its_end(asyncio.to_thread(compare))
+                await to_its_end(asyncio.to_thread(compare))
 
     def _begin(self, begun: Begun) -> None:
         self._surroundings.scanner.begun_here.add(begun.tool_use_id)
@@ -194,25 +195,40 @@ class Recording:
             begun = await asyncio.to_thread(versions.begun, session_id)
             done = _told_of(self._conversation.entries[-CUT_OFF_SEARCHED:]) if begun else frozenset[str]()
             for each in begun:
-                if each.tool_use_id not in done and each.tool_use_id not in self._surroundings.scanner.begun_here:
+                calls = each.tool_use_id not in done and each.tool_use_id not in self._surroundings.scanner.begun_here
+                if calls and not each.tool_use_id.startswith(GOING_BACK):
                     await self._log_cut_off(each)
+            await self._log_way_back([each for each in begun if each.tool_use_id.startswith(GOING_BACK)])
             if begun:
                 await asyncio.to_thread(versions.ended, session_id)
         except StoreFailed:  # it is found out at the next start
             return
+
+    async def _log_way_back(self, begun: Sequence[Begun]) -> None:
+        """A crash came while the user went back: the files that were written by then."""
+        newest = next((found for each in reversed(self._conversation.entries) if (found := files_changed(each.entry)) is not None), None)
+        written: list[ChangedFile] = []
+        for each in begun:
+            with suppress(NotCovered):
+                written += await self._changed_since(each)
+        if not written or (newest is not None and newest.gone_back_to and set(written) <= set(newest.files)):
+            return
+        self._conversation.append(FilesChanged(tuple(written), None, gone_back_to=begun[0].tool_use_id.removeprefix(GOING_BACK)))
+
+    async def _changed_since(self, begun: Begun) -> tuple[ChangedFile, ...]:
+        where = Path(begun.path or "")
+        after = await self._version(where)
+        return () if after == begun.before else (ChangedFile(self._surroundings.folders.show(where), begun.before, after),)
 
     async def _log_cut_off(self, begun: Begun) -> None:
         changes = CallChanges(begun.tool_use_id)
         if begun.path is None:
             await asyncio.to_thread(self._look_after_crash, changes)
         else:
-            shown = self._surroundings.folders.show(Path(begun.path))
             try:
-                after = await self._version(Path(begun.path))
+                changes.files = await self._changed_since(begun)
             except NotCovered as why:
-                changes.uncovered = (Uncovered(shown, str(why)),)
-            else:
-                changes.files = (ChangedFile(shown, begun.before, after),) if after != begun.before else ()
+                changes.uncovered = (Uncovered(self._surroundings.folders.show(Path(begun.path)), str(why)),)
         if changes.files or changes.uncovered:
             self._conversation.append(FilesChanged(changes.files, begun.tool_use_id, changes.uncovered))
 
@@ -224,20 +240,6 @@ class Recording:
             return
         self._surroundings.versions.name(_versions_in(found.files))
         changes.files, changes.uncovered = found.files, found.uncovered
-
-
-async def _to_its_end(work: Coroutine[None, None, None]) -> None:
-    """Does it although the turn is stopped meanwhile. That takes effect afterwards."""
-    task = asyncio.ensure_future(work)
-    stopped: asyncio.CancelledError | None = None
-    while not task.done():
-        try:
-            await asyncio.shield(task)
-        except asyncio.CancelledError as error:
-            stopped = error
-    task.result()
-    if stopped is not None:
-        raise stopped
 
 
 def _told_of(entries: Iterable[Logged]) -> frozenset[str]:

@@ -293,9 +293,8 @@ class Sessions:
         kept = self._kept
         async with self._open.one_opens:
             with refusing():
-                await patiently(
-                    lambda: asyncio.to_thread(erase_session, session_id, kept.folder, kept.log, kept.index, kept.results, kept.media)
-                )
+                files = (kept.results, kept.media, kept.versions)
+                await patiently(lambda: asyncio.to_thread(erase_session, session_id, kept.folder, kept.log, kept.index, *files))
         self._list_changed()
         if was_open:
             walked_again()

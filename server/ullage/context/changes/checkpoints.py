@@ -1,0 +1,109 @@
+"""The moments that the files of a session can be gone back to, and what going back would mean. Folds over its log.
+
+There is a checkpoint before each turn that changed files, and one before each time that the user went back: that is the way forward again.
+To go back to one is to give each file that was changed since what it held before the first of these changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ullage.context.change_entries import FilesChanged, FileVersion, Uncovered
+from ullage.context.entries import Logged, UserPrompt, files_changed
+from ullage.context.view.log_places import said_of
+
+FORWARD = "before-"
+"""How the id of a checkpoint begins that leads forward again; the seq of the entry follows. That of another one is its prompt's id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """`id` names it, `title` is the prompt of its turn, `at` is Unix seconds. It lies before entry `seq`."""
+
+    id: str
+    title: str
+    at: float
+    seq: int
+    files: int
+    """How many files changed: in the turn, or by going back."""
+    forward: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A file on the way back: what it held at the checkpoint, and what the log last says of it. None: there was no file."""
+
+    path: str
+    then: FileVersion | None
+    known: FileVersion | None
+
+
+@dataclass(frozen=True, slots=True)
+class WayBack:
+    """What going back to a checkpoint is about."""
+
+    checkpoint: Checkpoint
+    files: tuple[Wanted, ...]
+    uncovered: tuple[Uncovered, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a checkpoint may be made of."""
+
+    seq: int
+    at: float
+    entry: UserPrompt | FilesChanged
+
+
+def checkpoints(entries: Sequence[Logged]) -> list[Checkpoint]:
+    """All of a log, the oldest first."""
+    found: dict[str, Checkpoint] = {}
+    paths: dict[str, set[str]] = {}
+    prompt: _Said | None = None
+    for said in _said(entries):
+        entry = said.entry
+        if isinstance(entry, UserPrompt):
+            if not entry.steering or prompt is None:
+                prompt = said
+        elif entry.gone_back_to:
+            id = f"{FORWARD}{said.seq}"
+            titles = found.get(entry.gone_back_to)
+            found[id] = Checkpoint(id, titles.title if titles else "", said.at, said.seq, len(entry.files), forward=True)
+        elif entry.tool_use_id is not None and prompt is not None and isinstance(prompt.entry, UserPrompt):
+            of_turn = paths.setdefault(prompt.entry.id, set())
+            of_turn.update(each.path for each in entry.files)
+            found[prompt.entry.id] = Checkpoint(prompt.entry.id, prompt.entry.text, prompt.at, prompt.seq, len(of_turn))
+    return sorted(found.values(), key=lambda each: each.seq)
+
+
+def way_back(entries: Sequence[Logged], checkpoint_id: str) -> WayBack | None:
+    """What was changed since that checkpoint; None where there is none of that id."""
+    checkpoint = next((each for each in checkpoints(entries) if each.id == checkpoint_id), None)
+    if checkpoint is None:
+        return None
+    files: dict[str, Wanted] = {}
+    uncovered: dict[str, Uncovered] = {}
+    for said in _said(entries):
+        if said.seq < checkpoint.seq or not isinstance(said.entry, FilesChanged):
+            continue
+        for each in said.entry.files:
+            first = files.get(each.path)
+            files[each.path] = Wanted(each.path, each.before if first is None else first.then, each.after)
+        uncovered |= {each.path: each for each in said.entry.uncovered}
+    return WayBack(checkpoint, tuple(files[path] for path in sorted(files)), tuple(uncovered[path] for path in sorted(uncovered)))
+
+
+def _said(entries: Sequence[Logged]) -> Iterator[_Said]:
+    for stretch in said_of(entries, _in_stretch):
+        yield from stretch
+
+
+def _in_stretch(entries: Sequence[Logged]) -> tuple[_Said, ...]:
+    said: list[_Said] = []
+    for logged in entries:
+        entry = logged.entry if isinstance(logged.entry, UserPrompt) else files_changed(logged.entry)
+        if entry is not None:
+            said.append(_Said(logged.seq, logged.at, entry))
+    return tuple(said)

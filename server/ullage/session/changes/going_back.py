@@ -1,0 +1,214 @@
+"""Going back to a checkpoint, and forward again: the files of the workspace get what they held then.
+
+A file that is no longer what the log last says of it was changed by somebody else, and that is a conflict. It is named, and left alone
+unless the user chooses otherwise for just this file. Even then what it holds now is kept first. What is written goes through the editor if
+the file is open there, and only while it holds what was looked at.
+
+Before anything is written every file is noted (`Versions.begin`): of a crash in the midst of it the log tells at the next start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion, Uncovered
+from ullage.context.changes.checkpoints import Checkpoint, Wanted, checkpoints, way_back
+from ullage.session.changes.scanning import LARGEST_BYTES, TOO_LARGE
+from ullage.session.changes.shown import Decided
+from ullage.session.conversation import Conversation
+from ullage.session.errors import SessionError
+from ullage.session.long_work import to_its_end
+from ullage.session.surroundings import Surroundings
+from ullage.store.versions import GOING_BACK, Begun, pack
+from ullage.workspace.files import ChangedMeanwhile, Content, EditorChanged, EditorRefused
+from ullage.workspace.folders import OutsideWorkspace
+from ullage.workspace.text_file import NotEncodable, NotText, TooLarge, text_of, text_sha256
+
+Action: TypeAlias = Literal["write", "create", "delete"]
+
+CHANGED_SINCE = "You or another program changed this file since. It stays as it is, unless you choose to overwrite it"
+CHANGED_MEANWHILE = "The file was changed at this very moment. It was left as it is"
+EDITOR_REFUSED = "The editor did not take the change, so nothing was written"
+LEADS_ELSEWHERE = "A link stands there by now, or on the way to it. Nothing is written through links"
+NO_SUCH_CHECKPOINT = "There is no checkpoint {} in this session"
+
+
+@dataclass(frozen=True, slots=True)
+class FileBack:
+    """What would become of one file. With a `conflict`, in words for the user, it stays as it is; where it `can_overwrite`, only unless
+    they choose otherwise."""
+
+    path: str
+    where: Path
+    action: Action
+    conflict: str = ""
+    can_overwrite: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What going back would do. Files that are as they were then are left out."""
+
+    checkpoint: Checkpoint
+    files: tuple[FileBack, ...]
+    uncovered: tuple[Uncovered, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A file as it is now, and what it is to be."""
+
+    back: FileBack
+    wanted: Content | None
+    now: Content | None
+
+
+class GoingBack:
+    """For one session. `notice` is told which files were changed."""
+
+    def __init__(self, conversation: Conversation, surroundings: Surroundings, notice: Callable[[str], None]) -> None:
+        self._conversation = conversation
+        self._surroundings = surroundings
+        self._notice = notice
+
+    async def checkpoints(self) -> list[Checkpoint]:
+        """All of the session, the oldest first. A long log is read for it."""
+        return await asyncio.to_thread(checkpoints, self._conversation.entries[:])
+
+    async def preview(self, checkpoint_id: str) -> Preview:
+        """What would happen; nothing is done. Raises `SessionError`, `StoreFailed`."""
+        checkpoint, uncovered, found = await self._look(checkpoint_id)
+        return Preview(checkpoint, tuple(each.back for each in found), uncovered)
+
+    async def restore(self, checkpoint_id: str, overwrite: Collection[str] = ()) -> list[Decided]:
+        """Goes back. Files in conflict stay as they are, but for those in `overwrite`. Raises `SessionError`, `StoreFailed`."""
+        decided: list[Decided] = []
+        with suppress(asyncio.CancelledError):  # it comes too late: what was begun is done
+            await to_its_end(self._restore(checkpoint_id, overwrite, decided))
+        return sorted(decided, key=lambda each: each.path)
+
+    async def _restore(self, checkpoint_id: str, overwrite: Collection[str], decided: list[Decided]) -> None:
+        _, _, found = await self._look(checkpoint_id)
+        decided += [Decided(each.back.path, "conflict", each.back.conflict) for each in found if not _may(each.back, overwrite)]
+        chosen = [each for each in found if _may(each.back, overwrite)]
+        before = await asyncio.to_thread(self._note, checkpoint_id, chosen)
+        changed: list[ChangedFile] = []
+        try:
+            for each in chosen:
+                why = await self._write(each)
+                decided.append(Decided(each.back.path, "conflict" if why else "done", why))
+                if not why:
+                    changed.append(ChangedFile(each.back.path, before[each.back.path], _version_of(each.wanted)))
+        finally:
+            if changed:
+                self._conversation.append(FilesChanged(tuple(changed), None, gone_back_to=checkpoint_id))
+            for each in changed:
+                self._notice(each.path)
+        await asyncio.to_thread(self._surroundings.versions.ended, self._conversation.session_id, [GOING_BACK + checkpoint_id])
+
+    # How the files stand
+
+    async def _look(self, checkpoint_id: str) -> tuple[Checkpoint, tuple[Uncovered, ...], list[_Found]]:
+        way = await asyncio.to_thread(way_back, self._conversation.entries[:], checkpoint_id)
+        if way is None:
+            raise SessionError("no_such_item", NO_SUCH_CHECKPOINT.format(checkpoint_id))
+        found = [await self._look_at(each) for each in way.files]
+        return way.checkpoint, way.uncovered, [each for each in found if each is not None]
+
+    async def _look_at(self, file: Wanted) -> _Found | None:
+        """None where the file is as it was then."""
+        folders = self._surroundings.folders
+        action: Action = "delete" if file.then is None else "write"
+        named = Path(file.path) if folders.first is None else folders.first / file.path
+
+        def stays(why: str) -> _Found:
+            return _Found(FileBack(file.path, named, action, why, can_overwrite=False), None, None)
+
+        try:
+            where = folders.resolve_for_writing(file.path)
+            if where != named:
+                return stays(LEADS_ELSEWHERE)
+            now = await self._surroundings.files.content(where, LARGEST_BYTES)
+        except OutsideWorkspace:
+            return stays(LEADS_ELSEWHERE)
+        except TooLarge:
+            return stays(f"It is {TOO_LARGE} by now, so what it holds could not be kept")
+        except (OSError, NotEncodable) as error:
+            return stays(f"It cannot be read: {getattr(error, 'strerror', None) or error}")
+        version = _version_of(now)
+        if version == file.then:
+            return None
+        wanted: Content | None = None
+        if file.then is not None:
+            data = await asyncio.to_thread(self._surroundings.versions.read, file.then.sha256)
+            if data is None:
+                return stays(await asyncio.to_thread(self._why_gone, file.then))
+            wanted = Content(data, file.then.executable)
+        action = "delete" if wanted is None else "create" if now is None else "write"
+        conflict = "" if version == file.known else CHANGED_SINCE
+        return _Found(FileBack(file.path, where, action, conflict), wanted, now)
+
+    def _why_gone(self, version: FileVersion) -> str:
+        name = f"What it held then ({version.sha256[:12]})"
+        limit = self._surroundings.versions.limit >> 20
+        match self._surroundings.versions.standing(version.sha256):
+            case "let go":
+                return f"{name} is no longer kept: of copies over {limit:,} MB the oldest are deleted"
+            case "damaged":
+                return f"{name} is damaged"
+            case _:
+                return f"{name} is no longer kept"
+
+    # What is written
+
+    def _note(self, checkpoint_id: str, chosen: Collection[_Found]) -> dict[str, FileVersion | None]:
+        """Keeps what the files hold now, and notes that they are about to be changed."""
+        versions, session_id = self._surroundings.versions, self._conversation.session_id
+        versions.keep_packed([pack(each.now.data) for each in chosen if each.now is not None], named=True)
+        before = {each.back.path: _version_of(each.now) for each in chosen}
+        id = GOING_BACK + checkpoint_id
+        versions.begin(*(Begun(session_id, id, str(each.back.where), before[each.back.path]) for each in chosen))
+        return before
+
+    async def _write(self, file: _Found) -> str:
+        """Why it could not be written; empty where it was."""
+        files, where, now = self._surroundings.files, file.back.where, file.now
+        try:
+            if file.wanted is not None and now is not None and self._surroundings.editor.open_text(where) is not None:
+                now = await self._write_open(where, file.wanted, now)
+            if now != file.wanted:
+                await files.put(where, file.wanted, now)
+        except ChangedMeanwhile:
+            return CHANGED_MEANWHILE
+        except (EditorRefused, EditorChanged):
+            return EDITOR_REFUSED
+        except (OSError, NotEncodable, TooLarge) as error:
+            return f"It cannot be written: {getattr(error, 'strerror', None) or error}"
+        self._surroundings.written.note(where)
+        return ""
+
+    async def _write_open(self, where: Path, wanted: Content, now: Content) -> Content | None:
+        """Lets the editor change the text, so that the user can undo it there; gives what the file holds then."""
+        try:
+            text, old = text_of(wanted.data).text, text_of(now.data)
+        except NotText:
+            return now
+        if text != old.text:
+            await self._surroundings.files.write(where, text, text_sha256(old.text))
+        return await self._surroundings.files.content(where, LARGEST_BYTES)
+
+
+def _may(file: FileBack, overwrite: Collection[str]) -> bool:
+    return not file.conflict or (file.can_overwrite and file.path in overwrite)
+
+
+def _version_of(content: Content | None) -> FileVersion | None:
+    if content is None:
+        return None
+    return FileVersion(hashlib.sha256(content.data).hexdigest(), len(content.data), content.executable)
