@@ -76,14 +76,15 @@ class Recording:
             async with recording:
                 yield
         except asyncio.CancelledError:
-            self.logged(changes.tool_use_id)
             if changes.files or changes.uncovered:
                 self._conversation.append_or_owe(FilesChanged(changes.files, changes.tool_use_id, changes.uncovered))
+            self.logged(changes.tool_use_id)
             raise
 
     def logged(self, tool_use_id: str) -> None:
         """What that call changed is in the log."""
         self._logged.append(tool_use_id)
+        self._surroundings.scanner.logged(tool_use_id)
 
     async def close(self) -> None:
         """What is in the log needs no note any more."""
@@ -151,13 +152,12 @@ class Recording:
         around = self._surroundings
 
         def look() -> Scan:
-            before = around.scanner.scan()
-            self._begin(Begun(self._conversation.session_id, changes.tool_use_id))
-            return before
+            begun = Begun(self._conversation.session_id, changes.tool_use_id)
+            return around.scanner.before(changes.tool_use_id, lambda: self._begin(begun))
 
         def compare() -> None:
             try:
-                found = around.scanner.difference(before, around.scanner.scan(), frozenset(written))
+                found = around.scanner.difference(before, around.scanner.after(), frozenset(written))
                 around.versions.name(_versions_in(found.files))
             except (NotScanned, StoreFailed) as error:
                 changes.uncovered = (_nothing_of(error),)
@@ -167,7 +167,7 @@ class Recording:
         with around.written.watch() as written:
             try:
                 before = await asyncio.to_thread(look)
-            except (NotScanned, StoreFailed) as error:
+            except NotScanned as error:
                 changes.uncovered = (_nothing_of(error),)
                 yield
                 return

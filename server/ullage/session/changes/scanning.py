@@ -1,7 +1,7 @@
 """What is in the workspace before and after a command: every file with its version, kept as far as it is new.
 
-The first scan reads all files that are covered. The next ones read only what has another stamp (`workspace/scan.py`): what the newest scan
-found is remembered, also over a restart (`Versions.seen`). So what a command changed that a crash cut off can still be told.
+The first scan reads all files that are covered. The next ones read only what has another stamp (`workspace/scan.py`). What was found before
+a command is on disk until what it changed is logged (`Versions.seen`). So what a command changed that a crash cut off can still be told.
 
 Scans block, so each is made in another thread. They take turns, whichever session they are for.
 """
@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,13 +82,34 @@ class Scanner:
         self._newest: dict[str, FileState] | None = None
         self._before_start: Scan = {}
         self._not_before = 0.0
+        self._unwritten: dict[str, Seen | None] = {}
+        """What scans found since it was last written down."""
+        self._unlogged = set[str]()
+        """Commands whose changes are not in the log yet: until then what was found before them stays on disk."""
         self.begun_here = set[str]()
         """The calls that began in this process: what they changed is not told by `since_last_run`."""
 
-    def scan(self) -> Scan:
+    def before(self, tool_use_id: str, begin: Callable[[], None]) -> Scan:
+        """What is there before that command, on disk when this returns; then `begin` notes the command. Where the disk refuses, only what a
+        crash cuts off is not known later. Raises `NotScanned`."""
+        with self._lock:
+            found = self._scan()
+            with suppress(StoreFailed):
+                if not self._unlogged and self._unwritten:
+                    self._versions.keep_packed((), named=False, seen=self._unwritten.items())
+                    self._unwritten = {}
+                begin()
+            self._unlogged.add(tool_use_id)
+            return found
+
+    def after(self) -> Scan:
         """What is there now; its content is durable when this returns. Raises `NotScanned`."""
         with self._lock:
             return self._scan()
+
+    def logged(self, tool_use_id: str) -> None:
+        """What that command changed is in the log."""
+        self._unlogged.discard(tool_use_id)
 
     def since_last_run(self) -> Difference:
         """What changed from the newest scan of an earlier process to the first one of this. Raises `NotScanned`."""
@@ -129,7 +151,7 @@ class Scanner:
             raise NotScanned(TOO_MANY) from None
         except StoreFailed as error:
             raise NotScanned(str(error).removesuffix(".")) from error
-        reading = _Reading(self._versions, before)
+        reading = _Reading(self._versions, before, self._unwritten)
         for each in met:
             reading.take(each)
         reading.finish()
@@ -147,13 +169,14 @@ class Scanner:
 class _Reading:
     """Makes one scan of what was met."""
 
-    def __init__(self, versions: Versions, before: dict[str, FileState]) -> None:
+    def __init__(self, versions: Versions, before: dict[str, FileState], rows: dict[str, Seen | None]) -> None:
+        """`rows` takes what is found anew."""
         self._versions = versions
+        self._rows = rows
         self._before = before
         self._until = time.monotonic() + MOST_SECONDS
         self._batch: list[tuple[Met, str, Packed]] = []
         self._bytes = 0
-        self._rows: dict[str, Seen | None] = {}
         self._failed = ""
         self.found: dict[str, FileState] = {}
 
@@ -183,7 +206,7 @@ class _Reading:
         self._note(met.path, FileState(met.stamp, None, why))
 
     def finish(self) -> None:
-        """Writes what is left. What could not be written is not covered."""
+        """Keeps what is left. What could not be kept is not covered."""
         for path in self._before.keys() - self.found.keys() - {met.path for met, _, _ in self._batch}:
             self._rows[path] = None
         self._write()
@@ -204,18 +227,15 @@ class _Reading:
 
     def _write(self) -> None:
         batch, self._batch, self._bytes = self._batch, [], 0
-        for met, stamp, packed in batch:
-            version = FileVersion(packed.sha256, packed.size, is_executable(met.stamp))
-            self._note(met.path, FileState(stamp, version))
-        if not self._rows:
+        if not batch:
             return
         try:
-            self._versions.keep_packed([packed for _, _, packed in batch], named=False, seen=self._rows.items())
+            self._versions.keep_packed([packed for _, _, packed in batch], named=False)
         except StoreFailed as error:
             self._failed = str(error).removesuffix(".")
-            for met, stamp, _ in batch:
-                self.found[met.path] = FileState(stamp, None, self._failed)
-        self._rows = {}
+        for met, stamp, packed in batch:
+            version = FileVersion(packed.sha256, packed.size, is_executable(met.stamp))
+            self._note(met.path, FileState(stamp, None, self._failed) if self._failed else FileState(stamp, version))
 
 
 def _is_same(was: FileState | None, now: FileState | None) -> bool:
