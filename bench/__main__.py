@@ -6,6 +6,7 @@ python -m bench memory [TURNS]
 python -m bench stalls [SCENARIO …]
 python -m bench peers
 python -m bench policies [POLICY …]
+python -m bench scans [FILES]
 python -m bench start
 """
 
@@ -15,7 +16,7 @@ import asyncio
 import sys
 from datetime import UTC, datetime
 
-from bench import growth, latency, memory, policies, stalls, start
+from bench import growth, latency, memory, policies, scans, stalls, start
 from bench.peers.report import section
 from bench.peers.run import LONGEST, SIZES, run
 from bench.results import FILE, write_section
@@ -30,6 +31,8 @@ def main(words: list[str]) -> int:
                 write_section("peers", section(run(SIZES, LONGEST), today))
             case ["policies", *names]:
                 write_section("policies", policies.section(today, names))
+            case ["scans", *number] if all(each.isdecimal() for each in number):
+                write_section("scans", scans.section(today, int(number[0]) if number else scans.FILES))
             case ["start"]:
                 write_section("start", start.section(today))
             case ["growth", *sizes] if all(each.isdecimal() for each in sizes):

@@ -11,9 +11,9 @@ from pathlib import Path
 FILE = Path(__file__).parent / "RESULTS.md"
 HEAD = """# Results
 
-Written by `npm run bench` with `start`, `peers` or `policies`: figures to look at, each from one run on one machine.
+Written by `npm run bench` with `start`, `scans`, `peers` or `policies`: figures to look at, each from one run on one machine.
 """
-SECTIONS = ("start", "peers", "policies")
+SECTIONS = ("start", "scans", "peers", "policies")
 """In the order in which they stand."""
 
 
