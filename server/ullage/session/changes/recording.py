@@ -20,10 +20,11 @@ from pathlib import Path
 
 from ullage.context.change_entries import ChangedFile, FilesChanged, FileVersion, Uncovered
 from ullage.context.entries import Logged, ToolReturned, files_changed
-from ullage.session.changes.scanning import IGNORED, LARGEST_BYTES, TOO_LARGE, NotScanned, Scan
+from ullage.session.changes.scanning import IGNORED, LARGEST_BYTES, ORDINARY, TOO_LARGE, NotScanned, Scan
 from ullage.session.conversation import Conversation
 from ullage.session.long_work import to_its_end
 from ullage.session.surroundings import Surroundings
+from ullage.session.timeline.items import NoticeItem, new_id
 from ullage.store.errors import StoreFailed
 from ullage.store.versions import GOING_BACK, Begun
 from ullage.tools.tool import PermissionNeed, ToolKind
@@ -32,6 +33,9 @@ from ullage.workspace.text_file import NotEncodable, TooLarge
 
 WHOLE_WORKSPACE = "./"
 """The path of what is not covered where a command was run and nothing could be looked through."""
+
+CANNOT = "A change of this call cannot be taken back by Ullage: {}."
+LOST = "The copies of earlier versions of files could not be read. They lie in {}. What was changed before now cannot be taken back."
 
 CUT_OFF_SEARCHED = 200
 """Entries at the end of a log that are looked through for the result of a call that was cut off: it is in the last turn."""
@@ -58,6 +62,8 @@ class Recording:
         self._surroundings = surroundings
         self._logged: list[str] = []
         """Calls whose notes are no longer needed; they go with the next one that is written."""
+        self._ahead: asyncio.Task[None] | None = None
+        self._told = set[str]()
 
     @asynccontextmanager
     async def around(self, changes: CallChanges, kind: ToolKind, allowed: PermissionNeed | None) -> AsyncGenerator[None]:
@@ -65,6 +71,12 @@ class Recording:
 
         Of a call that is stopped they go into an entry of their own, since its result says only that it was stopped.
         """
+        async with self._around(changes, kind, allowed):
+            yield
+        self._tell(changes)
+
+    @asynccontextmanager
+    async def _around(self, changes: CallChanges, kind: ToolKind, allowed: PermissionNeed | None) -> AsyncGenerator[None]:
         if kind == "execute" and (allowed is None or not allowed.harmless):
             recording = self._command(changes)
         elif kind == "edit" and allowed is not None and allowed.target is not None:
@@ -81,6 +93,20 @@ class Recording:
             self.logged(changes.tool_use_id)
             raise
 
+    def ahead(self, kind: ToolKind) -> None:
+        """A call is about to be asked for. The first scan takes seconds in a large workspace, and begins here."""
+        if kind == "execute" and self._ahead is None:
+            self._ahead = asyncio.create_task(asyncio.to_thread(self._surroundings.scanner.ahead))
+
+    def _tell(self, changes: CallChanges) -> None:
+        """Says in the conversation what is wrong where something cannot be taken back; each reason once."""
+        aside = self._surroundings.versions.set_aside
+        said = {LOST.format(aside)} if aside is not None else set[str]()
+        said |= {CANNOT.format(each.why) for each in changes.uncovered if each.why not in ORDINARY}
+        for text in sorted(said - self._told):
+            self._told.add(text)
+            self._conversation.timeline.put(NoticeItem(new_id("n"), self._conversation.clock(), "warning", text))
+
     def logged(self, tool_use_id: str) -> None:
         """What that call changed is in the log."""
         self._logged.append(tool_use_id)
@@ -88,6 +114,8 @@ class Recording:
 
     async def close(self) -> None:
         """What is in the log needs no note any more."""
+        if self._ahead is not None:
+            await asyncio.wait({self._ahead})
         ended, self._logged = self._logged, []
         if ended:
             with suppress(StoreFailed):  # they are looked at again at the next start

@@ -39,6 +39,9 @@ NO_UTF8 = "its name is no UTF-8"
 NOT_YET = "the workspace is large, and this was not copied yet"
 TOO_MANY = "the workspace has too many files to look through before and after a command"
 
+ORDINARY = frozenset({TOO_LARGE, IGNORED, LINK, NO_UTF8, NOT_YET})
+"""Reasons that a list of what is not covered gives, and no message: nothing is wrong."""
+
 _AGAIN_SECONDS = 600.0
 """After a walk that met too many files the next ones are left out for so long."""
 
@@ -82,6 +85,7 @@ class Scanner:
         self._newest: dict[str, FileState] | None = None
         self._before_start: Scan = {}
         self._not_before = 0.0
+        self._is_closed = False
         self._unwritten: dict[str, Seen | None] = {}
         """What scans found since it was last written down."""
         self._unlogged = set[str]()
@@ -101,6 +105,16 @@ class Scanner:
                 begin()
             self._unlogged.add(tool_use_id)
             return found
+
+    def ahead(self) -> None:
+        """Reads what the first scan has to read, while nobody waits for it yet."""
+        with self._lock, suppress(NotScanned):
+            if self._newest is None:
+                self._scan()
+
+    def close(self) -> None:
+        """A scan that runs reads nothing more."""
+        self._is_closed = True
 
     def after(self) -> Scan:
         """What is there now; its content is durable when this returns. Raises `NotScanned`."""
@@ -153,6 +167,8 @@ class Scanner:
             raise NotScanned(str(error).removesuffix(".")) from error
         reading = _Reading(self._versions, before, self._unwritten)
         for each in met:
+            if self._is_closed:
+                raise NotScanned(NOT_YET)
             reading.take(each)
         reading.finish()
         if self._newest is None:

@@ -151,6 +151,7 @@ class Sessions:
         self._events.stop()
         self._news.close()
         await self._open.until_opened()
+        self._around.scanner.close()
         await asyncio.gather(*(session.close() for session in self._open))
         await self._background.close()
         await self._models.close()

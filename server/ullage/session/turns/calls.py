@@ -149,6 +149,7 @@ class Calls:
         if UNPARSABLE_INPUT in call.input:
             return ToolOutcome(CUT_OFF_INPUT, is_error=True)
         try:
+            self._recording.ahead(tool.kind)
             allowed = await permit(call, tool, self._approvals)
             if isinstance(allowed, ToolOutcome):
                 return allowed

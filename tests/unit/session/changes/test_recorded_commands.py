@@ -10,14 +10,17 @@ from pathlib import Path
 import pytest
 
 from tests.fake_api import Call, Say
+from tests.patience import PATIENCE
 from tests.unit.session.changes.changing import allow_all, changes, edit, run, told, turn, versions
 from tests.unit.session.filling import make_project
-from tests.unit.session.harness import calls, stage
+from tests.unit.session.harness import calls, kept_of, notices, stage
 from ullage.context.entries import ToolReturned
+from ullage.session.changes.recording import CANNOT, LOST
 from ullage.session.changes.scanning import IGNORED, LINK, NO_UTF8, TOO_LARGE, TOO_MANY, Scan, Scanner
 from ullage.session.session import Session
+from ullage.store import folder as ullage_folder
 from ullage.store.errors import StoreFailed
-from ullage.store.versions import Versions
+from ullage.store.versions import Versions, pack
 
 
 @pytest.fixture
@@ -258,3 +261,30 @@ async def test_on_a_full_disk_the_command_runs_and_what_it_changed_is_named(fold
             ("tank.py", "Cannot keep a version of a file: database or disk is full")
         ]
         assert (folder / "tank.py").read_text() == "x\n"
+        assert [notice.text for notice in notices(session)] == [CANNOT.format("Cannot keep a version of a file: database or disk is full")]
+
+
+async def test_the_first_scan_begins_while_the_user_is_asked(folder: Path) -> None:
+    async with stage(folder) as here:
+        session = await here.new()
+        here.fake.enqueue(run("echo x > tank.py"), Say("Done."))
+        await session.prompt("Do it")
+        asked = await here.asked(session)
+        async with asyncio.timeout(PATIENCE):
+            while versions(here).standing(pack(CAPACITY).sha256) != "kept":
+                await asyncio.to_thread(lambda: None)
+        session.answer_permission(asked.id, "allow_once")
+        await here.idle(session)
+        (found,) = changes(session)
+        assert [told(here, each) for each in found.files] == [("tank.py", CAPACITY, b"x\n")]
+
+
+async def test_where_the_copies_were_damaged_the_user_is_told(folder: Path) -> None:
+    kept = kept_of(folder)
+    kept.mkdir(parents=True, mode=0o700)
+    ullage_folder.versions(kept).write_bytes(b"no database")
+    async with stage(folder) as here:
+        session = await here.new()
+        (found,) = await turn(here, session, run("echo x > tank.py"))
+        assert [told(here, each) for each in found.files] == [("tank.py", CAPACITY, b"x\n")]
+        assert [notice.text for notice in notices(session)] == [LOST.format(versions(here).set_aside)]
