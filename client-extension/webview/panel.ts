@@ -214,6 +214,9 @@ export class Panel {
       case "redo":
         void this.actions.send("ullage/session/redoCompaction", {});
         return;
+      case "rewind":
+        void this.actions.send("ullage/session/prompt", { text: `/rewind ${command.to}`.trim() });
+        return;
       case "fork":
         this.actions.runCommand("ullage.forkSession");
         return;

@@ -28,6 +28,8 @@ check("/clear", { name: "new" });
 check("/model", { name: "model", model: "" });
 check("/model claude-haiku-5-5", { name: "model", model: "claude-haiku-5-5" });
 check("/context", { name: "context" });
+check("/rewind", { name: "rewind", to: "" });
+check("/rewind 2 files", { name: "rewind", to: "2 files" });
 check("/help", { name: "help" });
 check("/undo the last change in tank.py", undefined);
 check("/etc/hosts is wrong", undefined);

@@ -7,6 +7,7 @@ export type SlashCommand =
   | { name: "search"; words: string }
   | { name: "undo" }
   | { name: "redo" }
+  | { name: "rewind"; to: string }
   | { name: "fork" }
   | { name: "new" }
   | { name: "model"; model: string }
@@ -32,6 +33,7 @@ export const SLASH_COMMANDS: readonly SlashCommandHelp[] = [
   { name: "context", summary: "Show what the context is made of" },
   { name: "model", argument: "[name]", summary: "Choose the model of this session" },
   { name: "mode", argument: "[mode]", summary: "Choose what the agent may do: ask, plan or act" },
+  { name: "rewind", argument: "[number] [files]", summary: "Go back to before a turn that changed files" },
   { name: "fork", summary: "Continue in a copy of this session" },
   { name: "new", summary: "Start a new session" },
   { name: "help", summary: "Show commands and keys" },
@@ -58,6 +60,8 @@ export function parseSlashCommand(text: string): SlashCommand | undefined {
       return { name, model: argument };
     case "mode":
       return { name, mode: argument };
+    case "rewind":
+      return { name, to: argument };
     case "search":
       return { name, words: argument };
     case "undo":
