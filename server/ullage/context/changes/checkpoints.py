@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 from ullage.context.change_entries import FilesChanged, FileVersion, Uncovered
 from ullage.context.entries import Logged, UserPrompt, files_changed
-from ullage.context.view.log_places import said_of
 
 FORWARD = "before-"
 """How the id of a checkpoint begins that leads forward again; the seq of the entry follows. That of another one is its prompt's id."""
@@ -96,14 +95,7 @@ def way_back(entries: Sequence[Logged], checkpoint_id: str) -> WayBack | None:
 
 
 def _said(entries: Sequence[Logged]) -> Iterator[_Said]:
-    for stretch in said_of(entries, _in_stretch):
-        yield from stretch
-
-
-def _in_stretch(entries: Sequence[Logged]) -> tuple[_Said, ...]:
-    said: list[_Said] = []
     for logged in entries:
         entry = logged.entry if isinstance(logged.entry, UserPrompt) else files_changed(logged.entry)
         if entry is not None:
-            said.append(_Said(logged.seq, logged.at, entry))
-    return tuple(said)
+            yield _Said(logged.seq, logged.at, entry)
