@@ -30,7 +30,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const plans = new PlanDocuments(session);
   const chat = new ChatView(context.extensionUri, connection, session, proposed, plans, log, subscriptions);
   connection.warnings.isPanelVisible = () => chat.isVisible;
-  const review = startReview(session);
+  const review = startReview(session, chat);
   const notice = new CompactionNotice(session, subscriptions);
   subscriptions.push(
     log,

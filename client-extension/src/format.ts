@@ -51,7 +51,7 @@ function trimmed(value: number): string {
 
 /** A key as it is written on this keyboard: the manifest binds Cmd on macOS where it is Ctrl elsewhere. */
 export function keyInWords(key: string, isMac: boolean): string {
-  return isMac ? key.replace("Ctrl+", "Cmd+") : key;
+  return isMac ? key.replaceAll("Ctrl+", "Cmd+") : key;
 }
 
 /** `4 s`, `2 min 5 s`; empty below a second, and where it is not known. */

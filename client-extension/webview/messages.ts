@@ -50,6 +50,7 @@ export const PANEL_COMMANDS = [
   "ullage.reviewTurn",
   "ullage.reviewFile",
   "ullage.undoAllChanges",
+  "ullage.goBack",
 ] as const;
 
 export type PanelCommand = (typeof PANEL_COMMANDS)[number];

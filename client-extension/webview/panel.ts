@@ -87,7 +87,17 @@ export class Panel {
     const above = [this.cards.element, this.plan.element, this.queue.element, this.pins.element, this.changes.element];
     const dock = element("footer", { className: "dock" }, ...above, this.composer.element);
     const stage = element("div", { className: "stage" }, this.start.element, this.timeline.element, this.timeline.jump, this.sheet.element);
-    this.element = element("main", { className: "panel" }, this.header.element, this.banners.element, stage, dock, this.announcer.element);
+    const heading = element("h1", { className: "screen-reader-only", textContent: "Ullage" });
+    this.element = element(
+      "main",
+      { className: "panel" },
+      heading,
+      this.header.element,
+      this.banners.element,
+      stage,
+      dock,
+      this.announcer.element,
+    );
     // From the prompt box too, where the cursor is while a card is open. A menu that is open takes the key first.
     this.element.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing && !cards.hide() && !this.sheet.close()) {
@@ -215,7 +225,11 @@ export class Panel {
         void this.actions.send("ullage/session/redoCompaction", {});
         return;
       case "rewind":
-        void this.actions.send("ullage/session/prompt", { text: `/rewind ${command.to}`.trim() });
+        if (command.to === "") {
+          this.actions.runCommand("ullage.goBack");
+        } else {
+          void this.actions.send("ullage/session/prompt", { text: `/rewind ${command.to}` });
+        }
         return;
       case "fork":
         this.actions.runCommand("ullage.forkSession");

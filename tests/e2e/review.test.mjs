@@ -1,12 +1,12 @@
 /** Reviewing what the agent changed: the tray, the diff, keeping and undoing in the file, and what the user typed in between. */
 
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expectEventually } from "./harness/eventually.mjs";
-import { answerApproval, approval, itemsOf, openPanel, sendPrompt, turnIsOver } from "./harness/panel.mjs";
+import { itemsOf, openPanel, sendPrompt, turnIsOver } from "./harness/panel.mjs";
 import { stage } from "./harness/stage.mjs";
-import { editorShows, editorText, openFile, runCommand, typeAtLine } from "./harness/workbench.mjs";
+import { editorShows, editorText, notification, openFile, resizePanel, runCommand, typeAtLine } from "./harness/workbench.mjs";
 
 const FILE = "tankgauge/tank.py";
 const READ = { call: "read_file", input: { path: FILE } };
@@ -15,19 +15,32 @@ const READ = { call: "read_file", input: { path: FILE } };
 const edit = (oldText, newText) => ({ call: "edit_file", input: { path: FILE, old_text: oldText, new_text: newText } });
 
 const MENDED = edit("from __future__ import annotations", "# mended by the agent\nfrom __future__ import annotations");
+const KEPT = /** @type {const} */ ([
+  "from dataclasses import dataclass\n",
+  "from dataclasses import dataclass\nfrom typing import Final\n",
+]);
+const DOCUMENTED = edit(...KEPT);
+const REPORTED = { call: "write_file", input: { path: "docs/report.md", content: "# By the agent\n" } };
 const CREATED = { call: "write_file", input: { path: "docs/agent.md", content: "# By the agent\n\nOne line.\n" } };
 
 /** @param {import("playwright-core").FrameLocator} panel */
 const tray = (panel) => panel.getByRole("region", { name: "Changes of the agent" });
+
+/** A link above a change in the open file. @param {import("playwright-core").Page} page @param {string} name */
+const lens = (page, name) => page.locator(".editor-instance .codelens-decoration a").filter({ hasText: name });
+
+/** A row of the list that is open. @param {import("playwright-core").Page} page @param {string | RegExp} name */
+const pick = (page, name) => page.locator(".quick-input-list").getByRole("option", { name });
 
 /** @param {import("./harness/stage.mjs").Scene} scene @param {object[]} calls */
 async function letItWork({ api, page }, calls) {
   await api.enqueue([READ], ...calls.map((call) => [call]), { say: "It is done." });
   const panel = await openPanel(page);
   await sendPrompt(panel, "Mend the tank");
-  for (let index = 0; index < calls.length; index += 1) {
-    await answerApproval(panel, "Allow once");
-    await approval(panel).waitFor({ state: "detached" });
+  for (const { input } of calls) {
+    const asked = panel.getByRole("group", { name: new RegExp(`^Approval: .*${input.path}`) }).last();
+    await asked.getByRole("button", { name: "Allow once" }).click();
+    await asked.waitFor({ state: "detached" });
   }
   await turnIsOver(panel);
   return panel;
@@ -53,10 +66,151 @@ stage("reviewing", {}, (scenario) => {
     await assert.rejects(readFile(join(workspace, "docs/agent.md")));
     await screenshot("3-undone");
   });
+
+  scenario("in the file one change is undone and one kept, and what the user typed stays", { goesOn: true }, async (scene) => {
+    const { page, workspace, screenshot } = scene;
+    const before = await onDisk(workspace);
+    await openFile(page, FILE);
+    const panel = await letItWork(scene, [MENDED, DOCUMENTED]);
+    await tray(panel).getByText("1 file changed").waitFor();
+    await openFile(page, FILE);
+    await lens(page, "Keep").nth(1).waitFor();
+    assert.equal(await lens(page, "Undo").count(), 2);
+    await screenshot("1-marked");
+
+    await typeAtLine(page, 1, "# by hand\n");
+    await editorShows(page, "# by hand");
+    await page.keyboard.press("Alt+F5");
+    await page.getByText(/^Change 1 of 2/).waitFor();
+    await screenshot("2-typed-and-next");
+    await lens(page, "Undo").first().click();
+    await expectEventually(async () => !(await editorText(page)).includes("# mended by the agent"), "the first change is undone");
+    await lens(page, "Undo").nth(1).waitFor({ state: "detached" });
+    assert.match(await editorText(page), /# by hand/);
+    await screenshot("3-one-undone");
+
+    await page.keyboard.press("Alt+F5");
+    await page.keyboard.press("Control+Alt+Y");
+    await tray(panel).waitFor({ state: "hidden" });
+    await lens(page, "Keep").first().waitFor({ state: "detached" });
+    await page.keyboard.press("Control+S");
+    await expectEventually(
+      async () => (await onDisk(workspace)) === `# by hand\n${before.replace(...KEPT)}`,
+      "what was kept and typed is on disk",
+    );
+    await screenshot("4-other-kept");
+  });
+
+  scenario("all changes open beside what was before, alone and together", { goesOn: true }, async (scene) => {
+    const { page, screenshot } = scene;
+    const panel = await letItWork(scene, [MENDED, CREATED]);
+    await tray(panel)
+      .getByRole("button", { name: /2 files changed/ })
+      .click();
+    await tray(panel)
+      .getByRole("button", { name: /^tankgauge\/tank.py/ })
+      .click();
+    await page.locator(".tab.active", { hasText: "before ↔ now" }).waitFor();
+    await page.locator(".monaco-diff-editor .line-insert").first().waitFor();
+    await screenshot("1-diff");
+    await tray(panel).getByRole("button", { name: "Review" }).click();
+    await page.locator(".tab.active", { hasText: "Changes of the agent" }).waitFor();
+    await page.locator(".multiDiffEntry .line-insert").first().waitFor();
+    await screenshot("2-together");
+    await itemsOf(panel, "assistant").last().getByRole("button", { name: "Changed 2 files" }).click();
+    await page.locator(".tab.active", { hasText: "Changes since" }).waitFor();
+    await screenshot("3-of-the-turn");
+    await tray(panel).getByRole("button", { name: "Keep all" }).click();
+    await tray(panel).waitFor({ state: "hidden" });
+  });
+
+  scenario("what the user changed in a change of the agent is theirs", { goesOn: true }, async (scene) => {
+    const { page, screenshot } = scene;
+    const panel = await letItWork(scene, [MENDED]);
+    await openFile(page, FILE);
+    await lens(page, "Undo").first().waitFor();
+    const line = (await editorText(page)).split("\n").findIndex((each) => each.includes("# mended by the agent")) + 1;
+    await typeAtLine(page, line, "# and by me ");
+    await lens(page, "edited by you").waitFor();
+    assert.equal(await lens(page, "Undo").count(), 0);
+    await screenshot("1-edited");
+    await tray(panel)
+      .getByRole("button", { name: /1 file changed/ })
+      .click();
+    await tray(panel).getByRole("button", { name: "Undo tankgauge/tank.py" }).click();
+    await panel.getByText("You changed these lines since").waitFor();
+    assert.match(await editorText(page), /# and by me/);
+    await screenshot("2-refused");
+    await runCommand(page, "File: Revert File");
+  });
+
+  scenario("a comment on a change is the next prompt", { goesOn: true }, async (scene) => {
+    const { page, api, screenshot } = scene;
+    const panel = await letItWork(scene, [MENDED]);
+    await openFile(page, FILE);
+    await lens(page, "Undo").first().waitFor();
+    const line = (await editorText(page)).split("\n").findIndex((each) => each.includes("# mended by the agent")) + 1;
+    await typeAtLine(page, line, "");
+    await api.enqueue({ say: "I say it in other words." });
+    await runCommand(page, "Comments: Add Comment on Current Selection");
+    await page.locator(".review-widget .monaco-editor").first().waitFor();
+    await page.keyboard.type("Say who mended it");
+    await screenshot("1-written");
+    await page.locator(".review-widget").getByRole("button", { name: "Send to the agent" }).click();
+    await itemsOf(panel, "assistant").getByText("I say it in other words.").waitFor();
+    const last = JSON.stringify((await api.calls()).at(-1)?.body.messages.at(-1));
+    assert.match(last, /tankgauge\/tank\.py, line \d+/);
+    assert.match(last, /Say who mended it/);
+    await screenshot("2-sent");
+  });
+
+  scenario("going back lists the files before anything happens, and leads forward again", { goesOn: true }, async (scene) => {
+    const { page, workspace, screenshot } = scene;
+    const before = await onDisk(workspace);
+    const panel = await letItWork(scene, [MENDED, REPORTED]);
+    const after = await onDisk(workspace);
+    await writeFile(join(workspace, "docs/report.md"), "# By me\n");
+    await itemsOf(panel, "user").last().hover();
+    await screenshot("1-beside-the-prompt");
+    await itemsOf(panel, "user")
+      .last()
+      .getByRole("button", { name: /^Go back to before this/ })
+      .click();
+    await pick(page, "tankgauge/tank.py").waitFor();
+    await pick(page, "docs/report.md").waitFor();
+    assert.equal(await onDisk(workspace), after, "nothing happens before it is chosen");
+    await screenshot("2-listed");
+    await pick(page, /^\S* ?Files, the conversation/).click();
+    await page.locator(".quick-input-widget", { hasText: "changed since" }).waitFor();
+    await screenshot("3-conflicts");
+    await page.keyboard.press("Enter");
+    await expectEventually(async () => (await onDisk(workspace)) === before, "the file is as before the turn");
+    assert.equal(await readFile(join(workspace, "docs/report.md"), "utf8"), "# By me\n", "what the user changed stays");
+    await notification(page, "1 file as before").getByRole("button", { name: "Go Forward Again" }).click();
+    await pick(page, "tankgauge/tank.py").waitFor();
+    await screenshot("4-forward");
+    await pick(page, /^\S* ?Files/)
+      .first()
+      .click();
+    await expectEventually(async () => (await onDisk(workspace)) === after, "and forward again");
+    await screenshot("5-forward-again");
+  });
+
+  scenario("in a narrow panel and in the dark", { settings: { "workbench.colorTheme": "Default Dark Modern" } }, async (scene) => {
+    const { page, screenshot } = scene;
+    const panel = await letItWork(scene, [MENDED, CREATED]);
+    await tray(panel)
+      .getByRole("button", { name: /2 files changed/ })
+      .click();
+    await openFile(page, FILE);
+    await lens(page, "Undo").first().waitFor();
+    await screenshot("1-dark");
+    await resizePanel(page, 240);
+    await screenshot("2-dark-narrow");
+  });
 });
 
 /** @param {string} workspace */
 function onDisk(workspace) {
   return readFile(join(workspace, FILE), "utf8");
 }
-void [expectEventually, editorShows, editorText, openFile, runCommand, typeAtLine];

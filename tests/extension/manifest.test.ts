@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { keyInWords } from "../../client-extension/src/format";
+import { CHANGE_KEYS } from "../../client-extension/src/review/reviewText";
 import { APPROVAL_KEYS } from "../../client-extension/src/session/approvals";
 import { ROOT } from "./repository";
 
@@ -52,6 +53,21 @@ void describe("a question that waits is answered by keys from everywhere", () =>
   ] as const) {
     test(`${command} by ${key} in the panel alone: it means something else in an editor`, () =>
       assert.equal(bindings(command, "ullage.approvals > 0 && ullage.chatFocused")[0]?.key, key.toLowerCase()));
+  }
+});
+
+void describe("changes of the agent are gone through by keys in a file that has some", () => {
+  for (const [command, key] of [
+    ["ullage.nextChange", CHANGE_KEYS.next],
+    ["ullage.previousChange", CHANGE_KEYS.previous],
+    ["ullage.keepChange", CHANGE_KEYS.keep],
+    ["ullage.undoChange", CHANGE_KEYS.undo],
+  ] as const) {
+    test(`${command} by ${key}`, () => {
+      const [binding, ...more] = manifest.contributes.keybindings.filter((each) => each.command === command);
+      assert.deepEqual([binding?.key, binding?.mac, more], [key.toLowerCase(), keyInWords(key, true).toLowerCase(), []]);
+      assert.match(binding?.when ?? "", /editorTextFocus && ullage\.fileHasChanges/);
+    });
   }
 });
 

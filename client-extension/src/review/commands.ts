@@ -1,10 +1,12 @@
 /** The review as a whole: its parts, and what each of its commands does. */
 
 import * as vscode from "vscode";
+import type { ChatView } from "../chatView";
 import { confirm } from "../notify";
 import type { ActiveSession } from "../session/activeSession";
 import { ReviewComments } from "./comments";
 import { Diffs } from "./diffs";
+import { goBackTo } from "./goingBack";
 import { Marks } from "./marks";
 import { OpenReview } from "./openReview";
 import { filesInWords } from "./reviewText";
@@ -17,7 +19,7 @@ export interface ReviewParts extends vscode.Disposable {
 }
 
 /** Follows the session from now on. */
-export function startReview(session: ActiveSession): ReviewParts {
+export function startReview(session: ActiveSession, chat: ChatView): ReviewParts {
   const review = new OpenReview(session);
   const diffs = new Diffs(session, review);
   const marks = new Marks(review);
@@ -42,6 +44,7 @@ export function startReview(session: ActiveSession): ReviewParts {
     "ullage.undoChange": (uri, hunkId) => review.decide("undo", marks.meant(uri, hunkId)),
     "ullage.nextChange": () => marks.go("next"),
     "ullage.previousChange": () => marks.go("previous"),
+    "ullage.goBack": (turnId) => goBackTo(session, chat, turnId),
     "ullage.sendComment": (reply) => comments.send(reply as vscode.CommentReply),
   };
   return { handlers, dispose: () => vscode.Disposable.from(comments, marks, diffs, review).dispose() };

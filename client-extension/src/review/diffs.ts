@@ -5,7 +5,7 @@ import { tell } from "../notify";
 import type { ChangedFile } from "../protocol";
 import type { ActiveSession } from "../session/activeSession";
 import { type OpenReview, placeOf } from "./openReview";
-import { filesInWords } from "./reviewText";
+import { turnInWords } from "./reviewText";
 
 const SCHEME = "ullage-version";
 
@@ -45,9 +45,7 @@ export class Diffs implements vscode.TextDocumentContentProvider, vscode.Disposa
     try {
       return (await this.session.pass("ullage/session/versionText", { sessionId, path, turnId })).text ?? "";
     } catch {
-      // Nothing is open in it any more, so nothing differs.
-      const now = uri.with({ scheme: "file", query: "" });
-      return (await vscode.workspace.openTextDocument(now).then(undefined, () => undefined))?.getText() ?? "";
+      return textNow(uri.with({ scheme: "file", query: "" })); // nothing is open in it any more, so nothing differs
     }
   }
 
@@ -69,7 +67,7 @@ export class Diffs implements vscode.TextDocumentContentProvider, vscode.Disposa
       void tell("The agent has changed nothing that is still open.");
       return;
     }
-    await this.openTogether(`Ullage: ${filesInWords(count)} changed`, files);
+    await this.openTogether("Changes of the agent", files);
   }
 
   /** Opens all files that a turn changed: before it, and now. */
@@ -77,7 +75,7 @@ export class Diffs implements vscode.TextDocumentContentProvider, vscode.Disposa
     const { turns } = await this.session.request("ullage/session/changes", { turnId });
     const [turn] = turns;
     if (turn !== undefined) {
-      await this.openTogether(`Ullage: ${filesInWords(turn.files.length)} changed by “${turn.title.slice(0, 40)}”`, turn.files, turnId);
+      await this.openTogether(turnInWords(turn), turn.files, turnId);
     }
   }
 
@@ -85,7 +83,10 @@ export class Diffs implements vscode.TextDocumentContentProvider, vscode.Disposa
     await vscode.commands.executeCommand(
       "vscode.changes",
       title,
-      files.map((file) => this.sides(file, turnId)),
+      files.map((file) => {
+        const [place, left, right] = this.sides(file, turnId);
+        return [place, file.status === "created" ? undefined : left, file.status === "deleted" ? undefined : right];
+      }),
     );
   }
 
@@ -102,6 +103,16 @@ export class Diffs implements vscode.TextDocumentContentProvider, vscode.Disposa
         this.changed.fire(uri);
       }
     }
+  }
+}
+
+/** Without opening the file: a document that was opened stays so for a while, even where its file is gone. */
+async function textNow(uri: vscode.Uri): Promise<string> {
+  const open = vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri.toString());
+  try {
+    return open?.getText() ?? (await vscode.workspace.decode(await vscode.workspace.fs.readFile(uri), { uri }));
+  } catch {
+    return "";
   }
 }
 

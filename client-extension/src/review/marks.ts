@@ -18,7 +18,9 @@ export class Marks implements vscode.CodeLensProvider, vscode.Disposable {
   });
   private readonly edited = vscode.window.createTextEditorDecorationType({
     isWholeLine: true,
-    backgroundColor: new vscode.ThemeColor("diffEditor.unchangedCodeBackground"),
+    borderWidth: "0 0 0 3px",
+    borderStyle: "solid",
+    borderColor: new vscode.ThemeColor("editorGutter.modifiedBackground"),
     overviewRulerColor: new vscode.ThemeColor("editorOverviewRuler.modifiedForeground"),
     ...RULER,
   });

@@ -75,12 +75,14 @@ export class OpenReview implements vscode.Disposable {
     this.looks += 1;
     const look = this.looks;
     const found = new Map<string, OpenFile>();
-    const shown = new Set(vscode.window.visibleTextEditors.map(({ document }) => document.uri));
-    for (const uri of shown) {
-      const file = this.fileAt(uri);
-      const open = file === undefined ? undefined : await this.ask(file).catch(() => undefined);
+    for (const document of new Set(vscode.window.visibleTextEditors.map((editor) => editor.document))) {
+      const file = this.fileAt(document.uri);
+      const { version } = document;
+      const asked = file === undefined ? undefined : await this.ask(file).catch(() => undefined);
+      // The user typed meanwhile: what is known has moved along, and the server soon says it anew.
+      const open = document.version === version ? asked : (this.of(document) ?? asked);
       if (open !== undefined) {
-        found.set(uri.fsPath, open);
+        found.set(document.uri.fsPath, open);
       }
     }
     if (look !== this.looks || (found.size === 0 && this.inSight.size === 0)) {
@@ -128,6 +130,6 @@ export class OpenReview implements vscode.Disposable {
 }
 
 /** Where a changed file lies. */
-export function placeOf(file: ChangedFile): vscode.Uri {
+export function placeOf(file: Pick<ChangedFile, "uri">): vscode.Uri {
   return vscode.Uri.parse(file.uri, true);
 }

@@ -1,6 +1,6 @@
 /** The agent's open changes in words, and where their lines are. Pure: the panel, the editor's marks and the tests share it. */
 
-import type { ChangedFile, DecidedFile, Hunk, OpenChanges } from "../protocol";
+import type { ChangedFile, Checkpoint, DecidedFile, FileBack, Hunk, OpenChanges, TurnChanges } from "../protocol";
 
 export const NOTHING_OPEN: OpenChanges = { files: [], count: 0, added: 0, removed: 0 };
 
@@ -75,4 +75,34 @@ export function commentPrompt(path: string, first: number, last: number, code: s
   const where = first === last ? `line ${first}` : `lines ${first} to ${last}`;
   const fence = "`".repeat(Math.max(3, ...[...code.matchAll(/`+/g)].map(([run]) => run.length + 1)));
   return `In ${path}, ${where}:\n\n${fence}\n${code}\n${fence}\n\n${comment}`;
+}
+
+/** What going back does to a file. */
+export const ACTIONS: Record<FileBack["action"], { icon: string; word: string }> = {
+  write: { icon: "edit", word: "gets its earlier text" },
+  create: { icon: "new-file", word: "is made again" },
+  delete: { icon: "trash", word: "is deleted" },
+};
+
+const LONGEST_TITLE = 60;
+
+/** What a turn is called where its changes stand together. */
+export function turnInWords({ title }: Pick<TurnChanges, "title">): string {
+  return `Changes since “${shortened(title)}”`;
+}
+
+/** Where a checkpoint leads. */
+export function checkpointInWords({ title, forward }: Pick<Checkpoint, "title" | "forward">): string {
+  return forward === true ? `Forward again: ${shortened(title)}` : `Back to before “${shortened(title)}”`;
+}
+
+function shortened(title: string): string {
+  const [line = ""] = title.split("\n");
+  return line.length > LONGEST_TITLE ? `${line.slice(0, LONGEST_TITLE)}…` : line;
+}
+
+/** As much of a message as a list has room for. */
+export function firstSentence(text: string): string {
+  const [first = ""] = text.split(/(?<=[.!?]) /);
+  return first.replace(/\.$/, "");
 }

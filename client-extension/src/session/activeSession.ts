@@ -10,6 +10,7 @@ import { approvalsAfter, approvalsIn } from "./approvals";
 import { Opening, reopen } from "./opening";
 import type {
   ClientMethod,
+  DecidedFile,
   ForkPrompt,
   Gauge,
   ModelInfo,
@@ -104,6 +105,23 @@ export class ActiveSession implements vscode.Disposable {
     const { snapshot, prompt } = await this.connection.request("ullage/session/fork", { sessionId: original, itemId });
     this.replace(snapshot);
     return prompt ?? undefined;
+  }
+
+  /**
+   * Goes back to before a turn. Where the conversation goes back, too, a fork is opened: gives the prompt that it was forked before.
+   *
+   * @throws Error where none is open or the server refuses.
+   */
+  async goBack(
+    turnId: string,
+    what: "files" | "conversation" | "both",
+    overwrite: string[],
+  ): Promise<{ files: DecidedFile[]; prompt: ForkPrompt | undefined }> {
+    const { files, fork } = await this.request("ullage/session/restore", { turnId, what, overwrite });
+    if (fork != null) {
+      this.replace(fork.snapshot);
+    }
+    return { files, prompt: fork?.prompt ?? undefined };
   }
 
   /** Everything that the panel draws; undefined where no session is open. */

@@ -5,6 +5,7 @@
 
 import { formatDollars, formatShare, formatTokens, formatTokensExactly } from "../../src/format";
 import type { Gauge } from "../../src/protocol";
+import { CHANGE_KEYS } from "../../src/review/reviewText";
 import { APPROVAL_KEYS } from "../../src/session/approvals";
 import { contextParts, savingAhead, shareOf, sumOf, whenByItself } from "../../src/session/gauge";
 import type { Actions, WayOut } from "../actions";
@@ -23,6 +24,8 @@ const KEYS = [
   [APPROVAL_KEYS.anywhere.allow, "From anywhere: allow once"],
   [APPROVAL_KEYS.anywhere.refuse, "From anywhere: refuse"],
   [APPROVAL_KEYS.anywhere.next, "From anywhere: show the next approval"],
+  [`${CHANGE_KEYS.next} / ${CHANGE_KEYS.previous}`, "In a file: next or previous change of the agent"],
+  [`${CHANGE_KEYS.keep} / ${CHANGE_KEYS.undo}`, "In a file: keep or undo that change"],
   ["Ctrl+Alt+U", "From anywhere: to the prompt box"],
 ] as const;
 

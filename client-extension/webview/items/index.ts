@@ -28,7 +28,8 @@ export function makeItemView(item: Item, actions: Actions): MarkedView {
       marking?.show(mark);
       view.showAbout?.(mark.about);
     },
-    changed: (_began, ended) => {
+    changed: (began, ended) => {
+      marking?.showWayBack(began);
       if (line === undefined && ended !== undefined) {
         line = new TurnLine(actions);
         view.element.append(line.element);

@@ -39,6 +39,7 @@ export class Marking {
   private readonly tools = element("div", { className: "item-tools", attributes: { role: "group", "aria-label": "This message" } });
   private readonly pin: HTMLButtonElement;
   private readonly exclude: HTMLButtonElement;
+  private readonly back: HTMLButtonElement;
   private drawn: Mark = NO_MARK;
   private latest: Item;
 
@@ -60,6 +61,13 @@ export class Marking {
       className: "exclude",
       onClick: () => void actions.send("ullage/session/exclude", { itemId }),
     });
+    this.back = iconButton({
+      label: "Go back to before this: files, conversation, or both",
+      icon: "history",
+      className: "back",
+      onClick: () => actions.runCommand("ullage.goBack", itemId),
+    });
+    this.back.hidden = true;
     const fork = iconButton({
       label: item.kind === "user" ? "Fork from here: rewrite this prompt in a new session" : FORK,
       icon: "repo-forked",
@@ -86,7 +94,7 @@ export class Marking {
       this.tools.append(again);
     }
     // What is pinned shows its pin always: at the edge it stays where it is when the other comes and goes.
-    this.tools.append(fork, this.exclude, this.pin);
+    this.tools.append(...(item.kind === "user" ? [this.back] : []), fork, this.exclude, this.pin);
     this.mark.hidden = true;
     this.drawPin();
     this.update(item);
@@ -119,6 +127,11 @@ export class Marking {
     this.exclude.hidden = !canGo;
     this.root.toggleAttribute("data-pinned", mark.pinned);
     this.root.toggleAttribute("data-gone", gone !== undefined);
+  }
+
+  /** At a prompt whose turn changed files: the way back to before it. */
+  showWayBack(isThere: boolean): void {
+    this.back.hidden = !isThere;
   }
 
   private drawPin(): void {

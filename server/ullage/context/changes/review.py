@@ -79,6 +79,8 @@ class Review:
     def __init__(self) -> None:
         self.open: dict[str, OpenChange] = {}
         self.turns: dict[str, TurnChanges] = {}
+        self._gone_back: dict[str, OpenChange] = {}
+        """What was open before the user went back to where it began: it is open again if they go forward."""
         self._prompt: tuple[UserPrompt, float] | None = None
 
     def add(self, logged: Logged) -> bool:
@@ -96,7 +98,11 @@ class Review:
             return False
         by_agent = changed.tool_use_id is not None
         for each in changed.files:
-            self._changed(each, by_agent=by_agent)
+            if changed.gone_back_to:
+                self._went_back(each)
+            else:
+                self._gone_back.pop(each.path, None)
+                self._changed(each, by_agent=by_agent)
         if by_agent and self._prompt is not None:
             self._in_turn(changed.files, changed.uncovered, *self._prompt)
         return True
@@ -118,6 +124,16 @@ class Review:
             self._put(replace(known, agents=file.after))
         else:
             self._put(replace(known, steps=(*known.steps, Step(file.before, file.after, by_agent))))
+
+    def _went_back(self, file: ChangedFile) -> None:
+        """Going back, and forward again, moves the agent's version. What was kept meanwhile is none of the agent's any more."""
+        known = self.open.get(file.path)
+        if known is not None:
+            self._changed(file, by_agent=True)
+            if file.path not in self.open:
+                self._gone_back[file.path] = known
+        elif file.path in self._gone_back:
+            self._put(replace(self._gone_back.pop(file.path), agents=file.after, steps=()))
 
     def _in_turn(self, files: Sequence[ChangedFile], uncovered: Sequence[Uncovered], prompt: UserPrompt, at: float) -> None:
         turn = self.turns.setdefault(prompt.id, TurnChanges(prompt.id, prompt.text, at))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from hashlib import sha256
 from itertools import pairwise
 
@@ -28,6 +29,10 @@ def text_of(of: FileVersion) -> str | None:
 
 def changed(before: str | None, after: str | None, path: str = "a.py", tool_use_id: str | None = "toolu_1") -> FilesChanged:
     return FilesChanged((ChangedFile(path, version(before), version(after)),), tool_use_id)
+
+
+def went_back(before: str | None, after: str | None) -> FilesChanged:
+    return replace(changed(before, after, tool_use_id=None), gone_back_to="p1")
 
 
 def review_of(*entries: Entry) -> Review:
@@ -76,15 +81,29 @@ def test_after_a_review_everything_begins_with_what_it_says() -> None:
     assert open_of(first, undone) == Settled(version("1\n"), version("1\n2\n"))
 
 
-def test_going_back_to_the_baseline_closes_the_change() -> None:
-    assert not review_of(changed("1\n", "2\n"), changed("2\n", "1\n", tool_use_id=None)).open
-    assert not review_of(changed("1\n", "2\n", tool_use_id=None)).open, "what the user did is no change of the agent"
+def test_going_back_to_the_baseline_closes_the_change_and_going_forward_opens_it_again() -> None:
+    entries = changed("1\n", "2\n"), went_back("2\n", "1\n")
+    assert not review_of(*entries).open
+    assert open_of(*entries, went_back("1\n", "2\n")) == Settled(version("1\n"), version("2\n"))
 
 
 def test_going_back_to_a_turn_in_between_leaves_what_came_before_it() -> None:
     first, second = changed("a\nb\nc\n", "A\nb\nc\n"), changed("A\nb\nc\n", "A\nb\nC\n")
-    back = changed("A\nb\nC\n", "A\nb\nc\n", tool_use_id=None)
+    back = went_back("A\nb\nC\n", "A\nb\nc\n")
     assert open_of(first, second, back) == Settled(version("a\nb\nc\n"), version("A\nb\nc\n"))
+    forward = went_back("A\nb\nc\n", "A\nb\nC\n")
+    assert open_of(first, second, back, forward) == Settled(version("a\nb\nc\n"), version("A\nb\nC\n"))
+
+
+def test_what_was_kept_is_not_opened_by_going_back() -> None:
+    kept = Reviewed("a.py", version("2\n"), version("2\n"), "kept", 1)
+    assert not review_of(changed("1\n", "2\n"), kept, went_back("2\n", "1\n")).open
+    assert not review_of(changed("1\n", "2\n"), kept, went_back("2\n", "1\n"), went_back("1\n", "2\n")).open
+
+
+def test_what_the_user_changed_through_ullage_is_no_change_of_the_agent() -> None:
+    assert not review_of(changed("1\n", "2\n", tool_use_id=None)).open
+    assert not review_of(changed("1\n", "2\n"), changed("2\n", "1\n", tool_use_id=None)).open
 
 
 def test_without_the_texts_what_the_user_had_is_accepted() -> None:

@@ -1,0 +1,142 @@
+/** Going back to before a prompt, and forward again: what would happen to each file is listed before anything happens. */
+
+import * as vscode from "vscode";
+import type { ChatView } from "../chatView";
+import { tell, warn } from "../notify";
+import type { Checkpoint, FileBack } from "../protocol";
+import type { ActiveSession } from "../session/activeSession";
+import { labelText } from "../visible";
+import { placeOf } from "./openReview";
+import { ACTIONS, checkpointInWords, filesInWords, firstSentence, leftInWords } from "./reviewText";
+
+type What = "files" | "conversation" | "both";
+
+interface WhatItem extends vscode.QuickPickItem {
+  what?: What;
+  file?: FileBack;
+}
+
+const FORWARD = "Go Forward Again";
+
+/** Asks what shall go back to a checkpoint, with all that would happen in sight, and does it. @throws Error with a message for the user. */
+export async function goBack(session: ActiveSession, chat: ChatView, checkpoint: Checkpoint): Promise<void> {
+  const { files, uncovered } = await session.request("ullage/session/previewRestore", { turnId: checkpoint.turnId });
+  const what = await askWhat(checkpoint, files, uncovered);
+  if (what === undefined) {
+    return;
+  }
+  const overwrite = what === "conversation" ? [] : await askOverwrite(files);
+  if (overwrite === undefined) {
+    return;
+  }
+  const { files: done, prompt } = await session.goBack(checkpoint.turnId, what, overwrite);
+  if (prompt !== undefined) {
+    await chat.show({ kind: "prompt", prompt });
+  }
+  const left = leftInWords(done);
+  if (left !== undefined) {
+    void warn(left);
+  }
+  const written = done.filter(({ outcome }) => outcome === "done").length;
+  if (written > 0 && prompt === undefined && (await tell(`${filesInWords(written)} as before.`, FORWARD)) === FORWARD) {
+    const { checkpoints } = await session.request("ullage/session/checkpoints", {});
+    const forward = checkpoints.findLast((each) => each.forward === true);
+    await (forward && goBack(session, chat, forward));
+  }
+}
+
+/** The same of the checkpoint before a prompt, or of one that the user picks from all of the session. */
+export async function goBackTo(session: ActiveSession, chat: ChatView, turnId: unknown): Promise<void> {
+  const { checkpoints } = await session.request("ullage/session/checkpoints", {});
+  if (checkpoints.length === 0) {
+    void tell("The agent has changed no files in this session, so there is nothing to go back to.");
+    return;
+  }
+  const named = checkpoints.find((each) => each.turnId === turnId);
+  const chosen = named ?? (typeof turnId === "string" ? undefined : await pickCheckpoint(checkpoints));
+  if (chosen !== undefined) {
+    await goBack(session, chat, chosen);
+  } else if (typeof turnId === "string") {
+    void tell("This turn changed no files. To take up the conversation there, fork the session.");
+  }
+}
+
+async function pickCheckpoint(checkpoints: readonly Checkpoint[]): Promise<Checkpoint | undefined> {
+  const items = checkpoints.toReversed().map((checkpoint) => ({
+    label: `$(${checkpoint.forward === true ? "redo" : "history"}) ${labelText(checkpointInWords(checkpoint))}`,
+    description: new Date(checkpoint.at * 1000).toLocaleString(),
+    detail: `${filesInWords(checkpoint.files)} changed`,
+    checkpoint,
+  }));
+  const options = { title: "Go back to a checkpoint", placeHolder: "What would happen is shown before it happens", matchOnDetail: true };
+  return (await vscode.window.showQuickPick(items, options))?.checkpoint;
+}
+
+/** A file that is picked is opened; the list stays until something is decided. */
+async function askWhat(
+  checkpoint: Checkpoint,
+  files: readonly FileBack[],
+  uncovered: readonly { path: string; why: string }[],
+): Promise<What | undefined> {
+  const choices: WhatItem[] =
+    checkpoint.forward === true
+      ? [{ label: "$(redo) Files", description: filesInWords(files.length), what: "files" }]
+      : [
+          { label: "$(history) Files and conversation", description: "in a fork; this session stays as it is", what: "both" },
+          { label: "$(files) Files", description: "the conversation goes on here", what: "files" },
+          { label: "$(comment-discussion) Conversation", description: "in a fork; no file changes", what: "conversation" },
+        ];
+  const rows: WhatItem[] = files.map((file) => ({
+    label: `$(${file.conflict == null ? ACTIONS[file.action].icon : "warning"}) ${labelText(file.path)}`,
+    description: labelText(file.conflict == null ? ACTIONS[file.action].word : firstSentence(file.conflict)),
+    file,
+  }));
+  const missed: WhatItem[] = uncovered.map(({ path, why }) => ({
+    label: `$(circle-slash) ${labelText(path)}`,
+    description: labelText(why),
+  }));
+  const separated = (label: string, items: WhatItem[]): WhatItem[] =>
+    items.length === 0 ? [] : [{ label, kind: vscode.QuickPickItemKind.Separator }, ...items];
+  const picker = vscode.window.createQuickPick<WhatItem>();
+  picker.title = checkpointInWords(checkpoint);
+  picker.placeholder = files.length === 0 ? "All files are as they were then" : "What should go back?";
+  picker.ignoreFocusOut = true;
+  picker.items = [
+    ...choices,
+    ...separated(`What happens to ${filesInWords(files.length)}`, rows),
+    ...separated("Not covered, so it stays as it is", missed),
+  ];
+  const decided = Promise.withResolvers<What | undefined>();
+  picker.onDidAccept(() => {
+    const [item] = picker.selectedItems;
+    if (item?.file !== undefined) {
+      void vscode.window.showTextDocument(placeOf(item.file), { preview: true, preserveFocus: true }).then(undefined, () => undefined);
+    } else if (item?.what !== undefined) {
+      decided.resolve(item.what);
+      picker.hide();
+    }
+  });
+  picker.onDidHide(() => decided.resolve(undefined));
+  picker.show();
+  const what = await decided.promise;
+  picker.dispose();
+  return what;
+}
+
+/** Which files in conflict shall go back all the same: none, unless the user picks some. Undefined where they thought better of it. */
+async function askOverwrite(files: readonly FileBack[]): Promise<string[] | undefined> {
+  const conflicts = files.filter(({ conflict, stays }) => conflict != null && stays !== true);
+  if (conflicts.length === 0) {
+    return [];
+  }
+  const picked = await vscode.window.showQuickPick(
+    conflicts.map(({ path, conflict }) => ({ label: labelText(path), description: labelText(firstSentence(conflict ?? "")), path })),
+    {
+      title: `${filesInWords(conflicts.length)} changed since`,
+      placeHolder: "Pick those to overwrite; the others stay as they are",
+      canPickMany: true,
+      ignoreFocusOut: true,
+    },
+  );
+  return picked?.map(({ path }) => path);
+}
