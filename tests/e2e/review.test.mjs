@@ -32,7 +32,7 @@ const lens = (page, name) => page.locator(".editor-instance .codelens-decoration
 /** A row of the list that is open. @param {import("playwright-core").Page} page @param {string | RegExp} name */
 const pick = (page, name) => page.locator(".quick-input-list").getByRole("option", { name });
 
-/** @param {import("./harness/stage.mjs").Scene} scene @param {object[]} calls */
+/** @param {import("./harness/stage.mjs").Scene} scene @param {{call: string, input: {path: string}}[]} calls */
 async function letItWork({ api, page }, calls) {
   await api.enqueue([READ], ...calls.map((call) => [call]), { say: "It is done." });
   const panel = await openPanel(page);

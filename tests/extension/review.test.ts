@@ -85,17 +85,17 @@ void describe("changes in a file", () => {
   });
 });
 
-void describe("the tray above the prompt box", () => {
-  const shown = (answer: (method: string, params: object) => unknown = () => ({ files: [] })) => {
-    const { actions, done } = recordingActions(answer);
-    const refused: string[] = [];
-    const view = new ChangesView(actions, (message) => refused.push(message));
-    document.body.replaceChildren(view.element);
-    return { view, done, refused };
-  };
-  const buttonOf = (view: ChangesView, name: string) =>
-    [...view.element.querySelectorAll("button")].find((each) => (each.getAttribute("aria-label") ?? each.textContent) === name);
+function shown(answer: (method: string, params: object) => unknown = () => ({ files: [] })) {
+  const { actions, done } = recordingActions(answer);
+  const refused: string[] = [];
+  const view = new ChangesView(actions, (message) => refused.push(message));
+  document.body.replaceChildren(view.element);
+  return { view, done, refused };
+}
+const buttonOf = (view: ChangesView, name: string) =>
+  [...view.element.querySelectorAll("button")].find((each) => (each.getAttribute("aria-label") ?? each.textContent) === name);
 
+void describe("the tray above the prompt box", () => {
   test("it is there while something is open, and unfolds to the files", () => {
     const { view, done } = shown();
     assert.equal(view.element.hidden, true);

@@ -155,14 +155,16 @@ class Deciding:
         hunks, stays = 1, False
         is_whole = texts is None or hunk is None or len(texts.hunks) == 1
         if texts is None or (is_whole and looked.is_as_agent_left_it and _needs_bytes(looked)):
-            await files.put(looked.where, _content_of(looked), looked.now)
+            after = _content_of(looked)  # and not what an editor still shows of a file that is gone
+            await files.put(looked.where, after, looked.now)
         else:
             taken = [each for each in texts.hunks if not each.edited] if hunk is None else [hunk]
             hunks, stays = len(taken), hunk is None and len(taken) < len(texts.hunks)
             text = texts.undo([each.id for each in taken])[0]
             now = "" if looked.now_text is None else looked.now_text.text
             await files.write(looked.where, text, text_sha256(now))
-        after = await files.content(looked.where, MAXIMUM_BYTES)
+            after = await files.content(looked.where, MAXIMUM_BYTES)
+        self._surroundings.written.note(looked.where)  # a command that runs has not done it
         changed = ChangedFile(looked.change.path, before, None if after is None else await self._kept(after))
         return _Written(changed, hunks, stays)
 

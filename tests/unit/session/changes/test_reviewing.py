@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.fake_api import Call, Say
+from tests.unit.session.changes.changing import allow_all, run
+from tests.unit.session.changes.test_recorded_commands import says
 from tests.unit.session.harness import Stage, stage
 from ullage.context.change_entries import FilesChanged, Reviewed
 from ullage.session.changes import deciding, looking, reviewing
@@ -251,6 +254,29 @@ async def test_the_model_is_told_of_an_undo_with_the_next_turn(folder: Path) -> 
         await here.say(session, "Go on")
         assert "a.py" in str(here.fake.requests[-1].body["messages"][-1]["content"])
         assert here.refused() == []
+
+
+async def test_what_is_undone_while_a_command_runs_is_not_the_commands_change(folder: Path) -> None:
+    async with at_work(folder, ("a.py", BEFORE.encode())) as (here, session):
+        await edit(here, session, ("a.py", AFTER))
+        here.fake.enqueue(run("echo x > new.py; echo began; until [ -e go ]; do sleep 0.01; done; rm go"), Say("Done."))
+        await session.prompt("Run it")
+        turn_ends = asyncio.ensure_future(allow_all(here, session))
+        await here.watcher.until(lambda: says(session, "began"))
+        assert await session.reviewing.undo("a.py") == [Decided("a.py", "done")]
+        (folder / "go").touch()
+        await turn_ends
+        assert [file.path for file in await session.reviewing.open_files()] == ["new.py"]
+
+
+async def test_a_file_that_an_editor_still_shows_is_known_to_be_gone(folder: Path) -> None:
+    async with at_work(folder) as (here, session):
+        await edit(here, session, ("new.py", "new\n"))
+        here.editor.texts[folder / "new.py"] = "new\n"
+        assert await session.reviewing.undo() == [Decided("new.py", "done")]
+        assert not (folder / "new.py").exists()
+        [changed] = [logged.entry for logged in session.entries if isinstance(logged.entry, FilesChanged)][-1].files
+        assert changed.after is None
 
 
 async def test_what_is_asked_wrongly_is_refused(folder: Path) -> None:
