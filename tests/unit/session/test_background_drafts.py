@@ -20,6 +20,7 @@ from tests.unit.session.filling import (
     when_asked_for_a_summary,
 )
 from tests.unit.session.harness import Stage, compactions, stage
+from ullage.context.compaction import making
 from ullage.context.compaction.proof import Proof
 from ullage.context.compaction_entries import Held, SpentInVain
 from ullage.session.compacting import pauses
@@ -161,6 +162,21 @@ async def test_what_a_draft_lacks_is_added_to_its_summary(folder: Path) -> None:
         [card] = compactions(session)
         assert card.checked is not None and card.checked.hashes.used == 1
         assert "4d5e6f7a" in card.summary
+
+
+async def test_a_check_that_fails_holds_no_compaction_up(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> Proof:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(making, "prove", fails)
+    async with stage(folder, window=WINDOW) as here:
+        here.fake.add_rules(summaries())
+        session = await here.new()
+        await draft_then_look_at(here, session, "readings.csv")
+        here.fake.enqueue(Say("Answered."))
+        await here.say(session, "word " * 8_000)
+        [card] = compactions(session)
+        assert (card.status, card.checked) == ("completed", None)
 
 
 @pytest.fixture

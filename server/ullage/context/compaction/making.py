@@ -88,7 +88,7 @@ class Making:
         except BaseException:
             self.ahead.discard(draft)
             raise
-        if not proof.lacks_much:
+        if proof is None or not proof.lacks_much:
             return draft
         self.ahead.discard(draft)
         if wanted.trigger in ("economy", "idle"):
@@ -169,6 +169,8 @@ class Making:
         """With what the newest messages needed and the entry lacks. Restored files give way to that, too. Raises `NothingToCompact`."""
         while True:
             proof = await self._proof(entry, draft)
+            if proof is None:
+                return entry
             proved = completed(entry, proof)
             after = self._means.weigh(proved)
             if after < entry.tokens_before or not proof.missing:
@@ -177,9 +179,14 @@ class Making:
                 raise NothingToCompact
             entry = replace(entry, restored=entry.restored[:-1])
 
-    async def _proof(self, entry: Compaction, draft: Draft) -> Proof:
+    async def _proof(self, entry: Compaction, draft: Draft) -> Proof | None:
+        """None where an error kept it from being found: the compaction is then made unproved, and its card says nothing of a check."""
         view = self._means.view.copy()
-        return await self._means.ask_engine(draft.policy, lambda: prove(view, entry), counts=False)
+        try:
+            return await self._means.ask_engine(draft.policy, lambda: prove(view, entry), counts=False)
+        except Exception as error:  # noqa: BLE001 - it is told; a check that fails is no reason to fill the window
+            self._means.not_proved(error)
+            return None
 
 
 def _is_proved(draft: Draft) -> bool:

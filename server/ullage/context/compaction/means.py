@@ -189,6 +189,10 @@ class Means(Protocol):
         """It did not come about: says why, where somebody wants to know. May raise the error."""
         ...
 
+    def not_proved(self, error: Exception) -> None:
+        """An error kept its check from being done, and it goes on without. May raise the error."""
+        ...
+
     def was_told(self, wanted: Wanted) -> bool:
         """Whether the user was told that it failed."""
         ...

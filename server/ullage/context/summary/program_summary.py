@@ -22,7 +22,7 @@ from ullage.context.summary.sections import Focus, Placed, Quotes, Section, Shar
 from ullage.context.summary.sentences import QUESTION, Told, newest_first
 from ullage.context.summary.state_of_work import ADDING, CHECKS, COMMITTING, StateOfWork
 
-PROGRAM_TOKENS = 2_200
+PROGRAM_TOKENS = 2_130
 """For everything but the user's own words: with these about 9,000 characters on average over the recorded compactions."""
 CHARACTERS_PER_TOKEN = 2.4
 """Of names of files and of things in code."""

@@ -342,6 +342,10 @@ class ReplayMeans:
         if not isinstance(error, NothingToCompact):
             raise error
 
+    def not_proved(self, error: Exception) -> None:
+        """Raises the error: a figure that hides one is worth nothing."""
+        raise error
+
     def was_told(self, wanted: Wanted) -> bool:
         """There is nobody to tell."""
         return False

@@ -251,6 +251,10 @@ class SessionMeans:
             case _:
                 self._failed(wanted, "", cancelled=True)
 
+    def not_proved(self, error: Exception) -> None:
+        """Goes to the server's log only: the compaction is made all the same."""
+        logger.error("a compaction could not be checked", exc_info=error)
+
     def tell_not_made(self, wanted: Wanted, why: str) -> None:
         """Says in the timeline why a compaction that was asked for was not even begun."""
         self._failed(wanted, why, cancelled=True)
