@@ -73,6 +73,7 @@ export class Panel {
         actions,
         runSlashCommand: (command) => this.runSlashCommand(command),
         showContext: () => this.showContext(),
+        focusConversation: () => this.timeline.focusEnd(),
         sent: () => {
           cards.hide();
           this.sheet.close();

@@ -22,6 +22,7 @@ function opened(changes: Partial<Snapshot> = {}, draft = "", takesPrompts = true
     actions,
     runSlashCommand: (command: object) => done.push(`slash ${JSON.stringify(command)}`),
     showContext: () => done.push("context"),
+    focusConversation: () => undefined,
     refuse: (message: string) => done.push(`refuse ${message}`),
     sent: () => undefined,
     remember: (text: string, kept: readonly Attachment[]) => remembered.push([text, kept.map(({ name }) => name)]),

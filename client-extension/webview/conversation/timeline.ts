@@ -93,6 +93,12 @@ export class Timeline {
     this.askForEarlier();
   }
 
+  /** Puts the focus on the last control of the conversation, from which the others are reached. */
+  focusEnd(): void {
+    const controls = [...this.element.querySelectorAll<HTMLElement>("button, summary, a[href], [tabindex='0']")];
+    (controls.findLast((control) => control.checkVisibility()) ?? this.element).focus();
+  }
+
   /** Scrolls to an item, and points it out. False where it is not among the items of the session that are known. */
   reveal(itemId: string): boolean {
     const index = this.items.findIndex((item) => item.id === itemId);

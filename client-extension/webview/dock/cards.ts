@@ -16,6 +16,8 @@ const KEYS = [
   ["Enter", "Send; while it works: queue"],
   ["Shift+Enter", "New line"],
   ["Ctrl+Enter", "While it works: add the prompt to the running turn"],
+  ["Shift+Tab", "In the prompt box: the next mode"],
+  ["Ctrl+↑", "From the prompt box to the conversation"],
   ["↑", "Earlier prompts"],
   ["@", "Attach a file or the problems"],
   ["Esc", "Close what is open; else stop"],

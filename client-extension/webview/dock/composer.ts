@@ -16,6 +16,8 @@ export interface ComposerHost {
   actions: Actions;
   runSlashCommand(command: SlashCommand): void;
   showContext(): void;
+  /** Shift+Tab chooses the mode, so another key leads from the box to what is above it. */
+  focusConversation(): void;
   /** The prompt was sent: its turn is what the user wants to see. */
   sent(): void;
   /** Says what could not be done. */
@@ -237,6 +239,9 @@ export class Composer {
     } else if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       void this.submit(this.busy && (event.ctrlKey || event.metaKey) ? "steer" : "queue");
+    } else if (event.key === "ArrowUp" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey) {
+      event.preventDefault();
+      this.host.focusConversation();
     } else if (event.key === "Tab" && event.shiftKey && !event.altKey && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       this.nextMode();

@@ -12,7 +12,6 @@ from tests.unit.session.engines import Raises, policy
 from tests.unit.session.filling import WINDOW, asks_for_summary, fill, fill_to_the_line, make_project, summaries, when_asked_for_a_summary
 from tests.unit.session.harness import Stage, compactions, kept_of, stage
 from tests.unit.session.test_full_disk import full_disk
-from ullage.context.compaction import making
 from ullage.context.compaction_entries import SpentInVain
 from ullage.session.session import Session
 from ullage.session.settings import Settings
@@ -76,23 +75,6 @@ async def test_a_draft_that_serves_counts_once(folder: Path) -> None:
         await here.idle(session)
         assert compactions(session)[0].rung == "model"
         assert not in_vain(session)
-        assert session.snapshot().gauge.cost == pytest.approx(paid(here))
-
-
-async def test_a_draft_whose_proof_fails_has_cost_what_it_cost(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: object) -> None:
-        raise RuntimeError("the proof has a fault")
-
-    async with stage(folder, window=WINDOW) as here:
-        here.fake.add_rules(summaries())
-        session = await here.new()
-        await fill(here, session, 2)
-        await prepared(here, session)
-        monkeypatch.setattr(making, "prove", fails)
-        session.compact()
-        await here.idle(session)
-        assert not here.made(session)
-        assert len(in_vain(session)) == 1
         assert session.snapshot().gauge.cost == pytest.approx(paid(here))
 
 
