@@ -57,7 +57,8 @@ stage("from the editor", {}, (scenario) => {
     await itemsOf(panel, "assistant").getByText("A comma is missing.").waitFor();
     await turnIsOver(panel);
     const asked = JSON.stringify((await api.calls()).at(-1)?.body.messages.at(-1));
-    assert.match(asked, /Explain this problem at broken\.json:3/);
+    assert.match(asked, /Explain the attached problem/);
+    assert.match(asked, /broken\.json:3: /);
     assert.match(asked, /Expected comma/);
     await screenshot("2-explained");
   });

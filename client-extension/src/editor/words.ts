@@ -19,17 +19,19 @@ export type Wish = "fix" | "explain";
 const AROUND = 20;
 
 /**
- * What is asked about problems of one file. Their words come from programs that read the workspace: so they are attached, and never among what
- * the user says.
+ * What is asked about problems of one file. Their words, and the name of the file, come from the workspace: so they are attached, and never among
+ * what the user says.
  */
 export function askAbout(wish: Wish, problems: readonly ReportedProblem[]): { text: string; attachments: AttachmentRef[] } {
   const [first] = problems;
   if (first === undefined) {
     return { text: "", attachments: [] };
   }
-  const places = problems.map(({ path, lines }) => `${path}:${lines.first}`);
-  const what = problems.length === 1 ? "this problem" : "these problems";
-  const text = wish === "fix" ? `Fix ${what} at ${places.join(", ")}.` : `Explain ${what} at ${places.join(", ")}, and how to solve it.`;
+  const what = problems.length === 1 ? "problem" : "problems";
+  const text =
+    wish === "fix"
+      ? `Fix the attached ${what}.`
+      : `Explain the attached ${what}, and how to solve ${problems.length === 1 ? "it" : "them"}.`;
   const told = problems.map(
     ({ path, lines, message, source }) => `${path}:${lines.first}: ${message}${source === "" ? "" : ` [${source}]`}`,
   );
@@ -41,7 +43,7 @@ export function askAbout(wish: Wish, problems: readonly ReportedProblem[]): { te
     text,
     attachments: [
       { kind: "file", uri: first.uri, lines: around },
-      { kind: "text", name: problems.length === 1 ? "problem" : "problems found here", text: told.join("\n") },
+      { kind: "text", name: what, text: told.join("\n") },
     ],
   };
 }
