@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ullage.lsp import changes as shapes
 from ullage.lsp import protocol as wire
-from ullage.lsp.documents import path_of
-from ullage.session.errors import SessionError
+from ullage.lsp.documents import named_file
 from ullage.session.timeline.shown_entries import title_of
 
 if TYPE_CHECKING:  # takes long to import
@@ -19,7 +18,7 @@ if TYPE_CHECKING:  # takes long to import
 async def _changes(sessions: Sessions, params: shapes.ChangesParams) -> shapes.ChangesResult:
     reviewing = sessions.shown(params.session_id).reviewing
     if params.path is not None:
-        return shapes.ChangesResult([], [_file(each) for each in await reviewing.open_files(_named(params.path))])
+        return shapes.ChangesResult([], [_file(each) for each in await reviewing.open_files(named_file(params.path))])
     turns = [_turn(each) for each in await reviewing.turns(params.turn_id)]
     open_files = [] if params.turn_id is not None else await reviewing.open_files()
     return shapes.ChangesResult(turns, [_file(each) for each in open_files])
@@ -27,7 +26,7 @@ async def _changes(sessions: Sessions, params: shapes.ChangesParams) -> shapes.C
 
 async def _version_text(sessions: Sessions, params: shapes.VersionTextParams) -> shapes.VersionTextResult:
     reviewing = sessions.shown(params.session_id).reviewing
-    return shapes.VersionTextResult(await reviewing.version_text(_named(params.path), params.turn_id))
+    return shapes.VersionTextResult(await reviewing.version_text(named_file(params.path), params.turn_id))
 
 
 async def _keep(sessions: Sessions, params: shapes.DecideParams) -> shapes.DecidedResult:
@@ -67,18 +66,8 @@ CHANGES_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
 """What answers each method. The functions raise `SessionError`."""
 
 
-def _named(path: str) -> str:
-    """A path as the log names it; a `file:` URI is one of an editor."""
-    if "://" not in path:
-        return path
-    found = path_of(path)
-    if found is None:
-        raise SessionError("invalid", f"{path} is no file")
-    return str(found)
-
-
 def _named_or_all(path: str | None) -> str | None:
-    return None if path is None else _named(path)
+    return None if path is None else named_file(path)
 
 
 def decided_to_wire(files: Sequence[Decided]) -> shapes.DecidedResult:

@@ -20,6 +20,7 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument, Workspace
 
+from ullage.session.errors import SessionError
 from ullage.workspace.files import NEW_DOCUMENT
 
 LONGEST = 20_000_000
@@ -41,6 +42,16 @@ def path_of(uri: str) -> Path | None:
         return Path(name).resolve()
     except (OSError, RuntimeError, ValueError):  # loops of links, NUL in the name
         return None
+
+
+def named_file(path: str) -> str:
+    """The path that a URI names; what is no URI as it is. Raises `SessionError`."""
+    if "://" not in path:
+        return path
+    found = path_of(path)
+    if found is None:
+        raise SessionError("invalid", f"{path} is no file")
+    return str(found)
 
 
 def is_new(uri: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ullage.lsp import history as shapes
 from ullage.lsp import protocol as wire
 from ullage.lsp.convert import fetched_again, restored_file
-from ullage.lsp.documents import path_of
+from ullage.lsp.documents import named_file
 from ullage.session.errors import SessionError
 
 if TYPE_CHECKING:  # takes long to import
@@ -44,7 +44,7 @@ async def _pin(sessions: Sessions, params: shapes.PinParams) -> wire.Nothing:
         case str(item_id), None:
             history.pin_item(item_id, pinned=params.pinned)
         case None, str(path):
-            history.pin_file(_named_file(path), pinned=params.pinned)
+            history.pin_file(named_file(path), pinned=params.pinned)
         case _:
             raise SessionError("invalid", "Name either an item or a file to pin")
     return wire.Nothing()
@@ -56,7 +56,7 @@ async def _exclude(sessions: Sessions, params: shapes.ExcludeParams) -> wire.Com
         case str(item_id), None:
             return wire.CompactionResult(await history.exclude(item_id))
         case None, str(path):
-            return wire.CompactionResult(await history.exclude_file(_named_file(path)))
+            return wire.CompactionResult(await history.exclude_file(named_file(path)))
         case _:
             raise SessionError("invalid", "Name either an item or a file to exclude")
 
@@ -96,16 +96,6 @@ HISTORY_METHODS: dict[str, Callable[[Sessions, Any], Awaitable[object]]] = {
     wire.SEARCH: _search,
 }
 """What answers each method. The functions raise `SessionError`."""
-
-
-def _named_file(path: str) -> str:
-    """The path that a URI names; what is no URI as it is."""
-    if "://" not in path:
-        return path
-    found = path_of(path)
-    if found is None:
-        raise SessionError("invalid", f"{path} is no file")
-    return str(found)
 
 
 def _preview_to_wire(preview: Preview) -> shapes.Preview:
