@@ -20,7 +20,6 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 from pygls.workspace import TextDocument, Workspace
 
-from ullage.session.errors import SessionError
 from ullage.workspace.files import NEW_DOCUMENT
 
 LONGEST = 20_000_000
@@ -50,6 +49,8 @@ def named_file(path: str) -> str:
         return path
     found = path_of(path)
     if found is None:
+        from ullage.session.errors import SessionError  # what it brings along is not wanted before `initialize`
+
         raise SessionError("invalid", f"{path} is no file")
     return str(found)
 
