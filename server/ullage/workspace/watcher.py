@@ -42,6 +42,9 @@ PER_FOLDER = sys.platform == "linux"
 UNNAMEABLE_SECONDS = 1.0
 """How long to wait before a watch begins again that met a name which is no text: such a file may be written to all the time."""
 
+LAST_REPORTS = 2
+"""How many reports of a watch are taken after a newer one began. The first may have been gathered before that, the second was not."""
+
 MISSED_SECONDS = 3.0
 """How much earlier than its last report a watch that met such a name may have lost a change: changes are gathered for up to 1.6 s."""
 
@@ -62,6 +65,8 @@ class _Watch:
 
     stop: threading.Event = field(default_factory=threading.Event)
     has_begun: bool = False
+    last_reports: int | None = None
+    """How many reports are still taken from it, once a newer watch is at work. `None`: it is the newest at work."""
     last_report: float = field(default_factory=time.time)
     """Unix seconds."""
 
@@ -121,7 +126,10 @@ async def _wait(stop: asyncio.Event, seconds: float | None) -> None:
 
 
 class _Watching:
-    """The watches at work: one, or for a moment two while one that covers more folders takes over."""
+    """The watches at work: one, or for a moment more while one that covers more folders takes over.
+
+    The older one goes on for a moment: what it noticed before the newer began, it may not have reported yet.
+    """
 
     def __init__(self, roots: Sequence[Path], present: Sequence[Path], own_writes: OwnWrites) -> None:
         self._roots = tuple(roots)
@@ -144,8 +152,12 @@ class _Watching:
                     return _in_words(report.error)
                 if not report.watch.has_begun:
                     report.watch.has_begun = True
-                    self._stop_before(report.watch)
+                    self._retire_before(report.watch)
                     on_ready()
+                elif report.watch.last_reports is not None:
+                    report.watch.last_reports -= 1
+                    if report.watch.last_reports == 0:
+                        self._stop(report.watch)
                 for change in report.changes:
                     on_change(change)
                 if report.roots_changed:
@@ -155,7 +167,8 @@ class _Watching:
                     self._begin()
             return None
         finally:
-            self._stop_before(None)
+            for watch in tuple(self._watches):
+                self._stop(watch)
             await asyncio.to_thread(self._threads.shutdown, wait=True)
 
     async def _next_report(self, stop: asyncio.Event) -> _Report | None:
@@ -173,9 +186,16 @@ class _Watching:
         self._watches.append(watch)
         self._threads.submit(self._watch, watch)
 
-    def _stop_before(self, newest: _Watch | None) -> None:
-        while self._watches and self._watches[0] is not newest:
-            self._watches.pop(0).stop.set()
+    def _retire_before(self, newest: _Watch) -> None:
+        for watch in self._watches[: self._watches.index(newest)]:
+            if not watch.has_begun:
+                self._stop(watch)  # it has noticed nothing that the newest does not
+            elif watch.last_reports is None:
+                watch.last_reports = LAST_REPORTS
+
+    def _stop(self, watch: _Watch) -> None:
+        watch.stop.set()
+        self._watches.remove(watch)
 
     def _watch(self, watch: _Watch) -> None:
         """Runs in a thread: everything here may block."""

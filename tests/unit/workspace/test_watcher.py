@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import queue
 import shutil
 import sys
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from watchfiles import Change
 
 from ullage.workspace.text_file import OwnWrites, write_text
 from ullage.workspace.watcher import FileChange, watch
@@ -159,6 +162,36 @@ async def test_folders_that_come_and_go_while_the_watch_begins_do_not_stop_it(ro
     watching.stop.set()
     await watching.task
     assert watching.troubles.empty()
+
+
+async def test_what_an_older_watch_noticed_is_reported_after_a_newer_began(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both watches are played: the newer is quicker with its report than the older with what it noticed before."""
+    begun: queue.Queue[queue.Queue[set[tuple[Change, str]]]] = queue.Queue()
+
+    def played(*_folders: Path, stop_event: threading.Event, **_options: object) -> Iterator[set[tuple[Change, str]]]:
+        reports: queue.Queue[set[tuple[Change, str]]] = queue.Queue()
+        begun.put(reports)
+        while not stop_event.is_set():
+            with suppress(queue.Empty):
+                yield reports.get(timeout=0.01)
+
+    monkeypatch.setattr("ullage.workspace.watcher.watch_blocking", played)
+    watching = Watching([root])
+    older = await asyncio.to_thread(begun.get)
+    older.put(set())
+    await watching.ready.get()
+    (root / "lib").mkdir()
+    older.put({(Change.added, str(root / "lib"))})
+    newer = await asyncio.to_thread(begun.get)
+    for name in ("early.py", "late.py"):
+        (root / name).touch()
+    newer.put({(Change.added, str(root / "late.py"))})
+    await watching.until(root / "late.py", "created")
+    older.put(set())
+    older.put({(Change.added, str(root / "early.py"))})
+    await watching.until(root / "early.py", "created")
+    watching.stop.set()
+    await watching.task
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere every file name is text")
