@@ -85,6 +85,9 @@ class NoEditor:
     def open_text(self, path: Path) -> str | None:
         """None: the disk has the text."""
 
+    def is_on_disk(self, path: Path, text: str) -> None:
+        """Nothing is open."""
+
     def new_text(self, uri: str) -> str | None:
         return None
 

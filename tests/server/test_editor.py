@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from tests.server.client import UllageClient, editor_window
 from ullage.context.policy import USUAL_CAP
 from ullage.lsp import items as wire
 from ullage.lsp import protocol
-from ullage.lsp.documents import lines_of
+from ullage.lsp.documents import lines_of, path_of
 
 
 async def tool_result(
@@ -54,6 +55,53 @@ async def test_unsaved_text_is_what_the_agent_reads(folder: Path, state: Path) -
         await client.prompt(opened.session_id, "look", attachments=[protocol.FileAttachment(uri)])
         await client.until_idle(after)
         assert "wide open" in json.dumps(fake.requests[-1].body["messages"][-1])
+
+
+async def after_opening(client: UllageClient, fake: FakeApi, uri: str) -> None:
+    await client.open()  # by now the server knows that the file is open
+
+
+async def after_saving(client: UllageClient, fake: FakeApi, uri: str) -> None:
+    client.type_at(uri, 0, 0, "wide ")
+    (path_of(uri) or Path()).write_text(client.documents[uri].source)
+    client.text_document_did_save(types.DidSaveTextDocumentParams(types.TextDocumentIdentifier(uri)))
+
+
+async def after_reading_anew(client: UllageClient, fake: FakeApi, uri: str) -> None:
+    """A command wrote the file, and the editor shows that: of a change it does not say where it comes from."""
+    (path_of(uri) or Path()).write_text("wide open\n")
+    client.type_at(uri, 0, 0, "wide ")
+    await tool_result(client, fake, Call("read_file", {"path": "valve.txt"}))
+
+
+@pytest.mark.parametrize("before", [after_opening, after_saving, after_reading_anew])
+async def test_a_file_that_is_gone_is_gone_though_an_editor_shows_it(
+    folder: Path, state: Path, before: Callable[[UllageClient, FakeApi, str], Awaitable[None]]
+) -> None:
+    path = folder / "valve.txt"
+    path.write_text("open\n")
+    async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
+        uri = client.open_document(path, "open\n")
+        await before(client, fake, uri)
+        path.unlink()
+        assert (await tool_result(client, fake, Call("read_file", {"path": "valve.txt"}))).status == "failed"
+        assert "valve" not in (await tool_result(client, fake, Call("search", {"pattern": "open"}))).output
+        written = await tool_result(client, fake, Call("write_file", {"path": "valve.txt", "content": "new\n"}))
+        assert "Created" in written.output
+        assert path.read_text() == "new\n"
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+async def test_unsaved_text_of_a_file_that_is_gone_counts(folder: Path, state: Path, is_new: bool) -> None:
+    path = folder / "valve.txt"
+    path.write_text("open\n")
+    async with FakeApi() as fake, editor_window(folder, state, settings=settings_for(fake)) as client:
+        if is_new:  # an editor opens again what was unsaved when it was closed
+            client.open_document(path, "wide open\n")
+        else:
+            client.type_at(client.open_document(path, "open\n"), 0, 0, "wide ")
+        path.unlink()
+        assert "wide open" in (await tool_result(client, fake, Call("read_file", {"path": "valve.txt"}))).output
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,10 @@ some of these lines. The whole text is put together when somebody asks for it. L
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from bisect import bisect_left
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, cast
@@ -74,7 +76,17 @@ class OpenDocuments:
         if path is not None:
             self._uris[path] = uri
             self._paths[uri] = path
+            document = self._workspace().text_documents.get(uri)
+            if isinstance(document, EditorDocument):
+                document.is_saved = _is_as_long(document, path)
         return path
+
+    def saved(self, uri: str) -> Path | None:
+        """Takes note that the text of a document is on disk; gives its path."""
+        document = self._workspace().text_documents.get(uri)
+        if isinstance(document, EditorDocument):
+            document.is_saved = True
+        return self._paths.get(uri)
 
     def closed(self, uri: str) -> Path | None:
         """Forgets a document; gives its path."""
@@ -92,10 +104,16 @@ class OpenDocuments:
         return tuple(self._uris)
 
     def find(self, path: Path) -> TextDocument | None:
-        """The open document of a file; None where it is not open, or too long to be kept here: then the disk has its text."""
+        """The open document of a file; None where it is not open, or too long to be kept here: then the disk has its text.
+
+        None also where its file is gone and nothing of it is unsaved: an editor shows such a text until somebody closes it, and some
+        documents stay open for minutes although nobody sees them.
+        """
         uri = self._uris.get(path)
         document = None if uri is None else self._workspace().get_text_document(uri)
-        return document if is_mirrored(document) else None
+        if isinstance(document, EditorDocument) and (not document.is_mirrored or (document.is_saved and not os.path.lexists(path))):
+            return None
+        return document
 
     def new_text(self, uri: str) -> str | None:
         """The text of a document that was never saved, as the client synchronises it; None where it is not open, or too long."""
@@ -105,6 +123,18 @@ class OpenDocuments:
     def is_too_long(self, uri: str) -> bool:
         """Whether it is open and its text is not kept."""
         return uri in self._paths and not is_mirrored(self._workspace().get_text_document(uri))
+
+
+def _is_as_long(document: EditorDocument, path: Path) -> bool:
+    """Whether the file is as long as the text, with or without a mark of its order of bytes: then the text is taken for the file's. Editors
+    that were closed with unsaved text open it again with that text."""
+    if not document.is_mirrored:
+        return False
+    try:
+        size = path.stat().st_size
+    except OSError:
+        return False
+    return size - len(document.source.encode("utf-8", "surrogatepass")) in (0, len(BOM_UTF8))
 
 
 def is_mirrored(document: TextDocument | None) -> bool:
@@ -130,6 +160,8 @@ class EditorDocument(TextDocument):
         """None where the document is not open."""
         self.is_mirrored = True
         """Whether its text is kept here; not where it is too long (`LONGEST`)."""
+        self.is_saved = False
+        """Whether the disk has this very text, as far as is known. Of one that only reloaded its file that is not known at first."""
         if source is not None:
             self.take(source)
 
@@ -161,6 +193,7 @@ class EditorDocument(TextDocument):
 
     def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:
         """Takes over one change of the user; costs what it changes."""
+        self.is_saved = False
         if isinstance(change, types.TextDocumentContentChangePartial):
             if self.text is None:
                 self.text = DocumentText(self.source, self.units)

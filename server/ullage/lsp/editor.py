@@ -13,7 +13,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.workspace import PositionCodec, TextDocument
 
 from ullage.lsp.agent_protocol import AgentProtocol
-from ullage.lsp.documents import OpenDocuments, lines_of, path_of
+from ullage.lsp.documents import EditorDocument, OpenDocuments, lines_of, path_of
 from ullage.lsp.protocol import DIAGNOSTICS, DiagnosticsParams, DiagnosticsResult
 from ullage.workspace.files import Diagnostic, EditorChanged
 from ullage.workspace.folders import LedElsewhere
@@ -32,9 +32,16 @@ class ConnectedEditor:
         self._documents = documents
 
     def open_text(self, path: Path) -> str | None:
-        """The text of an open document as the user sees it now, saved or not; None where it is not open."""
+        """The text of an open document as the user sees it now, saved or not; None where it is not open, or only shows a file that is
+        gone."""
         document = self._documents.find(path)
         return None if document is None else document.source
+
+    def is_on_disk(self, path: Path, text: str) -> None:
+        """Takes note that the disk has the same text, if the document still has it."""
+        document = self._documents.find(path)
+        if isinstance(document, EditorDocument) and document.source == text:
+            document.is_saved = True
 
     def new_text(self, uri: str) -> str | None:
         """The text of an open document that was never saved, by its URI; None where there is no such document, or it is too long."""

@@ -324,7 +324,7 @@ def _did_change(ls: UllageServer, params: types.DidChangeTextDocumentParams) -> 
 
 
 def _did_save(ls: UllageServer, params: types.DidSaveTextDocumentParams) -> None:
-    path = ls.documents.path(params.text_document.uri)
+    path = ls.documents.saved(params.text_document.uri)
     if path is not None and ls.bridge is not None:
         ls.bridge.sessions.document_changed(path, "saved")
 

@@ -47,7 +47,12 @@ class Editor(Protocol):
     """What Ullage asks of an editor. Paths are absolute, symbolic links resolved."""
 
     def open_text(self, path: Path) -> str | None:
-        """The text of an open document as the user sees it now, saved or not; None where it is not open."""
+        """The text of an open document as the user sees it now, saved or not; None where it is not open, or only shows a file that is
+        gone."""
+        ...
+
+    def is_on_disk(self, path: Path, text: str) -> None:
+        """Takes note that the disk was found to have the text that an open document had: nothing of it was unsaved."""
         ...
 
     def new_text(self, uri: str) -> str | None:
@@ -84,6 +89,9 @@ class NoEditor:
     def open_text(self, path: Path) -> str | None:
         """Always None."""
         return None
+
+    def is_on_disk(self, path: Path, text: str) -> None:
+        """Nothing is open."""
 
     def new_text(self, uri: str) -> str | None:
         """Always None."""
@@ -155,6 +163,7 @@ class WorkspaceFiles:
         except NotText:  # an editor that decodes it in its own way
             return on_disk
         if on_disk is not None and like is not None and like.text == text:
+            self._editor.is_on_disk(path, open_text)
             return on_disk
         like = TextFile("", "", newline=newline) if like is None else replace(like, newline=newline)
         return Content(bytes_of(text, like), on_disk is not None and on_disk.executable)
@@ -172,6 +181,8 @@ class WorkspaceFiles:
         text, _ = normalise_newlines(open_text)
         sha256 = text_sha256(text)
         unsaved = on_disk is None or on_disk.sha256 != sha256
+        if not unsaved:
+            self._editor.is_on_disk(path, open_text)
         return CurrentText(path, text, sha256, unsaved)
 
     async def write(self, path: Path, text: str, expected_sha256: str | None) -> CurrentText:

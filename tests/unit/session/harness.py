@@ -50,6 +50,9 @@ class OpenEditor:
     def open_text(self, path: Path) -> str | None:
         return self.texts.get(path)
 
+    def is_on_disk(self, path: Path, text: str) -> None:
+        pass
+
     def new_text(self, uri: str) -> str | None:
         return None
 

@@ -23,6 +23,9 @@ class MemoryEditor:
     def open_text(self, path: Path) -> str | None:
         return self.documents.get(path)
 
+    def is_on_disk(self, path: Path, text: str) -> None:
+        pass
+
     def new_text(self, uri: str) -> str | None:
         return None
 
